@@ -1,0 +1,46 @@
+# Every command creates what it needs; nothing has to be installed by hand but Python 3.11+ and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test check lint types imports unit statistics lock clean
+
+help:  ## show the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+
+$(READY): pyproject.toml requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit("Equipoise needs Python 3.11 or newer, found " + sys.version.split()[0] + ": make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+demo: $(READY)  ## train private models on public data and open the page it writes
+	$(BIN)/equipoise demo
+
+test: check  ## everything a change must pass: lint, types, import rules, doctests, tests
+check: lint types imports unit
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+imports: $(READY)
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/pytest -m "not statistics" -n 2
+
+statistics: $(READY)  ## the slow lane: more samples, fresh seeds
+	$(BIN)/pytest -m statistics -n 2
+
+lock: $(READY)  ## resolve the development lock again (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --group dev pyproject.toml --output-file requirements-dev.lock
+
+clean:  ## remove the virtual environment and what tools left behind
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,55 @@
+"""Equipoise: convex models on sensitive rows, released with a privacy guarantee that a stranger can check."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from equipoise.estimators.logistic import LogisticRegression
+    from equipoise.estimators.ridge import Ridge
+    from equipoise.proof.certificate import Certificate
+    from equipoise.proof.ledger import Ledger
+    from equipoise.proof.stability import bounds
+    from equipoise.vocabulary import losses, penalties
+    from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
+
+__all__ = [
+    "Bound",
+    "Budget",
+    "Certificate",
+    "Domain",
+    "Ledger",
+    "LogisticRegression",
+    "Problem",
+    "Recipe",
+    "Ridge",
+    "bounds",
+    "losses",
+    "penalties",
+]
+__version__ = "0.1.0"
+
+# Imports are lazy: `import equipoise` costs nothing, and checking a certificate never loads data libraries.
+_HOMES = {
+    "Bound": "equipoise.vocabulary.facts",
+    "Budget": "equipoise.vocabulary.facts",
+    "Certificate": "equipoise.proof.certificate",
+    "Domain": "equipoise.vocabulary.facts",
+    "Ledger": "equipoise.proof.ledger",
+    "LogisticRegression": "equipoise.estimators.logistic",
+    "Problem": "equipoise.vocabulary.facts",
+    "Recipe": "equipoise.vocabulary.facts",
+    "Ridge": "equipoise.estimators.ridge",
+    "bounds": "equipoise.proof.stability",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("losses", "penalties"):
+        return importlib.import_module(f"equipoise.vocabulary.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

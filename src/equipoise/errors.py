@@ -1,0 +1,104 @@
+"""Every exception of the product: what was asked, what was found, what to do.
+
+Errors raised before a row is read may name parameters, shapes, data types and column names. After a row was read only
+`PrivateFailure` is raised, and its text is a constant.
+"""
+
+
+class EquipoiseError(Exception):
+    """The root of every error that Equipoise raises on purpose.
+
+    Parameters
+    ----------
+    asked : str
+        What the caller asked for, or what the library requires.
+    found : str
+        What was found instead.
+    remedy : str
+        What to do next.
+
+    Examples
+    --------
+    >>> print(EquipoiseError("a positive epsilon", "epsilon=-1", "pass epsilon=1.0"))
+    asked: a positive epsilon; found: epsilon=-1; to do: pass epsilon=1.0
+    """
+
+    def __init__(self, asked: str, found: str, remedy: str) -> None:
+        self.asked = asked
+        self.found = found
+        self.remedy = remedy
+        super().__init__(asked, found, remedy)
+
+    def __str__(self) -> str:
+        """Return the whole sentence that a user reads."""
+        return f"asked: {self.asked}; found: {self.found}; to do: {self.remedy}"
+
+
+class InvalidParameter(EquipoiseError, ValueError):
+    """A public parameter is outside its range."""
+
+
+class DomainMissing(InvalidParameter):
+    """No public facts about the rows were declared, and none are inferred from data."""
+
+
+class UnknownName(InvalidParameter):
+    """A loss, penalty, theorem, mechanism or solver of that name does not exist."""
+
+
+class InvalidData(EquipoiseError, ValueError):
+    """The shape, data type, column names or number of rows do not fit; never a value inside a row."""
+
+
+class PlanMismatch(InvalidData):
+    """The data has another shape than the certificate was planned for."""
+
+
+class NoTheoremApplies(EquipoiseError, ValueError):
+    """No certifying theorem covers the setting; the remedy lists what each of them lacks."""
+
+
+class BudgetImpossible(EquipoiseError, ValueError):
+    """No mechanism can meet the budget for this bound."""
+
+
+class CertificateUnreadable(EquipoiseError, ValueError):
+    """A certificate file is truncated, malformed, or from a newer schema."""
+
+
+class LedgerError(EquipoiseError):
+    """The ledger did not admit a spend; nothing was read."""
+
+
+class LedgerUnreachable(LedgerError, OSError):
+    """The ledger cannot be opened."""
+
+
+class LedgerRefused(LedgerError, ValueError):
+    """The ledger exists, but it does not take this kind of entry."""
+
+
+class Overdraft(LedgerError, ValueError):
+    """The spend is larger than what remains of the budget."""
+
+
+class MissingExtra(EquipoiseError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class PrivateFailure(EquipoiseError, RuntimeError):
+    """Something failed after rows were read; the text says nothing about them.
+
+    Examples
+    --------
+    >>> print(PrivateFailure())
+    asked: a private model; found: a failure after the rows were read, whose cause is withheld because it may depend \
+on them; to do: the budget, if one was bound, is spent; run the fit in a debugger on public data of the same shape
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a private model",
+            "a failure after the rows were read, whose cause is withheld because it may depend on them",
+            "the budget, if one was bound, is spent; run the fit in a debugger on public data of the same shape",
+        )

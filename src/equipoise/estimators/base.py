@@ -1,0 +1,191 @@
+"""What every private linear model shares: plan, fit, predict, and nothing that remembers a row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, LedgerRefused, PlanMismatch
+from equipoise.learn.rows import Rows
+from equipoise.learn.tables import feature_matrix, target_column
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.request import Request
+from equipoise.release import Released, noise_source, release
+from equipoise.vocabulary.facts import Budget, Domain
+
+Array = NDArray[np.float64]
+
+# The constant column as a share of the row norm; docs/intercept.md compares the choices.
+INTERCEPT_SHARE = 0.5
+
+
+class PrivateLinearModel(BaseEstimator, ABC):
+    """Plans a certificate from public facts, carries it out on rows, and keeps the noisy weights.
+
+    The constructor only stores; `fit` changes no parameter. A fitted object holds the certificate, the noisy weights
+    and public facts, nothing else that depends on rows.
+    """
+
+    _loss: ClassVar[str]
+    _domain_line: ClassVar[str]
+
+    coef_: Array
+    intercept_: Array | float
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        domain: Domain | None = None,
+        alpha: float | str = "public",
+        mechanism: str = "auto",
+        fit_intercept: bool = True,
+        random_state: int | None = None,
+        public_seed: int = 0,
+        ledger: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.alpha = alpha
+        self.mechanism = mechanism
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
+
+    @abstractmethod
+    def _keep(self, released: Released, coefficients: Array, intercept: float) -> None:
+        """Store what was released under scikit-learn's names."""
+
+    def plan(self, n_samples: int, n_features: int) -> Certificate:
+        """Return the certificate that `fit` will carry, from public facts alone.
+
+        Afterwards `fit` refuses a table of any other shape: n is part of the claim.
+        """
+        self._planned = Certificate.issue(self._request(n_samples, n_features))
+        return self._planned
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers; pandas and Polars frames, float32 and float64 are taken as they are.
+        y : array of shape (n_samples,)
+            Labels or targets.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y)
+        except BaseException:
+            # A failed fit leaves the object as it was: unfitted, or fitted with the earlier release.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        matrix = feature_matrix(X)
+        target = target_column(y, matrix.shape[0])
+        certificate = self._certificate_for(*matrix.shape)
+        validate_data(self, X, skip_check_array=True)
+        released = release(certificate, matrix, target, noise_source(self.random_state), self.ledger)
+        column = certificate.request.intercept
+        self._keep(
+            released,
+            released.weights[: matrix.shape[1]],
+            column * float(released.weights[-1]) if column > 0 else 0.0,
+        )
+        self.certificate_ = released.certificate
+        return self
+
+    def _certificate_for(self, n_samples: int, n_features: int) -> Certificate:
+        planned: Certificate | None = getattr(self, "_planned", None)
+        if planned is None and self.ledger is not None:
+            raise LedgerRefused(
+                "a declared number of rows, since a ledger is bound",
+                "a fit that would take n from the data",
+                "call plan(n_samples=..., n_features=...) with the public numbers first",
+            )
+        if planned is not None and (n_samples, n_features) != (planned.n_samples, planned.n_features):
+            raise PlanMismatch(
+                f"the {planned.n_samples} rows and {planned.n_features} columns that were planned",
+                f"{n_samples} rows and {n_features} columns",
+                "plan again for this table, or pass the planned one: n is public and part of the claim",
+            )
+        request = self._request(n_samples, n_features)
+        if planned is not None and planned.request != request:
+            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
+        return planned or Certificate.issue(request)
+
+    def _request(self, n_samples: int, n_features: int) -> Request:
+        name, line = type(self).__name__, f"domain={self._domain_line}"
+        if self.domain is None:
+            raise DomainMissing(
+                f"the public facts about the rows, to which {name} clips them",
+                "domain=None, and nothing is ever inferred from the data",
+                f"write {name}({line})",
+            )
+        if not isinstance(self.domain, Domain):
+            raise InvalidParameter("a Domain", f"domain of type {type(self.domain).__name__}", f"write {line}")
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
+        return Request(
+            loss=self._loss,
+            penalty="l2",
+            alpha=self.alpha,  # type: ignore[arg-type] # the request refuses every other string than "public"
+            domain=self.domain,
+            intercept=INTERCEPT_SHARE * self.domain.row_norm if self.fit_intercept else 0.0,
+            n_samples=n_samples,
+            n_features=n_features,
+            budget=Budget(self.epsilon, self.delta),
+            mechanism=self.mechanism,
+            public_seed=self.public_seed,
+            seeded=noise_source(self.random_state).seeded,
+            ledger=_dataset_of(self.ledger),
+        )
+
+    def _scores(self, X: Any) -> Array:
+        """Return ``<coef, x> + intercept`` for new rows, mapped into the domain by training's public rule."""
+        check_is_fitted(self, "certificate_")
+        matrix = feature_matrix(X)
+        if matrix.shape[1] != self.n_features_in_:
+            raise InvalidData(
+                f"the {self.n_features_in_} columns of the fit",
+                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input",
+                "pass the same columns",
+            )
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidData(
+                "the column names of the fit", str(error), "pass the same columns in the same order"
+            ) from None
+        domain = self.certificate_.request.domain
+        with np.errstate(all="ignore"):
+            rows = Rows(matrix, np.zeros(len(matrix)), domain, intercept=0.0)
+            scores: Array = rows.predictions(np.ravel(self.coef_)) + np.ravel(self.intercept_)[0]
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that non-finite values are mapped, not refused, and that noise is drawn."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def _dataset_of(ledger: str | None) -> str | None:
+    if ledger is None:
+        return None
+    # The database toolkit is loaded only where a ledger is bound.
+    from equipoise.proof.ledger import Ledger
+
+    return Ledger(ledger).dataset

@@ -1,0 +1,146 @@
+"""Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (DESIGN rule 1).
+
+The table is not copied: what is kept besides it is one factor and one target a row. Each block is converted to float64
+in one reusable buffer, so float32 input stays float32.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import InvalidData
+from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.vocabulary.facts import Domain, Label
+
+Array = NDArray[np.float64]
+
+
+def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
+    """Return the labels found in the data, which the user has declared public by ``classes="observed"``.
+
+    Examples
+    --------
+    >>> observed_classes(np.array(["yes", "no", "yes"]))
+    ('no', 'yes')
+    """
+    if target.dtype.kind == "f" and not np.array_equal(target, np.round(target)):
+        raise InvalidData(
+            "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
+        )
+    try:
+        classes = tuple(np.unique(target).tolist())
+    except TypeError:
+        raise InvalidData(
+            "labels of one kind", "labels that cannot be ordered", "declare the classes in the domain"
+        ) from None
+    if len(classes) > 2:
+        found = f"{len(classes)} classes. Only binary classification is supported."
+        raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
+    return classes
+
+
+def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
+    """Return +1 where the target is the second class and -1 elsewhere, so an unknown label counts as the first class.
+
+    Examples
+    --------
+    >>> class_codes(np.array(["no", "yes", "perhaps"]), ("no", "yes"))
+    array([-1.,  1., -1.])
+    """
+    if len(classes) < 2:
+        return np.full(len(target), -1.0)
+    positive = classes[1]
+    if target.dtype.kind == "O":
+        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
+    else:
+        matches = np.asarray(target == positive)
+        if matches.shape != target.shape:  # NumPy answers one False when the types cannot be compared
+            matches = np.zeros(target.shape, dtype=bool)
+    return np.where(matches, 1.0, -1.0)
+
+
+def _equal(entry: object, label: object) -> bool:
+    try:
+        return bool(entry == label)
+    except Exception:  # a value inside a private row never raises
+        return False
+
+
+def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
+    """Return regression targets clipped into the bounds and centred at their midpoint; non-finite become 0.
+
+    Examples
+    --------
+    >>> centred_targets(np.array([0.0, 500.0, np.nan]), Domain(1.0, labels=(0.0, 400.0)))
+    array([-200.,  200.,    0.])
+    """
+    values = np.array(target, dtype=np.float64)
+    values -= domain.label_centre
+    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.clip(values, -domain.label_bound, domain.label_bound)
+
+
+class Rows:
+    """The rows of one table, as the objective sees them: filled, clipped, with the constant column appended.
+
+    Examples
+    --------
+    >>> matrix = np.array([[3.0, 4.0], [np.nan, 0.5]])
+    >>> rows = Rows(matrix, np.array([1.0, -1.0]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> [block.tolist() for block, _ in rows.blocks()]
+    [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
+    """
+
+    def __init__(self, matrix: NDArray[Any], targets: Array, domain: Domain, intercept: float) -> None:
+        self.n_samples: int = matrix.shape[0]
+        self._n_features: int = matrix.shape[1]
+        self.dimension = self._n_features + (1 if intercept > 0 else 0)
+        self.targets = targets
+        self._matrix = matrix
+        self._intercept = intercept
+        self._factors = np.empty(self.n_samples)
+        self._repaired: dict[int, tuple[NDArray[np.intp], Array]] = {}
+        self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            self._inspect(start, domain)
+
+    def _inspect(self, start: int, domain: Domain) -> None:
+        """Compute the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
+        block = self._matrix[start : start + BLOCK_ROWS].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        odd = np.flatnonzero(~np.isfinite(norms))
+        if odd.size:
+            rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
+            # Finite values can overflow when squared: the largest entry is divided out first.
+            largest = np.abs(rows).max(axis=1, keepdims=True)
+            rows /= np.where(largest > 0, largest, 1.0)
+            unit_norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+            shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
+            self._repaired[start] = (odd, rows * np.minimum(largest, shorter))
+            norms[odd] = np.inf
+        long = norms > domain.row_norm
+        norms[~long] = domain.row_norm
+        self._factors[start : start + BLOCK_ROWS] = domain.row_norm / norms
+
+    def blocks(self) -> Iterator[tuple[Array, slice]]:
+        """Yield each block of rows with its slice of the table, in one buffer that the next block overwrites."""
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            stop = min(start + BLOCK_ROWS, self.n_samples)
+            block = self._buffer[: stop - start]
+            features = block[:, : self._n_features]
+            np.multiply(self._matrix[start:stop], self._factors[start:stop, None], out=features)
+            if start in self._repaired:
+                positions, repaired = self._repaired[start]
+                features[positions] = repaired
+            if self._intercept > 0:
+                block[:, -1] = self._intercept
+            yield block, slice(start, stop)
+
+    def predictions(self, weights: Array) -> Array:
+        """Return ``<w, x_i>`` for every row."""
+        result = np.empty(self.n_samples)
+        for block, where in self.blocks():
+            np.dot(block, weights, out=result[where])
+        return result

@@ -1,0 +1,204 @@
+"""The certificate: a claim of privacy that anyone can replay from its JSON with `vocabulary` and `proof` alone.
+
+The file is documented in docs/certificate.md. It holds the request (public inputs), the argument (everything that
+follows from it) and a digest of both. `verify` derives the argument again; it cannot know whether noise was really
+drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+
+from equipoise.errors import CertificateUnreadable, EquipoiseError
+from equipoise.proof.argument import Argument, derive
+from equipoise.proof.document import build, to_plain
+from equipoise.proof.explanation import explain
+from equipoise.proof.request import Request
+from equipoise.vocabulary.facts import Bound
+
+SCHEMA_VERSION = 1
+
+# Two machines may differ in the last digits of exp or sqrt; the bounds carry a margin of 1e-9 for that (M4).
+AGREEMENT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """An immutable claim: this release is (epsilon, delta)-private under replace-one adjacency, for these reasons.
+
+    Made by an estimator's ``plan`` or ``fit``, or from a file by `from_json`.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.facts import Budget, Domain
+    >>> certificate = Certificate.issue(
+    ...     Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.0, 1000, 3, Budget(1.0)))
+    >>> certificate.epsilon, certificate.theorem, certificate.verify()
+    (1.0, 'A2+A4', ())
+    >>> Certificate.from_json(certificate.to_json()) == certificate
+    True
+    """
+
+    request: Request
+    argument: Argument
+    digest: str
+    schema_version: int = SCHEMA_VERSION
+
+    @classmethod
+    def issue(cls, request: Request) -> Certificate:
+        """Derive the argument for a request and seal both."""
+        argument = derive(request)
+        return cls(request, argument, _digest(SCHEMA_VERSION, request, argument))
+
+    @property
+    def epsilon(self) -> float:
+        """The claimed epsilon."""
+        return self.request.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The claimed delta; 0 means pure differential privacy."""
+        return self.request.budget.delta
+
+    @property
+    def adjacency(self) -> str:
+        """When datasets are neighbours: "replace-one", with n public."""
+        return self.argument.adjacency
+
+    @property
+    def grade(self) -> str:
+        """Either "proved" or "conditional"; the assumptions of the latter are named."""
+        return self.argument.grade
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a conditional claim rests on."""
+        return self.argument.assumptions
+
+    @property
+    def mechanism(self) -> str:
+        """The id of the mechanism that draws the noise."""
+        return self.argument.mechanism
+
+    @property
+    def theorem(self) -> str:
+        """The id of the theorem that bounds the sensitivity."""
+        return self.argument.theorem
+
+    @property
+    def sensitivity(self) -> float | None:
+        """The bound on the L2 distance of the weights, None where a mechanism has none."""
+        return self.argument.sensitivity
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the mechanism's noise."""
+        return self.argument.noise_scale
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Every theorem's answer, with its hypotheses."""
+        return self.argument.bounds
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the claim does not cover, and what its arithmetic assumes."""
+        return self.argument.caveats
+
+    @property
+    def n_samples(self) -> int:
+        """The public number of rows."""
+        return self.request.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """The public number of columns."""
+        return self.request.n_features
+
+    @property
+    def alpha(self) -> float:
+        """The strength of the penalty."""
+        return self.argument.alpha
+
+    @property
+    def public_seed(self) -> int:
+        """The seed of the public coins."""
+        return self.request.public_seed
+
+    def explain(self) -> str:
+        """Return the whole argument in plain words, with every number."""
+        return explain(self.request, self.argument)
+
+    def __str__(self) -> str:
+        """Return the explanation."""
+        return self.explain()
+
+    def verify(self) -> tuple[str, ...]:
+        """Derive everything again from the request and return one line for each field that does not follow."""
+        try:
+            expected = derive(self.request)
+        except EquipoiseError as error:
+            return (f"request: no certificate follows from it ({error})",)
+        faults = _differences("argument", to_plain(self.argument), to_plain(expected))
+        if self.digest != _digest(self.schema_version, self.request, self.argument):
+            faults.append("digest: a recorded field was changed after the certificate was made")
+        return tuple(faults)
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON text (docs/certificate.md)."""
+        record = _record(self.schema_version, self.request, self.argument)
+        return json.dumps({**record, "digest": self.digest}, indent=2, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate; refuse a truncated, malformed or newer one, and say where it is wrong."""
+        try:
+            record = json.loads(text, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError, TypeError) as error:
+            raise CertificateUnreadable(
+                "a certificate in JSON", f"text that does not parse ({error})", "ask for the whole file again"
+            ) from None
+        if not isinstance(record, dict) or "schema_version" not in record:
+            raise CertificateUnreadable(
+                "a certificate with a schema_version",
+                f"JSON of type {type(record).__name__} without one",
+                "pass a certificate.json",
+            )
+        version = record["schema_version"]
+        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+            raise CertificateUnreadable("a whole schema_version >= 1", f"{version!r}", "ask for the file again")
+        if version > SCHEMA_VERSION:
+            raise CertificateUnreadable(
+                f"schema version {SCHEMA_VERSION} or older", f"schema version {version}", "install a newer Equipoise"
+            )
+        return build(cls, record, "certificate")
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _record(version: int, request: Request, argument: Argument) -> dict[str, object]:
+    return {"schema_version": version, "request": to_plain(request), "argument": to_plain(argument)}
+
+
+def _digest(version: int, request: Request, argument: Argument) -> str:
+    text = json.dumps(_record(version, request, argument), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _differences(path: str, recorded: object, expected: object) -> list[str]:
+    if isinstance(recorded, dict) and isinstance(expected, dict):
+        keys = sorted(recorded.keys() | expected.keys())
+        return [line for key in keys for line in _differences(f"{path}.{key}", recorded.get(key), expected.get(key))]
+    if isinstance(recorded, list) and isinstance(expected, list) and len(recorded) == len(expected):
+        pairs = enumerate(zip(recorded, expected, strict=True))
+        return [line for index, (old, new) in pairs for line in _differences(f"{path}[{index}]", old, new)]
+    if isinstance(recorded, float) and isinstance(expected, float):
+        same = recorded == expected or math.isclose(recorded, expected, rel_tol=AGREEMENT, abs_tol=0.0)
+    else:
+        same = type(recorded) is type(expected) and recorded == expected
+    return [] if same else [f"{path}: recorded {recorded!r}, but {expected!r} follows from the request"]

@@ -1,0 +1,89 @@
+"""From frozen records to plain JSON values and back, driven by the records' own type annotations."""
+
+import dataclasses
+import types
+import typing
+from typing import Any, Literal, TypeVar, Union
+
+from equipoise.errors import CertificateUnreadable, EquipoiseError
+
+Record = TypeVar("Record")
+
+
+def to_plain(value: object) -> Any:
+    """Return a record as dictionaries, lists, strings and numbers.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.facts import Budget
+    >>> to_plain(Budget(1.0))
+    {'epsilon': 1.0, 'delta': 0.0}
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple):
+        return [to_plain(entry) for entry in value]
+    return value
+
+
+def build(record_type: type[Record], value: object, path: str) -> Record:
+    """Return the record that a plain value stands for; unknown, missing and mistyped fields are named.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.facts import Budget
+    >>> build(Budget, {"epsilon": 1.0, "delta": 0.0}, "budget")
+    Budget(epsilon=1.0, delta=0.0)
+    """
+    fields = {field.name for field in dataclasses.fields(record_type)}  # type: ignore[arg-type]
+    if not isinstance(value, dict) or set(value) != fields:
+        keys = set(value) if isinstance(value, dict) else set()
+        found = (
+            f"missing {sorted(fields - keys)}, unknown {sorted(keys - fields)}" if keys else repr(type(value).__name__)
+        )
+        raise CertificateUnreadable(f"{path} with fields {sorted(fields)}", found, "ask for the file again")
+    hints = typing.get_type_hints(record_type)
+    arguments = {name: _read(hints[name], value[name], f"{path}.{name}") for name in fields}
+    try:
+        return record_type(**arguments)
+    except EquipoiseError as error:
+        raise CertificateUnreadable(f"a valid {path}", str(error), "ask for the file again") from None
+
+
+def _read(annotation: Any, value: object, path: str) -> Any:
+    origin, choices = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _read_union(choices, value, path)
+    if origin is Literal and value in choices:
+        return value
+    if origin is tuple and isinstance(value, list):
+        if len(choices) == 2 and choices[1] is Ellipsis:
+            return tuple(_read(choices[0], entry, f"{path}[{index}]") for index, entry in enumerate(value))
+        if len(choices) == len(value):
+            pairs = enumerate(zip(choices, value, strict=True))
+            return tuple(_read(choice, entry, f"{path}[{index}]") for index, (choice, entry) in pairs)
+    if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
+        return build(annotation, value, path)
+    if isinstance(annotation, type) and origin is None:
+        if annotation is float and type(value) in (int, float):
+            return float(typing.cast(float, value))
+        if type(value) is annotation:
+            return value
+    raise CertificateUnreadable(
+        f"{path} of type {getattr(annotation, '__name__', annotation)}", f"{value!r:.80}", "ask for the file again"
+    )
+
+
+def _read_union(choices: tuple[Any, ...], value: object, path: str) -> Any:
+    if value is None and type(None) in choices:
+        return None
+    # The exact type first, so that a label 1 does not become 1.0.
+    for choice in choices:
+        if isinstance(choice, type) and type(value) is choice:
+            return value
+    for choice in choices:
+        try:
+            return _read(choice, value, path)
+        except CertificateUnreadable:
+            continue
+    raise CertificateUnreadable(f"{path} of a known type", f"{value!r:.80}", "ask for the file again")

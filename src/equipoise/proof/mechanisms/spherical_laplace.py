@@ -1,0 +1,61 @@
+"""D1: noise with density proportional to exp(-||k|| / scale), pure privacy from an L2 sensitivity."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.proof.curves import Curve, PureCurve
+from equipoise.proof.mechanisms.base import Array, Mechanism
+from equipoise.proof.noise import NoiseSource
+from equipoise.vocabulary.facts import Budget
+
+
+def rounding_epsilon(dimension: int) -> float:
+    """Return what drawing in finite precision and rounding to the grid adds to epsilon (docs/proofs/D1.md)."""
+    return dimension * 2.0**-56
+
+
+class SphericalLaplace(Mechanism):
+    """``epsilon = sensitivity / scale``, plus ``d 2^-56`` for the rounding; coordinate deviation ``sqrt(d + 1) scale``.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.facts import Budget
+    >>> round(SphericalLaplace().scale_for(0.5, 3, Budget(2.0)), 6)
+    0.25
+    """
+
+    id: ClassVar[str] = "spherical-laplace"
+    citation: ClassVar[str] = "Chaudhuri, Monteleoni and Sarwate 2011; Wu et al. [002] Theorem 8; docs/proofs/D1.md"
+    requirement: ClassVar[str] = "epsilon above d 2^-56, the price of rounding"
+
+    def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
+        """Return ``sensitivity / (epsilon - rounding)``, rounded up."""
+        level = budget.epsilon - rounding_epsilon(dimension)
+        return math.nextafter(sensitivity / level * (1 + 1e-15), math.inf) if level > 0 else None
+
+    def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
+        """Return the pure curve with the rounding inside."""
+        return PureCurve(sensitivity / scale + rounding_epsilon(dimension))
+
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return ``sqrt(d + 1) scale``."""
+        return math.sqrt(dimension + 1) * scale
+
+    def release(self, weights: Array, scale: float, source: NoiseSource) -> Array:
+        """Add the noise."""
+        return source.spherical_laplace(weights, scale)
+
+    def log_density(self, noise: Array, scale: float) -> float:
+        """Return ``-||k|| / scale`` minus the log of the normalising constant."""
+        d = len(noise)
+        sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)
+        return -float(np.linalg.norm(noise)) / scale - sphere - math.lgamma(d) - d * math.log(scale)
+
+    def rounding(self, dimension: int) -> str:
+        """Say what the rounding cost."""
+        return (
+            "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
+            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-200)"
+        )

@@ -1,0 +1,159 @@
+"""Where randomness comes from: exact samplers fed by the operating system, or a seeded source for experiments.
+
+A source adds noise to weights. The exact source never rounds before it has added: OpenDP samples the Laplace and
+Gaussian laws exactly on the lattice that holds every double, and the spherical law is drawn here in extended precision
+and rounded to a public grid, because no library has it (docs/proofs/D1.md prices that rounding).
+"""
+
+import secrets
+from abc import ABC, abstractmethod
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# The working precision of the spherical sampler, and the grid its sums are rounded to: 2^-40 of the scale, or a little
+# less.
+PRECISION_BITS = 320
+GRID_BITS = 40
+
+
+class NoiseSource(ABC):
+    """Adds noise of a named law and scale to a vector."""
+
+    @property
+    @abstractmethod
+    def seeded(self) -> bool:
+        """Whether somebody who knows the seed could subtract the noise."""
+
+    @abstractmethod
+    def laplace(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus independent Laplace noise of this scale."""
+
+    @abstractmethod
+    def gaussian(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus independent Gaussian noise of this standard deviation."""
+
+    @abstractmethod
+    def spherical_laplace(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus noise of density proportional to ``exp(-||k|| / scale)``."""
+
+
+class SeededSource(NoiseSource):
+    """NumPy's generator: fast, repeatable, and therefore for experiments only.
+
+    Examples
+    --------
+    >>> SeededSource(0).laplace(np.zeros(2), 1.0).shape
+    (2,)
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    @property
+    def seeded(self) -> bool:
+        """Return True: whoever knows the seed can subtract the noise."""
+        return True
+
+    def laplace(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus independent Laplace noise of this scale."""
+        return weights + self._generator.laplace(scale=scale, size=len(weights))
+
+    def gaussian(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus independent Gaussian noise of this standard deviation."""
+        return weights + self._generator.normal(scale=scale, size=len(weights))
+
+    def spherical_laplace(self, weights: Array, scale: float) -> Array:
+        """Return the weights plus a uniform direction times a Gamma(d) radius (D1)."""
+        direction = self._generator.normal(size=len(weights))
+        radius = self._generator.gamma(shape=len(weights), scale=scale)
+        return weights + radius / np.linalg.norm(direction) * direction
+
+
+class ExactSource(NoiseSource):
+    """Exact samplers on the operating system's entropy: what a release uses.
+
+    Examples
+    --------
+    >>> ExactSource().spherical_laplace(np.zeros(3), 1.0).shape
+    (3,)
+    """
+
+    @property
+    def seeded(self) -> bool:
+        """Return False: nobody can draw this noise again."""
+        return False
+
+    def laplace(self, weights: Array, scale: float) -> Array:
+        """Return OpenDP's exact Laplace release."""
+        dp = _opendp()
+        measurement = dp.m.make_laplace(*_vector_space(dp, len(weights), dp.l1_distance(T=float)), scale=scale)
+        return np.array(measurement(weights.tolist()), dtype=np.float64)
+
+    def gaussian(self, weights: Array, scale: float) -> Array:
+        """Return OpenDP's exact Gaussian release."""
+        dp = _opendp()
+        measurement = dp.m.make_gaussian(*_vector_space(dp, len(weights), dp.l2_distance(T=float)), scale=scale)
+        return np.array(measurement(weights.tolist()), dtype=np.float64)
+
+    def spherical_laplace(self, weights: Array, scale: float) -> Array:
+        """Return the sum rounded to the grid, each coordinate drawn to within ``2^-100 scale`` (docs/proofs/D1.md).
+
+        The law is a Gaussian with a random variance: ``k = scale sqrt(2 S) (N_1, ..., N_d)`` with S ~ Gamma((d +
+        1)/2). That form needs no division, so no small denominator can magnify an error.
+        """
+        draw = _ExtendedDraws()
+        arithmetic = draw.arithmetic
+        count = len(weights)
+        shape = sum((draw.exponential() for _ in range((count + 1) // 2)), arithmetic.mpf(0))
+        if count % 2 == 0:
+            shape += draw.normal_pair()[0] ** 2 / 2
+        width = arithmetic.mpf(scale) * arithmetic.sqrt(2 * shape)
+        normals = [value for _ in range((count + 1) // 2) for value in draw.normal_pair()]
+        grid = arithmetic.ldexp(1, int(np.frexp(scale)[1]) - 1 - GRID_BITS)
+        sums = (
+            arithmetic.mpf(float(weight)) + width * normal for weight, normal in zip(weights, normals, strict=False)
+        )
+        return np.array([float(arithmetic.floor(total / grid + 0.5) * grid) for total in sums], dtype=np.float64)
+
+
+class _ExtendedDraws:
+    """Exponential and normal variables whose absolute error is surely tiny, however far out in the tail they fall."""
+
+    def __init__(self) -> None:
+        self.arithmetic: Any = mpmath.MPContext()
+        self.arithmetic.prec = PRECISION_BITS
+
+    def fraction(self) -> Any:
+        """Return the first 320 binary digits of a uniform variable in [0, 1)."""
+        return self.arithmetic.ldexp(secrets.randbits(PRECISION_BITS), -PRECISION_BITS)
+
+    def exponential(self) -> Any:
+        """Return ``-ln U``, ``U = 2^-(1 + zeros) (1 + V)``: zeros are drawn until they end, so no tail is cut off."""
+        zeros = 0
+        while (word := secrets.randbits(64)) == 0:
+            zeros += 64
+        zeros += (word & -word).bit_length() - 1
+        return (zeros + 1) * self.arithmetic.ln2 - self.arithmetic.log(1 + self.fraction())
+
+    def normal_pair(self) -> tuple[Any, Any]:
+        """Return two independent standard normal variables (Box and Muller)."""
+        length = self.arithmetic.sqrt(2 * self.exponential())
+        angle = 2 * self.fraction()
+        return length * self.arithmetic.cospi(angle), length * self.arithmetic.sinpi(angle)
+
+
+def _opendp() -> Any:
+    # OpenDP takes a second to import, so it is loaded when noise is drawn and not before.
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+def _vector_space(dp: Any, count: int, metric: Any) -> tuple[Any, Any]:
+    return dp.vector_domain(dp.atom_domain(T=float, nan=False), size=count), metric

@@ -1,0 +1,78 @@
+"""What a user asks for, in public facts only: the input of every certificate."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from equipoise.errors import InvalidParameter
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.facts import Budget, Domain, Problem, plain, require_count
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The public inputs from which a certificate follows.
+
+    Parameters
+    ----------
+    loss, penalty : str
+        Names of members of their families.
+    alpha : float or "public"
+        The strength of the penalty; "public" picks it from the other fields alone.
+    domain : Domain
+        What is publicly known about the rows.
+    intercept : float
+        The entry of the constant column, 0 for none.
+    n_samples, n_features : int
+        The public shape of the data.
+    budget : Budget
+        The privacy loss allowed.
+    mechanism : str
+        "auto", "output", or the name of one mechanism.
+    public_seed : int
+        Drives public coins (none in this recipe); recorded.
+    seeded : bool
+        Whether the noise is repeatable, and the result therefore for experiments only.
+    ledger : str, optional
+        The dataset id under which the spend is recorded.
+
+    Examples
+    --------
+    >>> Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.5, 100, 3, Budget(1.0)).problem(0.1).dimension(3)
+    4
+    """
+
+    loss: str
+    penalty: str
+    alpha: float | Literal["public"]
+    domain: Domain
+    intercept: float
+    n_samples: int
+    n_features: int
+    budget: Budget
+    mechanism: str = "auto"
+    public_seed: int = 0
+    seeded: bool = False
+    ledger: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""
+        object.__setattr__(
+            self, "n_samples", require_count("n_samples", self.n_samples, "pass the public number of rows")
+        )
+        object.__setattr__(
+            self, "n_features", require_count("n_features", self.n_features, "pass the number of columns")
+        )
+        seed = plain(self.public_seed)
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise InvalidParameter("public_seed, a whole number >= 0", f"public_seed={seed!r}", "pass public_seed=0")
+        object.__setattr__(self, "public_seed", seed)
+        if isinstance(self.alpha, str) and self.alpha != "public":
+            raise InvalidParameter('alpha > 0 or alpha="public"', f"alpha={self.alpha!r}", 'pass alpha="public"')
+        if not isinstance(self.alpha, str):
+            object.__setattr__(self, "alpha", self.problem(self.alpha).penalty.alpha)
+        else:
+            self.problem(1.0)
+
+    def problem(self, alpha: float) -> Problem:
+        """Return the objective with this strength of penalty."""
+        return Problem(losses.named(self.loss), penalties.named(self.penalty, alpha), self.domain, self.intercept)

@@ -1,0 +1,53 @@
+"""A4: from the exact minimiser to the point where a solver stops (THEOREMS A4, L3; proof in docs/proofs/A4.md).
+
+A solver that ends, for every dataset, at a point with a subgradient of norm at most tau is within ``tau / mu`` of the
+minimiser, so any bound on minimisers grows by ``2 tau / mu``. The sum is stated with a relative 1e-9 on top, which
+covers the rounding of the bound's own arithmetic and of the row clipping (M4).
+"""
+
+from dataclasses import replace
+
+from equipoise.vocabulary.constants import rounding_floor
+from equipoise.vocabulary.facts import Bound, Hypothesis, Setting
+
+ROUNDING_MARGIN = 1e-9
+
+
+def slack(setting: Setting) -> float:
+    """Return ``2 tau / mu``, what the solver's tolerance adds to any bound on exact minimisers."""
+    return 2 * setting.recipe.tolerance / setting.constants.strong_convexity
+
+
+def approximate(bound: Bound, setting: Setting) -> Bound:
+    """Return the bound that holds for what the recipe's solver returns; tolerance 0 leaves it as it is.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.constants import setting
+    >>> from equipoise.vocabulary.facts import Domain, Problem, Recipe
+    >>> problem = Problem(losses.named("logistic"), penalties.named("l2", 1.0), Domain(1.0, classes=(0, 1)))
+    >>> bound = approximate(Bound("A1", True, 0.5, ()), setting(problem, Recipe(tolerance=1e-3), 100, 2))
+    >>> bound.theorem, round(bound.value, 6)
+    ('A1+A4', 0.502)
+    """
+    tolerance = setting.recipe.tolerance
+    if tolerance == 0:
+        return bound
+    floor = 20 * rounding_floor(setting.constants, setting.n_samples, setting.problem.dimension(setting.n_features))
+    hypotheses = (
+        *bound.hypotheses,
+        Hypothesis(
+            f"every run ends at a subgradient of norm <= tau = {tolerance:.6g}, fixed before data (A4, L3)",
+            tolerance > 0,
+            "fix a positive tolerance in the recipe",
+        ),
+        Hypothesis(
+            f"tau is at least 20 times the rounding of a computed gradient, {floor:.6g}",
+            tolerance >= floor * (1 - ROUNDING_MARGIN),
+            "raise the tolerance",
+        ),
+    )
+    holds = all(hypothesis.holds for hypothesis in hypotheses)
+    value = (bound.value + slack(setting)) * (1 + ROUNDING_MARGIN) if holds and bound.value is not None else None
+    return replace(bound, theorem=f"{bound.theorem}+A4", value=value, hypotheses=hypotheses)

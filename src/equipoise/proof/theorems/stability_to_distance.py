@@ -1,0 +1,59 @@
+"""A3: from uniform stability to distance, Theorem 7 of [000] in its two repaired forms."""
+
+import math
+from collections.abc import Iterator
+from typing import ClassVar
+
+from equipoise.proof.theorems.base import Theorem, common_hypotheses
+from equipoise.vocabulary.facts import Hypothesis, Setting
+
+
+class SwappedStability(Theorem):
+    """``||w_S - w_S'|| <= sqrt(2 beta / (n mu))`` with beta the stability of the bare loss at the two swapped rows.
+
+    With ``beta = 2 rho^2 / (n mu)``, which A1 proves, it equals A1: a cross-check that never beats it.
+    """
+
+    id: ClassVar[str] = "A3b"
+    citation: ClassVar[str] = "Watson et al. [000] Theorem 7, repaired: docs/proofs/A3b.md"
+    statement: ClassVar[str] = "sqrt(2 beta / (n mu)), beta = 2 rho^2 / (n mu)"
+    certifies: ClassVar[bool] = True
+
+    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+        """Yield the common conditions."""
+        yield from common_hypotheses(setting)
+
+    def sensitivity(self, setting: Setting) -> float:
+        """Return the bound for the stability that A1 gives."""
+        facts = setting.constants
+        curvature = setting.n_samples * facts.strong_convexity
+        stability = 2 * facts.lipschitz**2 / curvature
+        return math.sqrt(2 * stability / curvature)
+
+
+class RegularisedStability(Theorem):
+    """``||w_S - w_S'|| <= sqrt(2 beta / mu)`` with beta the stability of the loss with the penalty inside.
+
+    The form that [000] prints, with its proof repaired; sqrt(n) times A1.
+    """
+
+    id: ClassVar[str] = "A3a"
+    citation: ClassVar[str] = "Watson et al. [000] Theorem 7 as printed, proof repaired: docs/proofs/A3a.md"
+    statement: ClassVar[str] = "sqrt(2 beta / mu), beta = (rho + slope of the penalty) 2 rho / (n mu)"
+    certifies: ClassVar[bool] = True
+
+    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+        """Yield the common conditions and the finite slope of the penalty."""
+        yield from common_hypotheses(setting)
+        yield Hypothesis(
+            "the penalty has a bounded slope where minimisers can lie",
+            math.isfinite(setting.constants.penalty_slope),
+            "add a radius to the domain",
+        )
+
+    def sensitivity(self, setting: Setting) -> float:
+        """Return the bound for the stability that A1 gives for the regularised loss."""
+        facts = setting.constants
+        movement = 2 * facts.lipschitz / (setting.n_samples * facts.strong_convexity)
+        stability = (facts.lipschitz + facts.penalty_slope) * movement
+        return math.sqrt(2 * stability / facts.strong_convexity)

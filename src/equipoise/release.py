@@ -1,0 +1,117 @@
+"""The door: plan -> admit -> clip -> solve -> perturb -> seal.
+
+The only place where a computation on rows meets noise and a certificate. Everything above the line that builds `Rows`
+looks at public facts alone; everything below it may fail only with `PrivateFailure`, whose text is a constant.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import InvalidParameter, PlanMismatch, PrivateFailure
+from equipoise.learn import solvers
+from equipoise.learn.problem import Objective
+from equipoise.learn.rows import Rows, centred_targets, class_codes, observed_classes
+from equipoise.learn.solvers.base import Target
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.mechanisms import named
+from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.vocabulary.facts import Label, plain
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What leaves: noisy weights (the constant column's last, if any), the public label set, the certificate."""
+
+    weights: Array
+    classes: tuple[Label, ...]
+    certificate: Certificate
+
+
+def noise_source(random_state: object) -> NoiseSource:
+    """Return the exact source for None, a seeded one for a whole number.
+
+    Examples
+    --------
+    >>> noise_source(None).seeded, noise_source(7).seeded
+    (False, True)
+    """
+    seed = plain(random_state)
+    if seed is None:
+        return ExactSource()
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        remedy = "leave random_state=None for a release, or pass a whole number for an experiment"
+        raise InvalidParameter("random_state, None or a whole number >= 0", f"random_state={random_state!r}", remedy)
+    return SeededSource(seed)
+
+
+def release(
+    certificate: Certificate, matrix: NDArray[Any], target: NDArray[Any], source: NoiseSource, ledger: str | None = None
+) -> Released:
+    """Carry out a planned certificate on rows: record the spend, then read, solve, add noise.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The plan; nothing about it changes here.
+    matrix, target : arrays
+        The rows and targets as given. No value has been looked at yet.
+    source : NoiseSource
+        Where the noise comes from; a seeded one must have been planned as such.
+    ledger : str, optional
+        The URL or name of the ledger that must admit the spend first.
+    """
+    if matrix.shape != (certificate.n_samples, certificate.n_features):
+        raise PlanMismatch(
+            f"the {certificate.n_samples} rows and {certificate.n_features} columns that were planned",
+            f"{matrix.shape[0]} rows and {matrix.shape[1]} columns",
+            "plan again for this table, or pass the planned one: n is public and part of the claim",
+        )
+    if source.seeded is not certificate.request.seeded:
+        raise InvalidParameter(
+            "the noise source that was planned", "another one", "plan and fit with the same random_state"
+        )
+    if ledger is not None:
+        # The database toolkit is loaded only where a ledger is bound.
+        from equipoise.proof.ledger import Ledger
+
+        Ledger(ledger).admit(certificate)
+    # Rows are read from here on.
+    domain = certificate.request.domain
+    classes = observed_classes(target) if domain.classes == "observed" else domain.classes or ()
+    try:
+        weights = _noisy_weights(certificate, matrix, target, classes, source)
+    except Exception:  # the cause may depend on rows, so it goes no further
+        weights = None
+    if weights is None:
+        raise PrivateFailure
+    return Released(weights, classes, certificate)
+
+
+def _noisy_weights(
+    certificate: Certificate,
+    matrix: NDArray[Any],
+    target: NDArray[Any],
+    classes: tuple[Label, ...],
+    source: NoiseSource,
+) -> Array:
+    request, argument = certificate.request, certificate.argument
+    problem, facts = request.problem(argument.alpha), argument.constants
+    # Overflow warnings would tell of values inside rows.
+    with np.errstate(all="ignore"):
+        regression = problem.loss.task == "regression"
+        coded = centred_targets(target, problem.domain) if regression else class_codes(target, classes)
+        objective = Objective(problem.loss, problem.penalty, Rows(matrix, coded, problem.domain, problem.intercept))
+        goal = Target(
+            tolerance=argument.tolerance,
+            smoothness=facts.smoothness + problem.penalty.smoothness(),
+            strong_convexity=facts.strong_convexity,
+            start_distance=facts.radius,
+            radius=problem.domain.radius,
+        )
+        weights = solvers.named("newton").solve(objective, goal)
+    return named(argument.mechanism).release(weights, argument.noise_scale, source)

@@ -1,0 +1,92 @@
+"""The calculus of constants: loss x penalty x domain -> Lipschitz, smoothness, strong convexity, gradient diameter."""
+
+import math
+
+from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting, require_count
+
+# Rows are summed in blocks of this many, so that rounding grows with the block and the number of blocks, not with n.
+BLOCK_ROWS = 4096
+
+# The share of the exact sensitivity that the solver's tolerance may add (THEOREMS A4 allows 1 %; Newton steps make 0.1
+# % cheap).
+TOLERANCE_SHARE = 0.001
+
+
+def constants(problem: Problem) -> Constants:
+    """Return the constants that follow from a problem's public facts (THEOREMS section 0, A2).
+
+    The radius contains the exact minimiser of every dataset: optimality gives ``mu R^2 <= pull(B R, Y)``
+    (docs/proofs/A2.md, lemma R), and every step of the iteration below keeps an upper bound.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> facts = constants(Problem(losses.named("squared"), penalties.named("l2", 0.5), Domain(1.0, labels=(-1.0, 1.0))))
+    >>> round(facts.radius, 6), facts.strong_convexity
+    (1.0, 0.5)
+    """
+    loss, penalty = problem.loss, problem.penalty
+    row_norm, label_bound = problem.row_norm, problem.domain.label_bound
+    mu = penalty.strong_convexity()
+    radius = _radius(problem, mu)
+    lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound)
+    diameter = min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz)
+    return Constants(
+        row_norm=row_norm,
+        label_bound=label_bound,
+        radius=radius,
+        lipschitz=lipschitz,
+        smoothness=loss.curvature_bound() * row_norm**2,
+        strong_convexity=mu,
+        gradient_diameter=diameter,
+        penalty_slope=penalty.slope_bound(radius),
+    )
+
+
+def _radius(problem: Problem, strong_convexity: float) -> float:
+    row_norm, label_bound = problem.row_norm, problem.domain.label_bound
+    radius = math.inf
+    while True:
+        # A relative 1e-12 keeps rounding on the safe side.
+        pull = problem.loss.pull(row_norm * radius, label_bound)
+        smaller = math.sqrt(pull / strong_convexity) * (1 + 1e-12)
+        if not smaller < radius * (1 - 1e-9):
+            break
+        radius = smaller
+    return radius if problem.domain.radius is None else min(radius, problem.domain.radius)
+
+
+def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
+    """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
+
+    ``g (rho + slope of the penalty + (beta + mu) R)`` with ``g = (block + blocks + d + 20) 2^-53``: sums in blocks,
+    dot products of length d, and predictions that are themselves rounded.
+    """
+    unit = (BLOCK_ROWS + math.ceil(n_samples / BLOCK_ROWS) + dimension + 20) * 2.0**-53
+    reach = (facts.smoothness + facts.strong_convexity) * facts.radius
+    return unit * (facts.lipschitz + facts.penalty_slope + reach)
+
+
+def public_tolerance(facts: Constants, n_samples: int, dimension: int) -> float:
+    """Return the gradient norm the solver must reach, from public facts alone (THEOREMS A4, L3).
+
+    It adds at most 0.1 % to the exact sensitivity, unless rounding allows no less: then 20 times the rounding floor.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> facts = constants(Problem(losses.named("squared"), penalties.named("l2", 0.5), Domain(1.0, labels=(-1.0, 1.0))))
+    >>> round(public_tolerance(facts, 1000, 5) / facts.gradient_diameter, 9)
+    5e-07
+    """
+    wanted = TOLERANCE_SHARE * facts.gradient_diameter / (2 * n_samples)
+    return max(wanted, 20 * rounding_floor(facts, n_samples, dimension))
+
+
+def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:
+    """Return what a theorem sees."""
+    rows = require_count("n_samples", n_samples, "pass the public number of rows")
+    columns = require_count("n_features", n_features, "pass the number of columns")
+    return Setting(problem, recipe, rows, columns, constants(problem))

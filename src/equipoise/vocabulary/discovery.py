@@ -1,0 +1,55 @@
+"""Families discover their members from their folder, so that a new member is one new file."""
+
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+from typing import TypeVar
+
+from equipoise.errors import UnknownName
+
+Member = TypeVar("Member")
+
+
+def discover(package: ModuleType, base: type[Member]) -> dict[str, type[Member]]:
+    """Return every concrete subclass of `base` defined in the modules of `package`, keyed by its `id`.
+
+    Two members with one id would make a certificate ambiguous, so they are refused.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> sorted(discover(losses, losses.Loss))
+    ['logistic', 'squared']
+    """
+    found: dict[str, type[Member]] = {}
+    for module_information in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
+        module = importlib.import_module(f"{package.__name__}.{module_information.name}")
+        for _, candidate in inspect.getmembers(module, inspect.isclass):
+            if candidate.__module__ != module.__name__ or not issubclass(candidate, base):
+                continue
+            if inspect.isabstract(candidate):
+                continue
+            name = str(getattr(candidate, "id"))  # noqa: B009 - `Member` is any family, and every family has an id
+            if name in found:
+                raise UnknownName(
+                    f"one member a name in {package.__name__}",
+                    f"two members called {name!r}",
+                    f"rename one: {found[name].__module__} or {candidate.__module__}",
+                )
+            found[name] = candidate
+    return found
+
+
+def look_up(members: dict[str, type[Member]], name: str, family: str) -> type[Member]:
+    """Return the member called `name`, or say which names exist.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> look_up(losses.members(), "squared", "loss").__name__
+    'Squared'
+    """
+    if name not in members:
+        raise UnknownName(f"a known {family}", f"{name!r}", f"choose one of {', '.join(sorted(members))}")
+    return members[name]

@@ -1,0 +1,57 @@
+"""What every loss says about itself."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Loss(ABC):
+    """A convex function of one scalar, the linear prediction ``m = <w, x>``, and of a coded target.
+
+    Classification targets are coded -1 and +1; regression targets are centred at the public midpoint of their bounds.
+    The linear algebra lives in `learn/`, once; a loss is arithmetic on predictions. Every constant below is a supremum
+    that a property test tries to exceed.
+    """
+
+    id: ClassVar[str]
+    task: ClassVar[Literal["classification", "regression"]]
+
+    @abstractmethod
+    def value(self, prediction: Array, target: Array) -> Array:
+        """Return the loss of each example."""
+
+    @abstractmethod
+    def slope(self, prediction: Array, target: Array) -> Array:
+        """Return the derivative in the prediction."""
+
+    @abstractmethod
+    def curvature(self, prediction: Array, target: Array) -> Array:
+        """Return the second derivative in the prediction."""
+
+    @abstractmethod
+    def slope_bound(self, reach: float, label_bound: float) -> float:
+        """Return ``sup |slope|`` over predictions in [-reach, reach] and targets in [-label_bound, label_bound]."""
+
+    @abstractmethod
+    def curvature_bound(self) -> float:
+        """Return ``sup curvature`` over all predictions and targets."""
+
+    @abstractmethod
+    def pull(self, reach: float, label_bound: float) -> float:
+        """Return ``sup -m * slope(m)`` over predictions in [-reach, reach]: how hard one example pushes outwards.
+
+        With a penalty of strong convexity mu and minimum at 0, optimality of w gives ``mu ||w||^2 <= pull(B ||w||,
+        Y)``, which bounds the norm of every minimiser before any data is seen (docs/proofs/A2.md, lemma R).
+        """
+
+    @abstractmethod
+    def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
+        """Return ``sup ||g_z(w) - g_z'(w)||`` over ``||w|| <= radius`` and two examples of the domain (Gam of A2)."""
+
+    @abstractmethod
+    def unit(self, label_bound: float) -> float:
+        """Return the prediction that counts as one unit of evidence, the yardstick of ``alpha="public"``."""

@@ -1,0 +1,72 @@
+"""The logistic loss."""
+
+import bisect
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from equipoise.vocabulary.losses.base import Array, Loss
+from equipoise.vocabulary.losses.logistic_table import DIAMETERS, NORMS
+
+# max over m of m sigmoid(-m) is W(1/e) = 0.2784645..., reached at m = 1 + W(1/e); both are rounded up.
+LARGEST_PULL = 0.27846454277
+PULL_REACHED_AT = 1.27846454276
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """Logistic loss ``log(1 + exp(-y m))`` with y in {-1, +1}; no factor 1/2.
+
+    Slope ``-y sigmoid(-y m)``, at most 1 in size and one-sided; curvature at most 1/4. Rows of norm B and weights of
+    norm R: Lipschitz ``B sigmoid(B R)``, gradient diameter between B (small B R) and 2 B.
+
+    Examples
+    --------
+    >>> loss = Logistic()
+    >>> loss.slope_bound(0.0, 1.0), loss.curvature_bound()
+    (0.5, 0.25)
+    >>> round(loss.gradient_diameter(row_norm=1.0, radius=1.0, label_bound=1.0), 2)
+    1.1
+    """
+
+    id: ClassVar[str] = "logistic"
+    task: ClassVar[Literal["classification", "regression"]] = "classification"
+
+    def value(self, prediction: Array, target: Array) -> Array:
+        """Return ``log(1 + exp(-y m))`` without overflow."""
+        return np.logaddexp(0.0, -target * prediction)
+
+    def slope(self, prediction: Array, target: Array) -> Array:
+        """Return ``-y sigmoid(-y m)``."""
+        slope: Array = expit(-target * prediction)
+        slope *= -target
+        return slope
+
+    def curvature(self, prediction: Array, target: Array) -> Array:
+        """Return ``sigmoid(m) sigmoid(-m)``, the same for both labels."""
+        positive: Array = expit(target * prediction)
+        return positive * (1.0 - positive)
+
+    def slope_bound(self, reach: float, label_bound: float) -> float:
+        """Return ``sigmoid(reach)``."""
+        return 1.0 / (1.0 + math.exp(-reach))
+
+    def curvature_bound(self) -> float:
+        """Return 1/4, reached at prediction 0."""
+        return 0.25
+
+    def pull(self, reach: float, label_bound: float) -> float:
+        """Return ``max m sigmoid(-m)`` over m up to `reach`."""
+        return LARGEST_PULL if reach >= PULL_REACHED_AT else reach / (1.0 + math.exp(reach))
+
+    def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
+        """Return B times the tabulated, rigorous upper bound at the next larger B R; 2 B beyond the table (A2)."""
+        position = bisect.bisect_left(NORMS, row_norm * radius)
+        return row_norm * (DIAMETERS[position] if position < len(NORMS) else 2.0)
+
+    def unit(self, label_bound: float) -> float:
+        """Return 1: odds of e to 1."""
+        return 1.0
