@@ -21,7 +21,7 @@ from equipoise.vocabulary.facts import Budget, Domain
 Array = NDArray[np.float64]
 
 # The constant column as a share of the row norm; docs/intercept.md compares the choices.
-INTERCEPT_SHARE = 0.5
+INTERCEPT_SHARE = 0.2
 
 
 class PrivateLinearModel(BaseEstimator, ABC):

@@ -6,11 +6,11 @@ against any comparator of norm at most G,
 
     E L(released) - L(comparator)  <=  alpha G^2 / 2  +  c B^2 v(alpha) / 2  +  tau^2 / (2 alpha),
 
-and every number on the right is public. The guess G is 3 units of evidence over the row norm, for all data: an aligned
-row then reaches odds of e^3 = 20 to 1 (95 %), or three times the target's half-range, which leaves room for rows that
-point elsewhere. A larger guess pays noise for confidence that accuracy does not need, since a classifier's decisions
-do not change with the length of its weights; a smaller one could not express a clear case. The argument came first;
-docs/alpha.md shows accuracies for guesses 1 to 100.
+and every number on the right is public. The guess of G is one for all data: three units of evidence over the row norm,
+so that a row which points along the weights can reach the far end of what a prediction needs to say: odds of e^3 = 20
+to 1 (95 %) for a class, the end of the public range for a target. A larger guess pays noise for confidence that
+accuracy does not need, since decisions do not change with the length of the weights; a smaller one could not express a
+clear case. The argument came first; docs/alpha.md then shows the accuracies for guesses from 1 to 100.
 """
 
 import math

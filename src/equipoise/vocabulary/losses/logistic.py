@@ -68,5 +68,5 @@ class Logistic(Loss):
         return row_norm * (DIAMETERS[position] if position < len(NORMS) else 2.0)
 
     def unit(self, label_bound: float) -> float:
-        """Return 1: odds of e to 1."""
+        """Return 1: odds of e to 1, so that three units are odds of 20 to 1."""
         return 1.0

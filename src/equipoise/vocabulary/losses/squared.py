@@ -61,5 +61,5 @@ class Squared(Loss):
         return 4 * row_norm * (label_bound + reach * cosine) * math.sqrt(1 - cosine**2)
 
     def unit(self, label_bound: float) -> float:
-        """Return Y: from the midpoint to the end of the target's range."""
-        return label_bound
+        """Return Y / 3, so that three units reach from the midpoint to the end of the target's range."""
+        return label_bound / 3

@@ -1,0 +1,82 @@
+"""The benchmarks' datasets, prepared by public constants only: unit or clipped rows, as pinned for every method alike.
+
+The Parquet files are read from a folder (``--data`` or EQUIPOISE_DATA); the small sets come with scikit-learn.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as parquet
+from numpy.typing import NDArray
+
+from equipoise.vocabulary.facts import Domain
+
+Array = NDArray[np.float64]
+
+ADULT_SCALES = {
+    "age": 90,
+    "fnlwgt": 1490400,
+    "education_num": 16,
+    "capital_gain": 99999,
+    "capital_loss": 4356,
+    "hours_per_week": 99,
+}
+COVERTYPE_LOW = np.array([1859, 0, 0, 0, -173, 0, 0, 0, 0, 0], dtype=float)
+COVERTYPE_HIGH = np.array([3858, 360, 66, 1397, 601, 7117, 254, 254, 254, 7173], dtype=float)
+
+
+@dataclass(frozen=True)
+class Split:
+    """One dataset, split into training and test rows, with its public domain."""
+
+    name: str
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+    domain: Domain
+
+
+def unit_rows(X: Array) -> Array:
+    """Return every row divided by its own norm."""
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def adult(folder: Path) -> Split:
+    """Return Adult: public maxima, every level one-hot (108 columns), unit rows, official split."""
+    frame = parquet.read_table(folder / "adult.parquet").to_pandas()
+    columns = [frame[name].to_numpy(float)[:, None] / scale for name, scale in ADULT_SCALES.items()]
+    for name in frame.columns.difference([*ADULT_SCALES, "income", "split"]):
+        levels = sorted(frame[name].unique())
+        columns.append((frame[name].to_numpy()[:, None] == np.array(levels)[None, :]).astype(float))
+    X = unit_rows(np.hstack(columns))
+    y = (frame["income"] == ">50K").to_numpy(int)
+    train = (frame["split"] == "train").to_numpy()
+    return Split("Adult", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))
+
+
+def covertype(folder: Path) -> Split:
+    """Return Covertype classes 1 and 2: public ranges to [-1, 1], unit rows, random 80/20 split with seed 0."""
+    frame = parquet.read_table(folder / "covertype.parquet").to_pandas()
+    cover = frame.pop("cover_type").to_numpy()
+    chosen = (cover == 1) | (cover == 2)
+    X, y = frame.to_numpy(float)[chosen], (cover[chosen] == 2).astype(int)
+    X[:, :10] = 2 * (X[:, :10] - COVERTYPE_LOW) / (COVERTYPE_HIGH - COVERTYPE_LOW) - 1
+    X = unit_rows(X)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[: int(0.8 * len(y))], order[int(0.8 * len(y)) :]
+    return Split("Covertype 1-vs-2", X[train], y[train], X[test], y[test], Domain(1.0, classes=(0, 1)))
+
+
+def mnist_3_vs_5(folder: Path) -> Split:
+    """Return MNIST 3 against 5: pixels/255 through a public Gaussian projection to 50 columns, unit rows."""
+    table = parquet.read_table(folder / "mnist.parquet")
+    labels = table["label"].to_numpy()
+    chosen = np.flatnonzero((labels == 3) | (labels == 5))
+    images = table["image"].to_pylist()
+    pixels = np.frombuffer(b"".join(images[position] for position in chosen), np.uint8).reshape(-1, 784)
+    projection = np.random.default_rng(1).normal(0, np.sqrt(1 / 50), size=(784, 50))
+    X, y = unit_rows(pixels / 255 @ projection), (labels[chosen] == 5).astype(int)
+    train = chosen < 60_000
+    return Split("MNIST 3-vs-5", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))

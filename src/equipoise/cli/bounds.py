@@ -1,0 +1,54 @@
+"""`equipoise bounds`: what every theorem says about a problem."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
+from equipoise.proof import theorems
+from equipoise.proof.document import to_plain
+from equipoise.proof.stability import bounds
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.facts import Problem, Recipe
+
+
+def command(
+    n_samples: Annotated[int, typer.Option("--n-samples", "-n", help="The public number of rows.")],
+    alpha: Annotated[float, typer.Option(help="The strength of the penalty, its strong convexity.")],
+    loss: Annotated[str, typer.Option(help="logistic or squared.")] = "logistic",
+    penalty: Annotated[str, typer.Option(help="l2.")] = "l2",
+    row_norm: RowNorm = 1.0,
+    classes: Classes = None,
+    labels: Labels = None,
+    radius: Radius = None,
+    intercept: Annotated[float, typer.Option(help="The entry of the constant column, 0 for none.")] = 0.0,
+    n_features: Annotated[int, typer.Option(help="Columns; they matter for rounding only.")] = 1,
+    tolerance: Annotated[
+        float, typer.Option(help="The gradient norm at which the solver stops; 0 for the exact minimiser.")
+    ] = 0.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show how far the weights can move when one row is replaced, by every theorem."""
+    if classes is None and labels is None and loss == "logistic":
+        classes = "0,1"
+    domain = read_domain(row_norm, classes, labels, radius)
+    problem = Problem(losses.named(loss), penalties.named(penalty, alpha), domain, intercept)
+    answers = bounds(problem, Recipe(tolerance), n_samples, n_features)
+    if as_json:
+        print(json.dumps([to_plain(answer) for answer in answers], indent=2))
+        return
+    table = Table(title=f"Replace-one sensitivity of a {loss} model, n = {n_samples}", title_justify="left")
+    table.add_column("theorem")
+    table.add_column("bound (L2)", justify="right")
+    table.add_column("certifies")
+    table.add_column("statement, or what is missing")
+    known = theorems.members()
+    for answer in answers:
+        theorem = known[answer.theorem.removesuffix("+A4")]
+        value = "-" if answer.value is None else f"{answer.value:.6g}"
+        missing = "; ".join(f"{hypothesis.claim}: {hypothesis.remedy}" for hypothesis in answer.missing)
+        table.add_row(answer.theorem, value, "yes" if answer.certifies else "no", missing or theorem.statement)
+    Console().print(table)

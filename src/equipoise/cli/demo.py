@@ -1,0 +1,111 @@
+"""`equipoise demo`: a study on public data, as a table, a picture and a page."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from equipoise.demonstration import DATASETS, EPSILONS, Cell, run
+from equipoise.errors import InvalidParameter
+from equipoise.report import charts, page
+
+HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "theorem", "sensitivity", "noise")
+SPREAD = HEADER.index("10 % .. 90 %")
+NOTICE = (
+    "Study on public data. The scores are measured on test rows and are no part of a certificate: on private rows they "
+    "would have to be paid for. The noise is seeded, so these models are for looking at, not for release."
+)
+
+
+def command(
+    out: Annotated[Path, typer.Option(help="The folder that gets the page and the picture.")] = Path("demo"),
+    repetitions: Annotated[int, typer.Option(help="Splits a dataset.", min=1)] = 20,
+) -> None:
+    """Train private models on three public datasets at several epsilons and write a page."""
+    console = Console()
+    cells = list(_with_progress(console, repetitions))
+    _print_table(console, cells)
+    paths = _write(out, cells, repetitions)
+    console.print(f"\n{NOTICE}\n", style="yellow")
+    for path in paths:
+        console.print(f"wrote {path}")
+    console.print(f"open in a browser: file://{paths[0].resolve()}", soft_wrap=True)
+
+
+def _with_progress(console: Console, repetitions: int) -> list[Cell]:
+    columns = (TextColumn("training private models"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=len(DATASETS) * len(EPSILONS))
+        cells = []
+        for cell in run(repetitions):
+            cells.append(cell)
+            progress.advance(task)
+    return cells
+
+
+def _texts(cell: Cell) -> tuple[str, ...]:
+    return (
+        cell.dataset if cell.score == "accuracy" else f"{cell.dataset}, {cell.score}",
+        f"{cell.epsilon:g}",
+        f"{cell.plain:.3f}",
+        f"{cell.private:.3f}",
+        f"{cell.low:.3f} .. {cell.high:.3f}",
+        cell.theorem,
+        f"{cell.sensitivity:.4g}",
+        f"{cell.noise:.4g}",
+    )
+
+
+def _print_table(console: Console, cells: list[Cell]) -> None:
+    table = Table(
+        title="What privacy costs: test accuracy, or R2, at pure epsilon",
+        title_justify="left",
+        box=SIMPLE,
+        padding=(0, 1, 0, 0),
+    )
+    for name in HEADER[:SPREAD] + HEADER[SPREAD + 1 :]:
+        table.add_column(name, justify="left" if name in ("dataset", "theorem") else "right", no_wrap=True)
+    shown = ""
+    for cell in cells:
+        texts = _texts(cell)
+        if cell.dataset != shown:
+            table.add_section()
+        # The spread is on the page; the terminal has 80 columns.
+        table.add_row("" if cell.dataset == shown else texts[0], *texts[1:SPREAD], *texts[SPREAD + 1 :])
+        shown = cell.dataset
+    console.print(table)
+    console.print("sensitivity: how far one replaced row can move the weights; noise: standard deviation added to each")
+
+
+def _write(out: Path, cells: list[Cell], repetitions: int) -> tuple[Path, Path]:
+    chart = charts.privacy_utility([asdict(cell) for cell in cells])
+    examples = [
+        (f"{cell.dataset} at epsilon = {cell.epsilon:g}: the whole argument", cell.explanation)
+        for cell in cells
+        if cell.epsilon == 1.0
+    ]
+    text = page.study_page(
+        "Equipoise: what privacy costs",
+        f"Three public datasets, {repetitions} random splits each, default parameters; "
+        "pure differential privacy under replace-one adjacency.",
+        NOTICE,
+        charts.specification(chart),
+        charts.runtime(),
+        page.table(HEADER, [_texts(cell) for cell in cells]),
+        examples,
+    )
+    document, picture = out / "index.html", out / "privacy-utility.png"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        document.write_text(text, encoding="utf-8")
+        charts.save_image(chart, str(picture))
+    except OSError as error:
+        raise InvalidParameter(
+            f"to write into {out}", f"{error.strerror}", "pass --out with a folder that can be written"
+        ) from None
+    return document, picture

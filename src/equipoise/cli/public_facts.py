@@ -1,0 +1,46 @@
+"""Options that several commands share: the public facts of a problem, as text."""
+
+from typing import Annotated
+
+import typer
+
+from equipoise.errors import InvalidParameter
+from equipoise.vocabulary.facts import Domain, Label
+
+RowNorm = Annotated[float, typer.Option(help="Rows are clipped to this L2 norm.")]
+Classes = Annotated[str | None, typer.Option(help="The two public classes, for example 0,1 or no,yes.")]
+Labels = Annotated[str | None, typer.Option(help="The public range of the target, for example 0,400.")]
+Radius = Annotated[float | None, typer.Option(help="A constraint on the norm of the weights.")]
+
+
+def read_domain(row_norm: float, classes: str | None, labels: str | None, radius: float | None) -> Domain:
+    """Return the domain that the options describe.
+
+    Examples
+    --------
+    >>> read_domain(1.0, "0,1", None, None).classes
+    (0, 1)
+    """
+    return Domain(
+        row_norm,
+        classes=None if classes is None else tuple(_label(part) for part in classes.split(",")),
+        labels=None if labels is None else _range(labels),
+        radius=radius,
+    )
+
+
+def _label(text: str) -> Label:
+    try:
+        return int(text)
+    except ValueError:
+        return text.strip()
+
+
+def _range(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidParameter(
+            "--labels LOW,HIGH", f"--labels {text}", "write two numbers, for example --labels 0,400"
+        ) from None
+    return low, high

@@ -1,0 +1,1 @@
+"""Pictures: plain data in, charts and self-contained pages out."""
