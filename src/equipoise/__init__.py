@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from equipoise import errors
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.ridge import Ridge
     from equipoise.proof.certificate import Certificate
@@ -23,12 +24,18 @@ __all__ = [
     "Recipe",
     "Ridge",
     "bounds",
+    "errors",
     "losses",
     "penalties",
 ]
 __version__ = "0.1.0"
 
 # Imports are lazy: `import equipoise` costs nothing, and checking a certificate never loads data libraries.
+_ROOMS = {
+    "errors": "equipoise.errors",
+    "losses": "equipoise.vocabulary.losses",
+    "penalties": "equipoise.vocabulary.penalties",
+}
 _HOMES = {
     "Bound": "equipoise.vocabulary.facts",
     "Budget": "equipoise.vocabulary.facts",
@@ -44,8 +51,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("losses", "penalties"):
-        return importlib.import_module(f"equipoise.vocabulary.{name}")
+    if name in _ROOMS:
+        return importlib.import_module(_ROOMS[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 
 # Rows besides the replaced one come in at most this many kinds; each kind is repeated to fill the table.
 COMMON_KINDS = 3
-RANDOM_TABLES = 60
+RANDOM_TABLES = 80
 REFINED_TABLES = 2
-REFINEMENT_STEPS = 250
+REFINEMENT_STEPS = 600
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def largest_observed_distance(situation: Setting) -> float:
 
 
 def attack_settings() -> Iterator[Setting]:
-    """Yield settings in which minimisers move nearly as far as the theorems allow (THEOREMS A2, tests), and odd ones."""
+    """Yield settings in which minimisers move nearly as far as theorems allow (THEOREMS A2, tests), and odd ones."""
     classes, labels = Domain(1.0, classes=(0, 1)), Domain(1.0, labels=(-1.0, 1.0))
     logistic, squared = loss_named("logistic"), loss_named("squared")
     strong, unit = penalty_named("l2", 2.0), penalty_named("l2", 1.0)

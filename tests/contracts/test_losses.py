@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ ROUNDING = 1 + 1e-12
 predictions = st.floats(-60.0, 60.0)
 reaches = st.floats(0.0, 60.0)
 label_bounds = st.floats(1e-3, 1e3)
-shares = st.floats(-1.0, 1.0)
+# Suprema sit at the ends of the domain, where a plain draw of floats rarely lands.
+shares = st.sampled_from([-1.0, 1.0]) | st.floats(-1.0, 1.0)
 
 # The share of its gradient diameter that a search must reach: the squared loss's is proved exact, the logistic loss's
 # is a table with slack (THEOREMS A2). A loss that is not listed is only required never to exceed its own.
@@ -125,7 +127,7 @@ def test_no_point_exceeds_the_pull(loss, reach, position, share, label_bound):
 @every_loss
 @pytest.mark.parametrize("label_bound", [0.2, 1.0, 50.0])
 @pytest.mark.parametrize("reach", [0.05, 0.4, 1.2, 1.3, 5.0, 40.0])
-def test_slope_bound_pull_and_curvature_bound_are_reached(loss, reach, label_bound):
+def test_slope_bound_pull_and_curvature_bound_are_reached_and_not_exceeded_on_a_grid(loss, reach, label_bound):
     # The suprema are stated as attained, so a grid comes as near as its mesh: a loose constant costs noise.
     bound = bound_in_domain(loss, label_bound)
     targets = np.array([-bound, bound])[:, None]
@@ -133,10 +135,11 @@ def test_slope_bound_pull_and_curvature_bound_are_reached(loss, reach, label_bou
     labels = targets + 0 * grid
     slopes = loss.slope(grid, labels)
     mesh = 2 * reach / 20_000
-    assert np.abs(slopes).max() >= loss.slope_bound(reach, bound) / ROUNDING
+    steepest = loss.slope_bound(reach, bound)
+    assert steepest / ROUNDING <= np.abs(slopes).max() <= steepest * ROUNDING
     # -m slope(m) changes by at most (slope bound + reach * curvature bound) times the mesh between grid points.
-    change = mesh * (loss.slope_bound(reach, bound) + reach * loss.curvature_bound())
-    assert (-grid * slopes).max() >= loss.pull(reach, bound) - change
+    change = mesh * (steepest + reach * loss.curvature_bound())
+    assert loss.pull(reach, bound) - change <= (-grid * slopes).max() <= loss.pull(reach, bound) * ROUNDING
     assert loss.curvature(np.zeros(1), np.zeros(1) + bound)[0] == loss.curvature_bound()
 
 
@@ -244,13 +247,10 @@ def test_gradient_diameter_scales_with_the_rows(loss, row_norm, radius, label_bo
 @every_loss
 @given(row_norm=st.floats(1e-2, 1e2), radius=st.floats(0.0, 1e3), label_bound=label_bounds)
 @hunted
-def test_gradient_diameter_lies_between_the_trivial_bounds(loss, row_norm, radius, label_bound):
-    # At weights 0 two opposite rows give twice the slope at 0; two gradients differ by at most twice the longest one.
+def test_gradient_diameter_is_at_least_that_of_two_opposite_rows_at_zero_weights(loss, row_norm, radius, label_bound):
     bound = bound_in_domain(loss, label_bound)
     diameter = loss.gradient_diameter(row_norm, radius, bound)
     assert diameter >= 2 * row_norm * loss.slope_bound(0.0, bound) / ROUNDING
-    # The logistic table stops at B R = 100 and rounds up, so it may pass 2 B sigmoid(B R); `constants` takes the minimum.
-    assert diameter <= 2 * row_norm * loss.slope_bound(math.inf if loss.id == "logistic" else row_norm * radius, bound)
 
 
 def closed_form_logistic_diameter(reach: float) -> float:

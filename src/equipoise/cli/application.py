@@ -6,11 +6,11 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 import equipoise.cli
 from equipoise.errors import EquipoiseError
 
-FAILED = 1
 REFUSED = 2
 
 
@@ -31,8 +31,8 @@ def main() -> None:
     try:
         build()()
     except EquipoiseError as error:
-        console = Console(stderr=True, highlight=False)
-        console.print(f"[bold red]asked[/]  {error.asked}", markup=True, soft_wrap=True)
-        console.print(f"[bold red]found[/]  {error.found}", markup=True, soft_wrap=True)
-        console.print(f"[bold green]to do[/]  {error.remedy}", markup=True, soft_wrap=True)
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console.print(f"[bold red]asked[/]  {escape(error.asked)}")
+        console.print(f"[bold red]found[/]  {escape(error.found)}")
+        console.print(f"[bold green]to do[/]  {escape(error.remedy)}")
         sys.exit(REFUSED)

@@ -63,6 +63,7 @@ class Ridge(RegressorMixin, PrivateLinearModel):
 
     def predict(self, X: Any) -> Array:
         """Return the prediction of each row, inside the target's public range."""
+        scores = self._scores(X)
         domain = self.certificate_.request.domain
         low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
-        return np.clip(self._scores(X), low, high)
+        return np.clip(scores, low, high)

@@ -1,10 +1,12 @@
 """From what users hold to arrays: shapes, data types and names are checked here, values never are."""
 
+import warnings
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from equipoise.errors import InvalidData
 
@@ -51,9 +53,9 @@ def _from_frame(frame: "nw.DataFrame[Any]") -> NDArray[Any]:
         )
     single = all(kind == nw.Float32 for kind in frame.schema.values())
     matrix = np.empty(frame.shape, dtype=np.float32 if single else np.float64, order="F")
-    for position, name in enumerate(frame.columns):
+    for position, column in enumerate(frame.iter_columns()):
         # A missing value becomes NaN, and NaN becomes the domain's fill: a public rule, so nothing raises.
-        matrix[:, position] = frame[name].cast(nw.Float32 if single else nw.Float64).to_numpy()
+        matrix[:, position] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
     return matrix
 
 
@@ -92,6 +94,8 @@ def target_column(y: Any, n_samples: int) -> NDArray[Any]:
     series = nw.from_native(y, eager_only=True, series_only=True, pass_through=True)
     target = series.to_numpy() if isinstance(series, nw.Series) else np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
+        message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
+        warnings.warn(message, DataConversionWarning, stacklevel=4)
         target = target[:, 0]
     if target.ndim != 1:
         raise InvalidData(

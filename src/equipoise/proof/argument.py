@@ -64,7 +64,7 @@ def derive(request: Request) -> Argument:
     """
     alpha = public_alpha(request) if isinstance(request.alpha, str) else request.alpha
     problem = request.problem(alpha)
-    situation = planned_setting(problem, request.n_samples, request.n_features)
+    situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
     dimension = problem.dimension(request.n_features)
     sensitivity = smallest(situation).sensitivity
     chosen = quietest(sensitivity, dimension, request.budget, request.mechanism)

@@ -30,9 +30,9 @@ STEPS_AN_OCTAVE = 8
 OCTAVES = (-48, 12)
 
 
-def planned_setting(problem: Problem, n_samples: int, n_features: int) -> Setting:
+def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: float) -> Setting:
     """Return the setting in which the problem will be solved: its tolerance comes from public facts."""
-    tolerance = public_tolerance(constants(problem), n_samples, problem.dimension(n_features))
+    tolerance = public_tolerance(constants(problem), n_samples, problem.dimension(n_features), epsilon)
     return setting(problem, Recipe(tolerance), n_samples, n_features)
 
 
@@ -64,7 +64,7 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
 
     def bound(step: int) -> float:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
-        situation = planned_setting(problem, request.n_samples, request.n_features)
+        situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
         sensitivity = smallest(situation).sensitivity
         noise = quietest(sensitivity, problem.dimension(request.n_features), request.budget, request.mechanism)
         return excess_risk(situation, noise.deviation, guessed_norm(problem, guess))

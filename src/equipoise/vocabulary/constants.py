@@ -68,20 +68,21 @@ def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
     return unit * (facts.lipschitz + facts.penalty_slope + reach)
 
 
-def public_tolerance(facts: Constants, n_samples: int, dimension: int) -> float:
+def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:
     """Return the gradient norm the solver must reach, from public facts alone (THEOREMS A4, L3).
 
-    It adds at most 0.1 % to the exact sensitivity, unless rounding allows no less: then 20 times the rounding floor.
+    It adds at most 0.1 % to the exact sensitivity, and for a large epsilon it stays as far below the noise, so that a
+    model without privacy to speak of is also one without error. Where rounding allows no less: 20 times its floor.
 
     Examples
     --------
     >>> from equipoise.vocabulary import losses, penalties
     >>> from equipoise.vocabulary.facts import Domain
     >>> facts = constants(Problem(losses.named("squared"), penalties.named("l2", 0.5), Domain(1.0, labels=(-1.0, 1.0))))
-    >>> round(public_tolerance(facts, 1000, 5) / facts.gradient_diameter, 9)
+    >>> round(public_tolerance(facts, 1000, 5, 1.0) / facts.gradient_diameter, 9)
     5e-07
     """
-    wanted = TOLERANCE_SHARE * facts.gradient_diameter / (2 * n_samples)
+    wanted = TOLERANCE_SHARE * facts.gradient_diameter / (2 * n_samples) / max(1.0, epsilon)
     return max(wanted, 20 * rounding_floor(facts, n_samples, dimension))
 
 

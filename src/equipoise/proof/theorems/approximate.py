@@ -38,12 +38,12 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
     hypotheses = (
         *bound.hypotheses,
         Hypothesis(
-            f"every run ends at a subgradient of norm <= tau = {tolerance:.6g}, fixed before data (A4, L3)",
+            "every run ends at a subgradient of norm at most tau, fixed before data (A4, L3)",
             tolerance > 0,
             "fix a positive tolerance in the recipe",
         ),
         Hypothesis(
-            f"tau is at least 20 times the rounding of a computed gradient, {floor:.6g}",
+            "tau is at least 20 times the rounding error of a computed gradient (L3)",
             tolerance >= floor * (1 - ROUNDING_MARGIN),
             "raise the tolerance",
         ),

@@ -1,0 +1,360 @@
+"""The contract of every mechanism: the noise it draws is the noise it claims, and hides what it claims to hide.
+
+Tests that draw use `SeededSource` with fixed seeds; the exact samplers are tested apart, in test_noise.py. Every
+statistical statement names the probability with which a true claim would fail it on fresh draws.
+"""
+
+import itertools
+import math
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+from numpy.typing import NDArray
+
+from equipoise.proof import mechanisms
+from equipoise.proof.curves import Curve, PureCurve
+from equipoise.proof.mechanisms import Mechanism, quietest
+from equipoise.proof.mechanisms.laplace import Laplace
+from equipoise.proof.noise import SeededSource
+from equipoise.vocabulary.facts import Budget
+
+Array = NDArray[np.float64]
+
+IDS = sorted(mechanisms.members())
+every_mechanism = pytest.mark.parametrize("mechanism", [mechanisms.named(name) for name in IDS], ids=IDS)
+
+SENSITIVITIES = (1e-9, 1e-3, 1.0, 7.3, 1e6)
+DIMENSIONS = (1, 2, 16, 1000)
+EPSILONS = (1e-3, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0)
+DELTAS = (0.0, 1e-12, 1e-6, 1e-3, 0.1)
+
+# Five standard errors: a false alarm has probability 6e-7 where the mean of the draws is normal, as it nearly is for
+# the tens of thousands of draws used here.
+STANDARD_ERRORS = 5.0
+
+
+def budgets() -> list[Budget]:
+    return [Budget(epsilon, delta) for epsilon in EPSILONS for delta in DELTAS]
+
+
+def draws(mechanism: Mechanism, centre: Array, scale: float, count: int, seed: int) -> Array:
+    source = SeededSource(seed)
+    return np.array([mechanism.release(centre, scale, source) for _ in range(count)])
+
+
+def log_densities(mechanism: Mechanism, noise: Array, scale: float) -> Array:
+    return np.array([mechanism.log_density(vector, scale) for vector in noise])
+
+
+def directions(dimension: int) -> dict[str, Array]:
+    """Return unit vectors along an axis and along the diagonal, where L1 and L2 norms differ most."""
+    axis = np.zeros(dimension)
+    axis[0] = 1.0
+    return {"axis": axis, "diagonal": np.full(dimension, 1 / math.sqrt(dimension))}
+
+
+# --- calibration ------------------------------------------------------------------------------------------------------
+
+
+@every_mechanism
+def test_calibration_lands_on_the_private_side_and_is_not_wasteful(mechanism):
+    met = 0
+    for sensitivity, dimension, budget in itertools.product(SENSITIVITIES, DIMENSIONS, budgets()):
+        scale = mechanism.scale_for(sensitivity, dimension, budget)
+        if scale is None:
+            continue
+        met += 1
+        where = f"sensitivity {sensitivity}, dimension {dimension}, {budget}"
+        assert 0 < scale < math.inf, where
+        assert mechanism.curve(sensitivity, dimension, scale).delta(budget.epsilon) <= budget.delta, where
+        if budget.delta == 0.0 or mechanism.id == "gaussian":
+            # A pure mechanism ignores delta; only for delta = 0 is its calibration required to be tight.
+            assert mechanism.curve(sensitivity, dimension, 0.99 * scale).delta(budget.epsilon) > budget.delta, where
+    assert met >= len(EPSILONS) * len(DIMENSIONS) * len(SENSITIVITIES)
+
+
+@every_mechanism
+def test_random_calibrations_land_on_the_private_side(mechanism):
+    # The grid above holds round numbers; rounding errors live between them.
+    generator = np.random.default_rng(7)
+    misses = []
+    for _ in range(1500):
+        sensitivity, epsilon = 10.0 ** generator.uniform([-8, -4], [8, 2.5])
+        budget = Budget(epsilon, 10.0 ** generator.uniform(-14, -0.5))
+        dimension = int(generator.integers(1, 300))
+        scale = mechanism.scale_for(sensitivity, dimension, budget)
+        claimed = mechanism.curve(sensitivity, dimension, scale).delta(budget.epsilon)
+        if claimed > budget.delta:
+            misses.append((sensitivity, dimension, budget, claimed / budget.delta - 1))
+    assert not misses, f"{len(misses)} of 1500 spend more than their budget, such as {misses[0]}"
+
+
+@every_mechanism
+def test_scale_is_monotone(mechanism):
+    def scale(sensitivity: float, dimension: int, epsilon: float, delta: float) -> float:
+        found = mechanism.scale_for(sensitivity, dimension, Budget(epsilon, delta))
+        assert found is not None
+        return found
+
+    for dimension, epsilon, delta in itertools.product(DIMENSIONS, EPSILONS, DELTAS[1:]):
+        by_sensitivity = [scale(value, dimension, epsilon, delta) for value in SENSITIVITIES]
+        assert by_sensitivity == sorted(by_sensitivity)
+        # Noise is proportional to what it hides: there is no other unit in the problem.
+        assert by_sensitivity[-1] / by_sensitivity[0] == pytest.approx(SENSITIVITIES[-1] / SENSITIVITIES[0], rel=1e-12)
+    for dimension, delta in itertools.product(DIMENSIONS, DELTAS[1:]):
+        by_epsilon = [scale(1.0, dimension, epsilon, delta) for epsilon in EPSILONS]
+        assert all(more < less for less, more in itertools.pairwise(by_epsilon))
+    for dimension, epsilon in itertools.product(DIMENSIONS, EPSILONS):
+        by_delta = [scale(1.0, dimension, epsilon, delta) for delta in DELTAS[1:]]
+        assert all(more <= less for less, more in itertools.pairwise(by_delta))
+    for epsilon, delta in itertools.product(EPSILONS, DELTAS[1:]):
+        by_dimension = [scale(1.0, dimension, epsilon, delta) for dimension in DIMENSIONS]
+        assert by_dimension == sorted(by_dimension)
+
+
+@every_mechanism
+def test_a_budget_it_cannot_meet_gives_none_and_has_a_stated_requirement(mechanism):
+    assert mechanism.requirement.strip()
+    assert mechanism.citation.strip()
+    assert mechanism.rounding(3).strip()
+    pure = mechanism.scale_for(1.0, 3, Budget(1.0))
+    # A mechanism whose requirement speaks of delta cannot be pure, and the others must be.
+    assert (pure is None) == ("delta > 0" in mechanism.requirement)
+
+
+def test_only_the_rounding_of_the_spherical_law_refuses_a_tiny_epsilon():
+    spherical = mechanisms.named("spherical-laplace")
+    price = 1000 * 2.0**-56  # docs/proofs/D1.md: d 2^-56
+    assert spherical.scale_for(1.0, 1000, Budget(price)) is None
+    assert spherical.scale_for(1.0, 1000, Budget(2 * price)) == pytest.approx(1 / price, rel=1e-12)
+
+
+# --- the law of the noise ---------------------------------------------------------------------------------------------
+
+
+@every_mechanism
+@pytest.mark.parametrize("dimension", [1, 2, 16])
+def test_deviation_is_that_of_the_draws(mechanism, dimension):
+    # Coordinates of one draw may depend on each other, so the mean square of a draw is the unit: 20,000 of them.
+    scale = 0.7
+    noise = draws(mechanism, np.zeros(dimension), scale, 20_000, seed=dimension)
+    squares = (noise**2).mean(axis=1)
+    error = squares.std() / math.sqrt(len(squares))
+    assert abs(squares.mean() - mechanism.deviation(scale, dimension) ** 2) <= STANDARD_ERRORS * error
+    assert error < 0.05 * squares.mean()  # enough draws to see a deviation that is wrong by 15 %
+    assert abs(noise.mean()) <= STANDARD_ERRORS * noise.mean(axis=1).std() / math.sqrt(len(noise))
+
+
+@every_mechanism
+@pytest.mark.parametrize("dimension", [1, 2, 16])
+@pytest.mark.parametrize("direction", ["axis", "diagonal"])
+def test_importance_weights_between_shifted_draws_and_the_density_average_to_one(mechanism, dimension, direction):
+    # Draws around v weighted by p(x) / p(x - v) have mean 1 if and only if they are draws of p around v.
+    scale = 0.7
+    shift = 0.5 * scale * directions(dimension)[direction]
+    released = draws(mechanism, shift, scale, 20_000, seed=100 + dimension)
+    weights = np.exp(log_densities(mechanism, released, scale) - log_densities(mechanism, released - shift, scale))
+    error = weights.std() / math.sqrt(len(weights))
+    assert 0 < error < 0.02
+    assert abs(weights.mean() - 1) <= STANDARD_ERRORS * error
+
+
+@every_mechanism
+@pytest.mark.parametrize("dimension", [1, 2, 16])
+@pytest.mark.parametrize("scale", [0.7, 30.0])
+def test_log_density_is_normalised(mechanism, dimension, scale):
+    # The constant cancels in the test above. Here draws of p are weighted by q / p for a normal law q of nearly the
+    # same width, whose constant SciPy knows: the mean is 1 if and only if p is normalised and what is drawn.
+    noise = draws(mechanism, np.zeros(dimension), scale, 20_000, seed=200 + dimension)
+    width = 0.9 * mechanism.deviation(scale, dimension)
+    reference = scipy.stats.norm.logpdf(noise, scale=width).sum(axis=1)
+    weights = np.exp(reference - log_densities(mechanism, noise, scale))
+    error = weights.std() / math.sqrt(len(weights))
+    assert 0 < error < 0.05
+    assert abs(weights.mean() - 1) <= STANDARD_ERRORS * error
+
+
+@every_mechanism
+def test_log_density_integrates_to_one_in_one_and_two_dimensions(mechanism):
+    # By quadrature, no draws; beyond 60 scales the heaviest of the laws keeps 60 e^-60 of its mass.
+    scale = 1.3
+
+    def density(*point: float) -> float:
+        return math.exp(mechanism.log_density(np.array(point), scale))
+
+    half = scipy.integrate.quad(density, 0.0, 60 * scale, epsabs=1e-12, epsrel=1e-12, limit=200)[0]
+    assert 2 * half == pytest.approx(1.0, abs=1e-9)
+    # Every law here is even in each coordinate and in their exchange: an eighth of the plane, in polar coordinates.
+    wedge = scipy.integrate.dblquad(
+        lambda radius, angle: radius * density(radius * math.cos(angle), radius * math.sin(angle)),
+        0.0,
+        math.pi / 4,
+        0.0,
+        60 * scale,
+        epsabs=1e-9,
+        epsrel=1e-9,
+    )[0]
+    assert 8 * wedge == pytest.approx(1.0, abs=1e-6)
+
+
+# --- the claim, by Monte Carlo ----------------------------------------------------------------------------------------
+
+MONTE_CARLO_DRAWS = 10_000
+# The probability that the check below contradicts a true claim on fresh draws, all comparisons of one call together.
+FALSE_ALARM = 1e-6
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """An estimate of the hockey-stick divergence that a claimed curve cannot produce."""
+
+    epsilon: float
+    estimated: float
+    claimed: float
+
+
+def relative_entropy(observed: float, claimed: float) -> float:
+    """Return the Kullback-Leibler divergence of two coins, infinite where the claim excludes what was observed."""
+    total = 0.0
+    for one, other in ((observed, claimed), (1 - observed, 1 - claimed)):
+        if one > 0:
+            total += one * math.log(one / other) if other > 0 else math.inf
+    return total
+
+
+def contradiction(
+    mechanism: Mechanism, curve: Curve, shift: Array, scale: float, epsilons: tuple[float, ...], seed: int
+) -> Contradiction | None:
+    """Return where draws contradict a claimed curve for this shift, or None.
+
+    ``delta(epsilon) = E max(0, 1 - exp(epsilon - L))``, L the log ratio of the densities without and with the shift.
+    The mean of N terms in [0, 1] reaches x > delta with probability at most ``exp(-N KL(x || delta))`` (Hoeffding), so
+    a true claim is contradicted with probability at most `FALSE_ALARM` over both directions and all epsilons.
+    """
+    noise = draws(mechanism, np.zeros(len(shift)), scale, MONTE_CARLO_DRAWS, seed)
+    here = log_densities(mechanism, noise, scale)
+    evidence = math.log(2 * len(epsilons) / FALSE_ALARM)
+    for signed in (shift, -shift):
+        losses = here - log_densities(mechanism, noise + signed, scale)
+        for epsilon in epsilons:
+            # Two log densities round to about 1e-13 here; the divergence only shrinks with epsilon.
+            estimated = float(np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon + 1e-9 - losses))).mean())
+            claimed = min(1.0, curve.delta(epsilon))
+            if estimated > claimed and MONTE_CARLO_DRAWS * relative_entropy(estimated, claimed) > evidence:
+                return Contradiction(epsilon, estimated, claimed)
+    return None
+
+
+def contradictions(mechanism: Mechanism, dimension: int, budget: Budget, sensitivity: float) -> dict[str, object]:
+    """Return what `contradiction` finds along each direction, for the mechanism's own scale and curve."""
+    scale = mechanism.scale_for(sensitivity, dimension, budget)
+    curve = mechanism.curve(sensitivity, dimension, scale)
+    epsilons = tuple(share * budget.epsilon for share in (0.0, 0.1, 0.5, 0.9, 1.0, 1.5))
+    return {
+        name: contradiction(mechanism, curve, sensitivity * unit, scale, epsilons, seed=300 + dimension)
+        for name, unit in directions(dimension).items()
+    }
+
+
+def payable(mechanism: Mechanism, epsilon: float) -> Budget:
+    return Budget(epsilon, 1e-5 if mechanism.scale_for(1.0, 1, Budget(epsilon)) is None else 0.0)
+
+
+@every_mechanism
+@pytest.mark.parametrize("dimension", [1, 2, 16])
+@pytest.mark.parametrize(("epsilon", "sensitivity"), [(1.0, 1.0), (4.0, 0.02)])
+def test_divergence_by_monte_carlo_stays_under_the_claimed_curve(mechanism, dimension, epsilon, sensitivity):
+    found = contradictions(mechanism, dimension, payable(mechanism, epsilon), sensitivity)
+    assert found == {"axis": None, "diagonal": None}
+
+
+class UnscaledLaplace(Laplace):
+    """Independent Laplace noise at the L2 sensitivity, as [000] prints it: not private beyond one dimension (D2)."""
+
+    id: ClassVar[str] = "unscaled-laplace"
+
+    def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float:
+        return sensitivity / budget.epsilon
+
+    def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
+        return PureCurve(sensitivity / scale)
+
+
+def test_laplace_noise_without_the_root_of_the_dimension_is_caught():
+    false = UnscaledLaplace()
+    assert contradictions(false, 1, Budget(1.0), 1.0) == {
+        "axis": None,
+        "diagonal": None,
+    }  # in one dimension it is right
+    found = contradictions(false, 16, Budget(1.0), 1.0)
+    assert found["diagonal"] is not None
+    assert found["axis"] is None  # which is why the check must look along the diagonal
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("dimension", [1, 16])
+def test_halved_noise_is_caught(name, dimension):
+    genuine = mechanisms.members()[name]
+
+    class Halved(genuine):
+        def release(self, weights, scale, source):
+            return super().release(weights, scale / 2, source)
+
+        def log_density(self, noise, scale):
+            return super().log_density(noise, scale / 2)
+
+    found = contradictions(Halved(), dimension, payable(Halved(), 1.0), 1.0)
+    assert any(result is not None for result in found.values())
+
+
+# --- reference values -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("delta", "deviation"), [(1e-5, 3.7306), (1e-6, 4.2247)])
+def test_gaussian_reference_values(delta, deviation):
+    # THEOREMS Z, step 2.
+    assert round(mechanisms.named("gaussian").scale_for(1.0, 1, Budget(1.0, delta)), 4) == deviation
+
+
+def test_gaussian_calibration_agrees_with_dp_accounting():
+    # An implementation apart from ours, in log space; it stops at 1e-12 absolute, 1e-9 of the smallest sigma here.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import dp_accounting
+
+    gaussian = mechanisms.named("gaussian")
+    for epsilon in np.geomspace(1e-3, 1e3, 25):
+        for delta in (1e-15, 1e-10, 1e-6, 1e-5, 1e-3, 0.05, 0.5):
+            expected = dp_accounting.get_sigma_gaussian(float(epsilon), delta)
+            found = gaussian.scale_for(1.0, 1, Budget(float(epsilon), delta))
+            assert found == pytest.approx(expected, rel=1e-6), (epsilon, delta)
+
+
+@pytest.mark.parametrize(
+    ("delta", "crossovers"),
+    [(1e-5, (8, 11, 12, 14, 18, 23)), (1e-6, (12, 15, 16, 18, 23, 28))],  # THEOREMS D4
+)
+def test_spherical_noise_gives_way_to_gaussian_where_the_catalogue_says(delta, crossovers):
+    for epsilon, crossover in zip((0.1, 0.5, 1.0, 2.0, 5.0, 10.0), crossovers, strict=True):
+        budget = Budget(epsilon, delta)
+        # With one weight the coordinate law is the same law, so its exact sampler stands in for the spherical one.
+        chosen = [quietest(0.3, dimension, budget).mechanism for dimension in range(1, 41)]
+        assert chosen == ["laplace", *["spherical-laplace"] * (crossover - 1), *["gaussian"] * (40 - crossover)]
+
+
+def test_calibrations_are_the_requested_ones_quietest_first():
+    for dimension in (1, 5, 50):
+        choices = mechanisms.calibrations(1.0, dimension, Budget(1.0, 1e-5))
+        assert {choice.mechanism for choice in choices} == set(IDS)
+        deviations = [choice.deviation for choice in choices]
+        assert all(later >= earlier * (1 - 1e-8) for earlier, later in itertools.pairwise(deviations))
+        for choice in choices:
+            mechanism = mechanisms.named(choice.mechanism)
+            assert choice.deviation == mechanism.deviation(choice.scale, dimension)
+            assert choice.scale == mechanism.scale_for(1.0, dimension, Budget(1.0, 1e-5))
+            assert mechanisms.calibrations(1.0, dimension, Budget(1.0, 1e-5), choice.mechanism) == (choice,)

@@ -1,0 +1,229 @@
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import equipoise as eq
+from equipoise.errors import CertificateUnreadable, EquipoiseError
+from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
+from equipoise.proof.request import Request
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+LABELS = eq.Domain(row_norm=2.0, labels=(-1.0, 3.0), radius=4.0)
+REQUESTS = {
+    "pure": Request("logistic", "l2", "public", CLASSES, 0.2, 1000, 5, eq.Budget(1.0)),
+    "given alpha": Request("logistic", "l2", 0.05, CLASSES, 0.0, 1000, 5, eq.Budget(0.5), mechanism="laplace"),
+    "approximate": Request("squared", "l2", 0.05, LABELS, 0.4, 1000, 40, eq.Budget(1.0, 1e-6), public_seed=3),
+}
+
+
+@pytest.fixture(params=REQUESTS, scope="module")
+def certificate(request) -> Certificate:
+    return Certificate.issue(REQUESTS[request.param])
+
+
+def numbers(value, path=()):
+    """Yield the path of every number in a JSON value."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from numbers(entry, (*path, key))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from numbers(entry, (*path, index))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path
+
+
+def changed(record: dict, path: tuple, change) -> dict:
+    copy = json.loads(json.dumps(record))
+    place = copy
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = change(place[path[-1]])
+    return copy
+
+
+def test_a_certificate_follows_and_survives_the_journey_through_json(certificate):
+    assert certificate.verify() == ()
+    assert Certificate.from_json(certificate.to_json()) == certificate
+
+
+@pytest.mark.parametrize("change", [lambda old: old + 1, lambda old: old * 1.01 if isinstance(old, float) else old + 7])
+def test_every_changed_number_is_noticed_and_a_field_is_named(certificate, change):
+    record = json.loads(certificate.to_json())
+    paths = [path for path in numbers(record) if path != ("schema_version",)]
+    assert len(paths) > 30
+    for path in paths:
+        altered = changed(record, path, change)
+        if altered == record:  # 1.01 times zero
+            continue
+        try:
+            faults = Certificate.from_json(json.dumps(altered)).verify()
+        except CertificateUnreadable as error:
+            faults = (str(error),)
+        assert faults, path
+        assert all(":" in fault for fault in faults)
+
+
+def test_a_changed_derived_number_is_named_itself(certificate):
+    record = json.loads(certificate.to_json())
+    derived = [path for path in numbers(record) if path[0] == "argument"]
+    for path in derived:
+        faults = Certificate.from_json(json.dumps(changed(record, path, lambda old: old + 3 if isinstance(old, int) else old * 1.5 + 1))).verify()
+        assert any(str(path[-1]) in fault for fault in faults), path
+
+
+def test_a_forged_digest_does_not_help_a_smaller_sensitivity(certificate):
+    forged = dataclasses.replace(certificate.argument, sensitivity=certificate.sensitivity / 2)
+    resealed = dataclasses.replace(
+        certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged)
+    )
+    assert any("sensitivity" in fault for fault in resealed.verify())
+    assert not any("digest" in fault for fault in resealed.verify())
+
+
+def test_explain_shows_every_number_of_the_argument(certificate):
+    text = certificate.explain()
+    argument = certificate.argument
+    shown = [
+        argument.sensitivity,
+        argument.noise_scale,
+        argument.noise_deviation,
+        argument.alpha,
+        argument.tolerance,
+        argument.excess_risk,
+        *dataclasses.astuple(argument.constants),
+        *(bound.value for bound in argument.bounds if bound.value is not None),
+        *(candidate.scale for candidate in argument.candidates),
+        *(point.delta for point in argument.curve),
+    ]
+    # The label bound is half the range that is printed.
+    shown.remove(argument.constants.label_bound)
+    for number in shown:
+        assert f"{number:.6g}" in text
+    for words in (*argument.caveats, *argument.assumptions, argument.theorem, argument.mechanism, "replace-one"):
+        assert words in text
+
+
+def test_a_claim_rests_on_the_smallest_certifying_bound(certificate):
+    certified = [bound.value for bound in certificate.bounds if bound.certifies and bound.value is not None]
+    assert certificate.sensitivity == min(certified)
+    epsilon, delta = certificate.epsilon, certificate.delta
+    point = next(point for point in certificate.argument.curve if point.epsilon == epsilon)
+    assert point.delta <= delta
+
+
+def test_grades_and_stamps():
+    plain = Certificate.issue(REQUESTS["pure"])
+    assert plain.grade == "proved"
+    assert plain.assumptions == ()
+    assert any("not recorded" in caveat for caveat in plain.caveats)
+    assert any("covers the rows as given" in caveat for caveat in plain.caveats)
+    seeded = Certificate.issue(dataclasses.replace(REQUESTS["pure"], seeded=True))
+    assert seeded.grade == "conditional"
+    assert "seeded: for experiments, not for release" in seeded.caveats
+    observed = dataclasses.replace(REQUESTS["pure"], domain=eq.Domain(1.0, classes="observed"))
+    assert "public" in Certificate.issue(observed).assumptions[0]
+
+
+def test_verify_needs_only_vocabulary_and_proof(certificate, tmp_path):
+    path = tmp_path / "certificate.json"
+    path.write_text(certificate.to_json())
+    program = f"""
+import sys
+from pathlib import Path
+from equipoise.proof.certificate import Certificate
+assert Certificate.from_json(Path({str(path)!r}).read_text()).verify() == ()
+ours = {{name.split(".")[1] for name in sys.modules if name.startswith("equipoise.")}}
+assert ours <= {{"errors", "vocabulary", "proof"}}, ours
+assert not {{"sklearn", "pandas", "polars", "narwhals", "sqlalchemy", "opendp"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.999])
+def test_a_truncated_file_is_refused(certificate, share):
+    text = certificate.to_json()
+    with pytest.raises(CertificateUnreadable, match="parse"):
+        Certificate.from_json(text[: int(share * len(text.rstrip()))])
+
+
+def test_a_newer_schema_is_refused_with_the_remedy(certificate):
+    record = json.loads(certificate.to_json())
+    with pytest.raises(CertificateUnreadable, match="install a newer Equipoise"):
+        Certificate.from_json(json.dumps({**record, "schema_version": SCHEMA_VERSION + 1}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda record: {},
+        lambda record: [],
+        lambda record: "text",
+        lambda record: {**record, "surprise": 1},
+        lambda record: {key: value for key, value in record.items() if key != "digest"},
+        lambda record: {**record, "request": None},
+        lambda record: {**record, "request": {**record["request"], "n_samples": "many"}},
+        lambda record: {**record, "request": {**record["request"], "n_samples": 0}},
+        lambda record: {**record, "request": {**record["request"], "loss": "unheard-of"}},
+        lambda record: {**record, "schema_version": True},
+        lambda record: {**record, "schema_version": 0},
+        lambda record: {**record, "argument": {**record["argument"], "grade": "measured"}},
+        lambda record: {**record, "argument": {**record["argument"], "bounds": 3}},
+    ],
+)
+def test_malformed_records_are_refused(certificate, damage):
+    with pytest.raises(CertificateUnreadable):
+        Certificate.from_json(json.dumps(damage(json.loads(certificate.to_json()))))
+
+
+@pytest.mark.parametrize("text", ["NaN", '{"schema_version": NaN}', '{"schema_version": 1e999}', "[" * 100_000])
+def test_hostile_json_is_refused(text):
+    with pytest.raises(CertificateUnreadable):
+        Certificate.from_json(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(data=st.data())
+def test_any_replaced_value_is_refused_or_noticed(data):
+    record = json.loads(Certificate.issue(REQUESTS["pure"]).to_json())
+    place = record[data.draw(st.sampled_from(["request", "argument"]))]
+    key = data.draw(st.sampled_from(sorted(place)))
+    value = data.draw(json_values)
+    if value == place[key] and type(value) is type(place[key]):
+        return
+    place[key] = value
+    try:
+        faults = Certificate.from_json(json.dumps(record)).verify()
+    except EquipoiseError:
+        return
+    assert faults
+
+
+def test_every_field_is_documented():
+    page = (Path(__file__).parents[1] / "docs" / "certificate.md").read_text()
+    record = json.loads(Certificate.issue(REQUESTS["approximate"]).to_json())
+    keys = set()
+
+    def collect(value):
+        if isinstance(value, dict):
+            for key, entry in value.items():
+                keys.add(key)
+                collect(entry)
+        elif isinstance(value, list) and value:
+            collect(value[0])
+
+    collect(record)
+    assert {key for key in keys if key not in page} == set()

@@ -1,0 +1,219 @@
+"""Nothing that depends on rows leaves except through the door: hostile values, escapes, and the order of things."""
+
+import io
+import pickle
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import equipoise as eq
+import equipoise.release as door
+from equipoise.errors import PlanMismatch, PrivateFailure
+from equipoise.learn.rows import Rows, centred_targets, class_codes
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.request import Request
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+MODELS = {"logistic": (eq.LogisticRegression, CLASSES), "squared": (eq.Ridge, LABELS)}
+
+hostile_floats = st.floats(width=64, allow_nan=True, allow_infinity=True) | st.sampled_from(
+    [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0, -0.0]
+)
+
+
+def rows_of(matrix: np.ndarray, domain: eq.Domain, intercept: float = 0.0) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        rows = Rows(matrix, np.zeros(len(matrix)), domain, intercept)
+        return np.vstack([block.copy() for block, _ in rows.blocks()])
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(
+    arrays.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=hostile_floats),
+    st.floats(-2, 2),
+)
+def test_every_row_lands_in_the_domain_whatever_it_holds(matrix, fill):
+    domain = eq.Domain(row_norm=0.75, classes=(0, 1), fill=fill)
+    mapped = rows_of(matrix, domain)
+    assert np.isfinite(mapped).all()
+    assert (np.linalg.norm(mapped, axis=1) <= 0.75 * (1 + 1e-12)).all()
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(arrays.arrays(np.float64, (4, 3), elements=hostile_floats))
+def test_a_row_is_mapped_by_itself_alone(matrix):
+    together = rows_of(matrix, CLASSES)
+    alone = np.vstack([rows_of(row[None, :], CLASSES) for row in matrix])
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_rows_inside_the_domain_are_not_touched_and_long_ones_keep_their_direction():
+    matrix = np.array([[0.3, 0.4], [3.0, 4.0], [1e300, 1e300]])
+    np.testing.assert_allclose(rows_of(matrix, CLASSES), [[0.3, 0.4], [0.6, 0.8], [0.5**0.5, 0.5**0.5]], rtol=1e-15)
+
+
+def test_blocks_are_joined_without_a_seam(monkeypatch):
+    monkeypatch.setattr("equipoise.learn.rows.BLOCK_ROWS", 7)
+    matrix = np.random.default_rng(0).normal(size=(30, 3))
+    matrix[9, 1] = np.nan
+    norms = np.linalg.norm(np.nan_to_num(matrix), axis=1, keepdims=True)
+    np.testing.assert_allclose(rows_of(matrix, CLASSES), np.nan_to_num(matrix) / np.maximum(1, norms), rtol=1e-14)
+
+
+def test_targets_are_mapped_and_never_raise():
+    np.testing.assert_array_equal(class_codes(np.array([0, 1, 7, -3]), (0, 1)), [-1, 1, -1, -1])
+    np.testing.assert_array_equal(
+        class_codes(np.array(["a", None, "b", object()], dtype=object), ("a", "b")), [-1, -1, 1, -1]
+    )
+    np.testing.assert_array_equal(class_codes(np.array([0.0, np.nan, 1.0]), (0, 1)), [-1, -1, 1])
+    with np.errstate(all="ignore"):
+        codes = centred_targets(np.array([np.nan, np.inf, -np.inf, 1e308, -7.0, 0.5]), LABELS)
+    np.testing.assert_array_equal(codes, [0, 0, 0, 1, -1, 0.5])
+
+
+class Hostile:
+    """A label whose comparison raises."""
+
+    def __eq__(self, other):
+        raise RuntimeError("row 3 holds a secret")
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("loss", MODELS)
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(data=st.data())
+def test_no_value_raises_warns_or_prints(loss, data):
+    model, domain = MODELS[loss]
+    X = data.draw(arrays.arrays(np.float64, (6, 2), elements=hostile_floats))
+    y = data.draw(arrays.arrays(np.float64, (6,), elements=hostile_floats))
+    output = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(output):
+        warnings.simplefilter("error")
+        fitted = model(epsilon=1.0, domain=domain, random_state=0).fit(X, y)
+        assert np.isfinite(fitted.predict(X)).all()
+    assert output.getvalue() == ""
+    assert np.isfinite(fitted.coef_).all()
+
+
+def test_hostile_labels_and_one_class_are_fitted():
+    X = np.eye(4)
+    labels = np.array([Hostile(), 1, 0, None], dtype=object)
+    eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, labels)
+    eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, np.ones(4, dtype=int))
+    eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, np.array(["no", "such", "label", ""]))
+
+
+def test_missing_values_of_frames_become_the_fill():
+    frame = pd.DataFrame({"a": [0.1, None, 0.3], "b": pd.array([1, None, 0], dtype="Int64")})
+    fitted = eq.Ridge(domain=eq.Domain(1.0, labels=(0, 1)), random_state=0).fit(frame, [0.0, 1.0, 0.5])
+    filled = eq.Ridge(domain=eq.Domain(1.0, labels=(0, 1)), random_state=0).fit(frame.fillna(0), [0.0, 1.0, 0.5])
+    np.testing.assert_array_equal(fitted.coef_, filled.coef_)
+
+
+@pytest.mark.parametrize("failure", [ValueError("row 12 is 3.25"), MemoryError("12 rows"), np.linalg.LinAlgError("12")])
+def test_a_failure_after_rows_were_read_tells_nothing(failure, monkeypatch):
+    def fail(*arguments):
+        raise failure
+
+    monkeypatch.setattr(door.solvers, "named", fail)
+    model = eq.LogisticRegression(domain=CLASSES, random_state=0)
+    with pytest.raises(PrivateFailure) as caught:
+        model.fit(np.eye(3), [0, 1, 0])
+    error = caught.value
+    assert "12" not in str(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_failed_refit_keeps_the_earlier_release(monkeypatch):
+    model = eq.LogisticRegression(domain=CLASSES, random_state=0).fit(np.eye(3), [0, 1, 0])
+    before = {**model.__dict__}
+    with pytest.raises(eq.errors.EquipoiseError):
+        model.fit(np.zeros((0, 5)), [])
+    assert model.__dict__ == before
+
+
+def test_the_same_request_gives_the_same_object_but_for_the_noisy_weights():
+    """Two tables, one shape: everything a fitted object holds must agree, except the noisy coefficients."""
+    generator = np.random.default_rng(0)
+    states = []
+    for scale in (0.01, 100.0):
+        X = generator.normal(scale=scale, size=(50, 3))
+        model = eq.LogisticRegression(domain=CLASSES).fit(X, generator.integers(0, 2, 50))
+        state = dict(model.__dict__)
+        assert state.pop("coef_").shape == (1, 3)
+        assert state.pop("intercept_").shape == (1,)
+        assert state.pop("classes_").tolist() == [0, 1]
+        states.append(state)
+    assert states[0] == states[1]
+    assert set(states[0]) <= {*eq.LogisticRegression().get_params(), "certificate_", "n_features_in_"}
+
+
+@pytest.mark.parametrize("loss", MODELS)
+def test_the_pickle_holds_no_row_and_nothing_private_but_the_noisy_weights(loss):
+    model_type, domain = MODELS[loss]
+    marked = np.float64(0.123456789123)
+    X = np.full((30, 2), marked)
+    model = model_type(domain=domain).fit(X, np.full(30, 1))
+    pickled = pickle.dumps(model)
+    assert marked.tobytes() not in pickled
+    assert repr(float(marked)).encode() not in pickled
+    shapes = [entry.shape for entry in _arrays(model)]
+    assert max(int(np.prod(shape)) for shape in shapes) <= 3
+
+
+def _arrays(value, seen=None):
+    """Yield every array that is reachable from an object's attributes."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        yield value
+    children = []
+    if isinstance(value, dict):
+        children = [*value.values(), *value]
+    elif isinstance(value, list | tuple | set | frozenset):
+        children = list(value)
+    elif hasattr(value, "__dict__") and not isinstance(value, type):
+        children = list(vars(value).values())
+    for child in children:
+        yield from _arrays(child, seen)
+
+
+def test_another_table_than_planned_is_refused_by_the_door_itself():
+    certificate = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0), seeded=True))
+    with pytest.raises(PlanMismatch):
+        door.release(certificate, np.zeros((5, 2)), np.zeros(5), door.noise_source(0))
+
+
+def test_the_door_refuses_a_noise_source_that_was_not_planned():
+    certificate = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0)))
+    with pytest.raises(eq.errors.InvalidParameter, match="random_state"):
+        door.release(certificate, np.zeros((4, 2)), np.zeros(4), door.noise_source(0))
+
+
+def test_exact_noise_differs_between_runs_and_seeded_noise_does_not():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    fresh = [eq.LogisticRegression(domain=CLASSES).fit(X, y).coef_ for _ in range(2)]
+    seeded = [eq.LogisticRegression(domain=CLASSES, random_state=5).fit(X, y).coef_ for _ in range(2)]
+    assert not np.array_equal(*fresh)
+    np.testing.assert_array_equal(*seeded)
+
+
+def test_the_public_seed_does_not_touch_the_noise():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    first, second = (
+        eq.LogisticRegression(domain=CLASSES, random_state=5, public_seed=seed).fit(X, y).coef_ for seed in (0, 1)
+    )
+    np.testing.assert_array_equal(first, second)
