@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from prepared import Split
 
+from equipoise.learn.tables import feature_table, target_column
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import SeededSource
 from equipoise.proof.request import Request
@@ -39,7 +40,9 @@ def test_scores(split: Split, request: Request, seeds: range) -> np.ndarray:
 
 
 def _score(split: Split, request: Request, certificate: Certificate, seed: int) -> float:
-    weights = release(certificate, split.X, split.y, SeededSource(seed)).weights
+    weights = release(
+        certificate, feature_table(split.X), target_column(split.y, len(split.y)), SeededSource(seed)
+    ).weights
     constant = request.intercept * weights[-1] if request.intercept > 0 else 0.0
     scores = split.X_test @ weights[: request.n_features] + constant
     if split.domain.labels is None:

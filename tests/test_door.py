@@ -16,6 +16,7 @@ import equipoise as eq
 import equipoise.release as door
 from equipoise.errors import PlanMismatch, PrivateFailure
 from equipoise.learn.rows import Rows, centred_targets, class_codes
+from equipoise.learn.tables import Unread, feature_table, target_column
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 
@@ -194,13 +195,13 @@ def _arrays(value, seen=None):
 def test_another_table_than_planned_is_refused_by_the_door_itself():
     certificate = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0), seeded=True))
     with pytest.raises(PlanMismatch):
-        door.release(certificate, np.zeros((5, 2)), np.zeros(5), door.noise_source(0))
+        door.release(certificate, feature_table(np.zeros((5, 2))), target_column(np.zeros(5), 5), door.noise_source(0))
 
 
 def test_the_door_refuses_a_noise_source_that_was_not_planned():
     certificate = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0)))
     with pytest.raises(eq.errors.InvalidParameter, match="random_state"):
-        door.release(certificate, np.zeros((4, 2)), np.zeros(4), door.noise_source(0))
+        door.release(certificate, feature_table(np.zeros((4, 2))), target_column(np.zeros(4), 4), door.noise_source(0))
 
 
 def test_exact_noise_differs_between_runs_and_seeded_noise_does_not():
@@ -217,3 +218,23 @@ def test_the_public_seed_does_not_touch_the_noise():
         eq.LogisticRegression(domain=CLASSES, random_state=5, public_seed=seed).fit(X, y).coef_ for seed in (0, 1)
     )
     np.testing.assert_array_equal(first, second)
+
+
+def test_nothing_is_read_before_the_ledger_admits(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(reference).create(eq.Budget(1.0))
+    certificate = Certificate.issue(
+        Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(0.75), ledger="default")
+    )
+    balances = []
+
+    def read():
+        balances.append(str(eq.Ledger(reference).balance().epsilon_left))
+        return np.zeros((4, 2))
+
+    target = target_column(np.zeros(4), 4)
+    door.release(certificate, Unread((4, 2), read), target, door.noise_source(None), reference)
+    assert balances == ["0.25"]
+    with pytest.raises(eq.errors.Overdraft):
+        door.release(certificate, Unread((4, 2), read), target, door.noise_source(None), reference)
+    assert len(balances) == 1

@@ -5,7 +5,6 @@ looks at public facts alone; everything below it may fail only with `PrivateFail
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
 from equipoise.learn.rows import Rows, centred_targets, class_codes, observed_classes
 from equipoise.learn.solvers.base import Target
+from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.mechanisms import named
 from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
@@ -50,7 +50,7 @@ def noise_source(random_state: object) -> NoiseSource:
 
 
 def release(
-    certificate: Certificate, matrix: NDArray[Any], target: NDArray[Any], source: NoiseSource, ledger: str | None = None
+    certificate: Certificate, table: Unread, target: Unread, source: NoiseSource, ledger: str | None = None
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, solve, add noise.
 
@@ -58,17 +58,17 @@ def release(
     ----------
     certificate : Certificate
         The plan; nothing about it changes here.
-    matrix, target : arrays
-        The rows and targets as given. No value has been looked at yet.
+    table, target : Unread
+        The rows and targets as given; no value has been fetched yet.
     source : NoiseSource
         Where the noise comes from; a seeded one must have been planned as such.
     ledger : str, optional
         The URL or name of the ledger that must admit the spend first.
     """
-    if matrix.shape != (certificate.n_samples, certificate.n_features):
+    if table.shape != (certificate.n_samples, certificate.n_features):
         raise PlanMismatch(
             f"the {certificate.n_samples} rows and {certificate.n_features} columns that were planned",
-            f"{matrix.shape[0]} rows and {matrix.shape[1]} columns",
+            f"{table.shape[0]} rows and {table.shape[1]} columns",
             "plan again for this table, or pass the planned one: n is public and part of the claim",
         )
     if source.seeded is not certificate.request.seeded:
@@ -82,9 +82,9 @@ def release(
         Ledger(ledger).admit(certificate)
     # Rows are read from here on.
     domain = certificate.request.domain
-    classes = observed_classes(target) if domain.classes == "observed" else domain.classes or ()
+    classes = observed_classes(target.read()) if domain.classes == "observed" else domain.classes or ()
     try:
-        weights = _noisy_weights(certificate, matrix, target, classes, source)
+        weights = _noisy_weights(certificate, table, target, classes, source)
     except Exception:  # the cause may depend on rows, so it goes no further
         weights = None
     if weights is None:
@@ -94,8 +94,8 @@ def release(
 
 def _noisy_weights(
     certificate: Certificate,
-    matrix: NDArray[Any],
-    target: NDArray[Any],
+    table: Unread,
+    target: Unread,
     classes: tuple[Label, ...],
     source: NoiseSource,
 ) -> Array:
@@ -104,8 +104,10 @@ def _noisy_weights(
     # Overflow warnings would tell of values inside rows.
     with np.errstate(all="ignore"):
         regression = problem.loss.task == "regression"
-        coded = centred_targets(target, problem.domain) if regression else class_codes(target, classes)
-        objective = Objective(problem.loss, problem.penalty, Rows(matrix, coded, problem.domain, problem.intercept))
+        labels = target.read()
+        coded = centred_targets(labels, problem.domain) if regression else class_codes(labels, classes)
+        rows = Rows(table.read(), coded, problem.domain, problem.intercept)
+        objective = Objective(problem.loss, problem.penalty, rows)
         goal = Target(
             tolerance=argument.tolerance,
             smoothness=facts.smoothness + problem.penalty.smoothness(),

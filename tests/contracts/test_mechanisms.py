@@ -6,8 +6,10 @@ statistical statement names the probability with which a true claim would fail i
 
 import itertools
 import math
+import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +27,7 @@ from equipoise.vocabulary.facts import Budget
 
 Array = NDArray[np.float64]
 
+REPOSITORY = Path(__file__).parents[2]
 IDS = sorted(mechanisms.members())
 every_mechanism = pytest.mark.parametrize("mechanism", [mechanisms.named(name) for name in IDS], ids=IDS)
 
@@ -125,6 +128,16 @@ def test_a_budget_it_cannot_meet_gives_none_and_has_a_stated_requirement(mechani
     pure = mechanism.scale_for(1.0, 3, Budget(1.0))
     # A mechanism whose requirement speaks of delta cannot be pure, and the others must be.
     assert (pure is None) == ("delta > 0" in mechanism.requirement)
+
+
+@every_mechanism
+def test_the_proofs_it_cites_are_written(mechanism):
+    cited = re.findall(r"docs/proofs/[\w-]+\.md", mechanism.citation)
+    assert cited
+    for page in cited:
+        text = (REPOSITORY / page).read_text(encoding="utf-8")
+        assert "proof" in text.lower()
+        assert len(text) >= 600
 
 
 def test_only_the_rounding_of_the_spherical_law_refuses_a_tiny_epsilon():

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, LedgerRefused, PlanMismatch
 from equipoise.learn.rows import Rows
-from equipoise.learn.tables import feature_matrix, target_column
+from equipoise.learn.tables import feature_table, target_column
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 from equipoise.release import Released, noise_source, release
@@ -91,21 +91,23 @@ class PrivateLinearModel(BaseEstimator, ABC):
             raise
 
     def _fit(self, X: Any, y: Any) -> Self:
-        matrix = feature_matrix(X)
-        target = target_column(y, matrix.shape[0])
-        certificate = self._certificate_for(*matrix.shape)
+        table = feature_table(X)
+        n_samples, n_features = table.shape
+        target = target_column(y, n_samples)
+        certificate = self._certificate_for(n_samples, n_features)
         validate_data(self, X, skip_check_array=True)
-        released = release(certificate, matrix, target, noise_source(self.random_state), self.ledger)
+        released = release(certificate, table, target, noise_source(self.random_state), self.ledger)
         column = certificate.request.intercept
         self._keep(
             released,
-            released.weights[: matrix.shape[1]],
+            released.weights[:n_features],
             column * float(released.weights[-1]) if column > 0 else 0.0,
         )
         self.certificate_ = released.certificate
         return self
 
     def _certificate_for(self, n_samples: int, n_features: int) -> Certificate:
+        request = self._request(n_samples, n_features)
         planned: Certificate | None = getattr(self, "_planned", None)
         if planned is None and self.ledger is not None:
             raise LedgerRefused(
@@ -119,7 +121,6 @@ class PrivateLinearModel(BaseEstimator, ABC):
                 f"{n_samples} rows and {n_features} columns",
                 "plan again for this table, or pass the planned one: n is public and part of the claim",
             )
-        request = self._request(n_samples, n_features)
         if planned is not None and planned.request != request:
             raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
         return planned or Certificate.issue(request)
@@ -154,11 +155,11 @@ class PrivateLinearModel(BaseEstimator, ABC):
     def _scores(self, X: Any) -> Array:
         """Return ``<coef, x> + intercept`` for new rows, mapped into the domain by training's public rule."""
         check_is_fitted(self, "certificate_")
-        matrix = feature_matrix(X)
-        if matrix.shape[1] != self.n_features_in_:
+        table = feature_table(X)
+        if table.shape[1] != self.n_features_in_:
             raise InvalidData(
                 f"the {self.n_features_in_} columns of the fit",
-                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting "
+                f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input",
                 "pass the same columns",
             )
@@ -170,7 +171,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             ) from None
         domain = self.certificate_.request.domain
         with np.errstate(all="ignore"):
-            rows = Rows(matrix, np.zeros(len(matrix)), domain, intercept=0.0)
+            rows = Rows(table.read(), np.zeros(table.shape[0]), domain, intercept=0.0)
             scores: Array = rows.predictions(np.ravel(self.coef_)) + np.ravel(self.intercept_)[0]
         return scores
 
