@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
 
+from equipoise.demonstration import DATASETS, PublicDataset
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
@@ -38,19 +40,46 @@ class Split:
     domain: Domain
 
 
-def unit_rows(X: Array) -> Array:
-    """Return every row divided by its own norm."""
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
+def unit_rows(X: Array, centre: float = 0.0) -> Array:
+    """Return every row divided by its own norm, after public centring of its columns."""
+    moved = X - centre
+    return moved / np.linalg.norm(moved, axis=1, keepdims=True)
 
 
-def adult(folder: Path) -> Split:
+def large(folder: Path, centred: bool = False) -> list[Split]:
+    """Return the three large sets; `centred` moves columns with range [0, 1] to the middle of it first."""
+    centre = 0.5 if centred else 0.0
+    return [adult(folder, centre), covertype(folder), mnist_3_vs_5(folder, centre)]
+
+
+def small(splits: int, centred: bool = False) -> list[list[Split]]:
+    """Return scikit-learn's three sets of the demonstration, each with several random 80/20 splits."""
+    return [[_split(dataset, seed, centred) for seed in range(splits)] for dataset in DATASETS]
+
+
+def _split(dataset: PublicDataset, seed: int, centred: bool) -> Split:
+    X, y = dataset.load()
+    if centred and dataset.name.startswith("digits"):
+        # Unit rows of pixels: the public middle of the range is taken off before the row is scaled again.
+        X = unit_rows(X / np.abs(X).max(axis=1, keepdims=True), 0.5)
+    stratify = y if dataset.stratify else None
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, random_state=seed, stratify=stratify)
+    return Split(dataset.name, clipped_rows(X), y, clipped_rows(X_test), y_test, dataset.domain)
+
+
+def clipped_rows(X: Array) -> Array:
+    """Return every row divided by its norm where that is above 1."""
+    return X / np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
+
+
+def adult(folder: Path, centre: float = 0.0) -> Split:
     """Return Adult: public maxima, every level one-hot (108 columns), unit rows, official split."""
     frame = parquet.read_table(folder / "adult.parquet").to_pandas()
     columns = [frame[name].to_numpy(float)[:, None] / scale for name, scale in ADULT_SCALES.items()]
     for name in frame.columns.difference([*ADULT_SCALES, "income", "split"]):
         levels = sorted(frame[name].unique())
         columns.append((frame[name].to_numpy()[:, None] == np.array(levels)[None, :]).astype(float))
-    X = unit_rows(np.hstack(columns))
+    X = unit_rows(np.hstack(columns), centre)
     y = (frame["income"] == ">50K").to_numpy(int)
     train = (frame["split"] == "train").to_numpy()
     return Split("Adult", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))
@@ -69,7 +98,7 @@ def covertype(folder: Path) -> Split:
     return Split("Covertype 1-vs-2", X[train], y[train], X[test], y[test], Domain(1.0, classes=(0, 1)))
 
 
-def mnist_3_vs_5(folder: Path) -> Split:
+def mnist_3_vs_5(folder: Path, centre: float = 0.0) -> Split:
     """Return MNIST 3 against 5: pixels/255 through a public Gaussian projection to 50 columns, unit rows."""
     table = parquet.read_table(folder / "mnist.parquet")
     labels = table["label"].to_numpy()
@@ -77,6 +106,6 @@ def mnist_3_vs_5(folder: Path) -> Split:
     images = table["image"].to_pylist()
     pixels = np.frombuffer(b"".join(images[position] for position in chosen), np.uint8).reshape(-1, 784)
     projection = np.random.default_rng(1).normal(0, np.sqrt(1 / 50), size=(784, 50))
-    X, y = unit_rows(pixels / 255 @ projection), (labels[chosen] == 5).astype(int)
+    X, y = unit_rows((pixels / 255 - centre) @ projection), (labels[chosen] == 5).astype(int)
     train = chosen < 60_000
     return Split("MNIST 3-vs-5", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))

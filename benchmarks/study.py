@@ -16,10 +16,12 @@ from equipoise.vocabulary.facts import Budget
 
 
 def options(description: str) -> argparse.Namespace:
-    """Read ``--data`` (default EQUIPOISE_DATA) and ``--seeds`` from the command line."""
+    """Read the options that every benchmark takes."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
-    parser.add_argument("--seeds", type=int, default=10, help="released models a cell")
+    parser.add_argument("--seeds", type=int, default=10, help="released models a cell and split")
+    parser.add_argument("--splits", type=int, default=20, help="random splits of the small sets")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="folder for figures")
     chosen = parser.parse_args()
     if chosen.data is None:
         parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
@@ -49,3 +51,9 @@ def _score(split: Split, request: Request, certificate: Certificate, seed: int) 
         return float(np.mean((scores > 0) == split.y_test))
     predicted = np.clip(scores + split.domain.label_centre, *split.domain.labels)
     return 1 - float(np.mean((predicted - split.y_test) ** 2) / np.var(split.y_test))
+
+
+def table_rows(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

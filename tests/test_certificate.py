@@ -74,7 +74,9 @@ def test_a_changed_derived_number_is_named_itself(certificate):
     record = json.loads(certificate.to_json())
     derived = [path for path in numbers(record) if path[0] == "argument"]
     for path in derived:
-        faults = Certificate.from_json(json.dumps(changed(record, path, lambda old: old + 3 if isinstance(old, int) else old * 1.5 + 1))).verify()
+        faults = Certificate.from_json(
+            json.dumps(changed(record, path, lambda old: old + 3 if isinstance(old, int) else old * 1.5 + 1))
+        ).verify()
         assert any(str(path[-1]) in fault for fault in faults), path
 
 
@@ -227,3 +229,11 @@ def test_every_field_is_documented():
 
     collect(record)
     assert {key for key in keys if key not in page} == set()
+
+
+def test_a_field_with_a_default_may_be_missing_and_the_digest_still_holds():
+    """The evolution law: a certificate written before a field existed must still follow."""
+    certificate = Certificate.issue(REQUESTS["pure"])
+    record = json.loads(certificate.to_json())
+    assert record["request"].pop("public_seed") == 0
+    assert Certificate.from_json(json.dumps(record)).verify() == ()

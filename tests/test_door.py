@@ -233,8 +233,23 @@ def test_nothing_is_read_before_the_ledger_admits(tmp_path):
         return np.zeros((4, 2))
 
     target = target_column(np.zeros(4), 4)
-    door.release(certificate, Unread((4, 2), read), target, door.noise_source(None), reference)
+    door.release(certificate, Unread((4, 2), True, read), target, door.noise_source(None), reference)
     assert balances == ["0.25"]
     with pytest.raises(eq.errors.Overdraft):
-        door.release(certificate, Unread((4, 2), read), target, door.noise_source(None), reference)
+        door.release(certificate, Unread((4, 2), True, read), target, door.noise_source(None), reference)
     assert len(balances) == 1
+
+
+def test_a_text_target_of_a_regression_is_refused_by_its_type():
+    for target in (np.array(["0.5"] * 3 + ["abc"]), np.array([0.5, 0.5, 0.5, None]), pd.Series(["0.5"] * 4)):
+        with pytest.raises(eq.errors.InvalidData, match="numeric target"):
+            eq.Ridge(domain=LABELS, random_state=0).fit(np.eye(4), target)
+
+
+def test_a_ledger_that_was_not_planned_is_refused(tmp_path):
+    plain = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0)))
+    bound = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 4, 2, eq.Budget(1.0), ledger="default"))
+    table, target = feature_table(np.zeros((4, 2))), target_column(np.zeros(4), 4)
+    for certificate, ledger in ((plain, f"sqlite:///{tmp_path}/ledger.db"), (bound, None)):
+        with pytest.raises(eq.errors.InvalidParameter, match="ledger"):
+            door.release(certificate, table, target, door.noise_source(None), ledger)

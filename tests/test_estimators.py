@@ -20,6 +20,7 @@ from equipoise.errors import (
     EquipoiseError,
     InvalidData,
     InvalidParameter,
+    NoTheoremApplies,
     PlanMismatch,
     UnknownName,
 )
@@ -231,6 +232,8 @@ BAD_PARAMETERS = [
     ({"epsilon": float("nan")}, InvalidParameter),
     ({"epsilon": "1"}, InvalidParameter),
     ({"epsilon": True}, InvalidParameter),
+    ({"epsilon": 1e30}, InvalidParameter),
+    ({"epsilon": 1e-200}, InvalidParameter),
     ({"delta": -1e-9}, InvalidParameter),
     ({"delta": 1.0}, InvalidParameter),
     ({"delta": float("nan")}, InvalidParameter),
@@ -290,6 +293,8 @@ def test_the_missing_domain_comes_with_the_line_to_write():
         {"row_norm": 0.0},
         {"row_norm": float("nan")},
         {"row_norm": "1"},
+        {"row_norm": 1e-170},
+        {"row_norm": 1e170},
         {"row_norm": 1.0, "classes": (0,)},
         {"row_norm": 1.0, "classes": (0, 0)},
         {"row_norm": 1.0, "classes": "abc"},
@@ -353,6 +358,16 @@ def test_public_alpha_shrinks_with_data_and_budget():
 
     assert alpha(10**4, 1.0) > alpha(10**5, 1.0) > alpha(10**6, 1.0)
     assert alpha(10**4, 0.1) > alpha(10**4, 1.0) > alpha(10**4, 10.0)
+
+
+def test_a_ridge_below_the_rounding_of_the_data_is_refused_with_the_remedy():
+    with pytest.raises(NoTheoremApplies, match="raise alpha"):
+        eq.LogisticRegression(domain=CLASSES, alpha=1e-13).plan(1000, 3)
+
+
+def test_the_comparator_of_the_risk_bound_stays_inside_a_declared_radius():
+    domain = eq.Domain(1.0, classes=(0, 1), radius=0.01)
+    assert eq.LogisticRegression(domain=domain).plan(1000, 3).argument.comparator_norm == 0.01
 
 
 @pytest.mark.parametrize("n_samples", [1, 2, 10**9])

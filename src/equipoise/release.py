@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidParameter, PlanMismatch, PrivateFailure
+from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
 from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
 from equipoise.learn.rows import Rows, centred_targets, class_codes, observed_classes
@@ -75,6 +75,8 @@ def release(
         raise InvalidParameter(
             "the noise source that was planned", "another one", "plan and fit with the same random_state"
         )
+    _check_target(certificate, target)
+    _check_ledger(certificate, ledger)
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
         from equipoise.proof.ledger import Ledger
@@ -90,6 +92,23 @@ def release(
     if weights is None:
         raise PrivateFailure
     return Released(weights, classes, certificate)
+
+
+def _check_target(certificate: Certificate, target: Unread) -> None:
+    problem = certificate.request.problem(certificate.alpha)
+    if problem.loss.task == "regression" and not target.numeric:
+        raise InvalidData(
+            "a numeric target",
+            "a target of text or objects",
+            "convert it by a public rule: whether an entry parses depends on values, which never raise",
+        )
+
+
+def _check_ledger(certificate: Certificate, ledger: str | None) -> None:
+    planned = certificate.request.ledger
+    if (ledger is None) != (planned is None):
+        found = "none" if ledger is None else "one that was not planned"
+        raise InvalidParameter(f"the ledger of the plan ({planned!r})", found, "plan and fit with the same ledger")
 
 
 def _noisy_weights(

@@ -154,7 +154,9 @@ def test_it_is_never_worse_with_more_data(theorem):
     for situation in theorem.examples():
         sizes = [situation.n_samples * factor for factor in (1, 2, 3, 10, 1000)]
         values = [theorem.bound(dataclasses.replace(situation, n_samples=size)).sensitivity for size in sizes]
-        assert all(more < less for less, more in itertools.pairwise(values))
+        assert all(more <= less for less, more in itertools.pairwise(values))
+        # The ball's diameter is the one bound that does not know n.
+        assert theorem.id == "ball" or values[-1] < values[0] / 10
 
 
 @every_theorem
@@ -163,7 +165,8 @@ def test_it_never_shrinks_with_longer_rows(theorem):
         norms = [situation.problem.domain.row_norm * factor for factor in (0.1, 0.5, 1.0, 1.1, 2.0, 10.0)]
         values = [theorem.bound(with_domain(situation, row_norm=norm)).sensitivity for norm in norms]
         assert all(longer >= shorter * (1 - EXACT) for shorter, longer in itertools.pairwise(values))
-        assert values[-1] > values[0]
+        # Where the pull has reached its maximum, longer rows do not widen the ball.
+        assert theorem.id == "ball" or values[-1] > values[0]
 
 
 @every_theorem

@@ -52,12 +52,11 @@ def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     if len(classes) < 2:
         return np.full(len(target), -1.0)
     positive = classes[1]
-    if target.dtype.kind == "O":
-        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
-    else:
+    kinds = "fiub" if isinstance(positive, bool | int | float) else "UT"
+    if target.dtype.kind in kinds:
         matches = np.asarray(target == positive)
-        if matches.shape != target.shape:  # NumPy answers one False when the types cannot be compared
-            matches = np.zeros(target.shape, dtype=bool)
+    else:
+        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
     return np.where(matches, 1.0, -1.0)
 
 

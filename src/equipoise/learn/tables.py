@@ -23,6 +23,7 @@ class Unread:
     """Data whose shape and type are known and whose values are fetched only by `read`."""
 
     shape: tuple[int, ...]
+    numeric: bool
     read: Callable[[], NDArray[Any]]
 
 
@@ -66,7 +67,7 @@ def _from_frame(frame: "nw.DataFrame[Any]") -> Unread:
             matrix[:, position] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
         return matrix
 
-    return Unread(frame.shape, read)
+    return Unread(frame.shape, True, read)
 
 
 def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
@@ -86,7 +87,7 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
             f"data type {matrix.dtype} of non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
-    return Unread(matrix.shape, lambda: matrix)
+    return Unread(matrix.shape, True, lambda: matrix)
 
 
 def target_column(y: Any, n_samples: int) -> Unread:
@@ -100,16 +101,16 @@ def target_column(y: Any, n_samples: int) -> Unread:
     if y is None:
         raise InvalidData("a target", "requires y to be passed, but the target y is None", "call fit(X, y)")
     series = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(series, nw.Series | nw.DataFrame):
-        target = Unread(series.shape, series.to_numpy)
+    if isinstance(series, nw.Series):
+        target = Unread(series.shape, series.dtype.is_numeric() or series.dtype == nw.Boolean, series.to_numpy)
     else:
         array = np.asarray(y)
-        target = Unread(array.shape, lambda: array)
+        target = Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array)
     if len(target.shape) == 2 and target.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
         warnings.warn(message, DataConversionWarning, stacklevel=4)
         column = target
-        target = Unread(column.shape[:1], lambda: column.read()[:, 0])
+        target = Unread(column.shape[:1], column.numeric, lambda: column.read()[:, 0])
     if len(target.shape) != 1:
         found = f"y should be a 1d array, got an array of shape {target.shape} instead."
         raise InvalidData("a 1d array of targets", found, "pass one column")

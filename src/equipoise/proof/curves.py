@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from scipy.special import log_ndtr
 
+from equipoise.errors import InvalidParameter
+
 # What separates OpenDP's discrete Gaussian on the lattice of 2^-1074 from the continuous one (docs/proofs/D3.md): far
 # below this.
 LATTICE_DELTA = 2.0**-500
@@ -38,10 +40,11 @@ class PureCurve(Curve):
 
     def delta(self, epsilon: float) -> float:
         """Return the randomised-response delta."""
+        _require_epsilon(epsilon)
         if epsilon >= self.level:
             return 0.0
         # Divided by e^level, so that a large level does not overflow.
-        return -math.expm1(epsilon - self.level) / (1 + math.exp(-self.level)) * (1 + 1e-12)
+        return min(1.0, -math.expm1(epsilon - self.level) / (1 + math.exp(-self.level)) * (1 + 1e-12))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,18 @@ class GaussianCurve(Curve):
 
     def delta(self, epsilon: float) -> float:
         """Return the exact delta, rounded up by what the evaluation can be wrong."""
+        _require_epsilon(epsilon)
         first = float(log_ndtr(self.mu / 2 - epsilon / self.mu))
         second = epsilon + float(log_ndtr(-self.mu / 2 - epsilon / self.mu))
         # log_ndtr is good to a few units in the last place, and so is the sum; exponents magnify absolute errors.
         error = 1e-15 * (10 + abs(first) + 2 * epsilon + abs(second - epsilon))
-        return max(0.0, math.exp(first) * (1 + error) - math.exp(second) * (1 - error)) + LATTICE_DELTA
+        exact = max(0.0, math.exp(first) * (1 + error) - math.exp(second) * (1 - error))
+        return min(1.0, exact + LATTICE_DELTA)
+
+
+def _require_epsilon(epsilon: float) -> None:
+    if not epsilon >= 0:
+        raise InvalidParameter("a point of the curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")
 
 
 @lru_cache(maxsize=1024)

@@ -10,24 +10,32 @@ from equipoise.errors import CertificateUnreadable, EquipoiseError
 Record = TypeVar("Record")
 
 
-def to_plain(value: object) -> Any:
+def to_plain(value: object, keep_defaults: bool = True) -> Any:
     """Return a record as dictionaries, lists, strings and numbers.
+
+    Without defaults, a field that a later version adds changes nothing about today's records: that form is digested.
 
     Examples
     --------
     >>> from equipoise.vocabulary.facts import Budget
-    >>> to_plain(Budget(1.0))
-    {'epsilon': 1.0, 'delta': 0.0}
+    >>> to_plain(Budget(1.0)), to_plain(Budget(1.0), keep_defaults=False)
+    ({'epsilon': 1.0, 'delta': 0.0}, {'epsilon': 1.0})
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: to_plain(getattr(value, field.name), keep_defaults)
+            for field in dataclasses.fields(value)
+            if keep_defaults or getattr(value, field.name) != field.default
+        }
     if isinstance(value, tuple):
-        return [to_plain(entry) for entry in value]
+        return [to_plain(entry, keep_defaults) for entry in value]
     return value
 
 
 def build(record_type: type[Record], value: object, path: str) -> Record:
     """Return the record that a plain value stands for; unknown, missing and mistyped fields are named.
+
+    A field with a default may be missing: certificates outlive the version that wrote them.
 
     Examples
     --------
@@ -35,15 +43,17 @@ def build(record_type: type[Record], value: object, path: str) -> Record:
     >>> build(Budget, {"epsilon": 1.0, "delta": 0.0}, "budget")
     Budget(epsilon=1.0, delta=0.0)
     """
-    fields = {field.name for field in dataclasses.fields(record_type)}  # type: ignore[arg-type]
-    if not isinstance(value, dict) or set(value) != fields:
+    fields = dataclasses.fields(record_type)  # type: ignore[arg-type]
+    known = {field.name for field in fields}
+    required = {field.name for field in fields if field.default is dataclasses.MISSING}
+    if not isinstance(value, dict) or not required <= set(value) <= known:
         keys = set(value) if isinstance(value, dict) else set()
         found = (
-            f"missing {sorted(fields - keys)}, unknown {sorted(keys - fields)}" if keys else repr(type(value).__name__)
+            f"missing {sorted(required - keys)}, unknown {sorted(keys - known)}" if keys else repr(type(value).__name__)
         )
-        raise CertificateUnreadable(f"{path} with fields {sorted(fields)}", found, "ask for the file again")
+        raise CertificateUnreadable(f"{path} with fields {sorted(known)}", f"{found:.300}", "ask for the file again")
     hints = typing.get_type_hints(record_type)
-    arguments = {name: _read(hints[name], value[name], f"{path}.{name}") for name in fields}
+    arguments = {name: _read(hints[name], value[name], f"{path}.{name}") for name in value}
     try:
         return record_type(**arguments)
     except EquipoiseError as error:

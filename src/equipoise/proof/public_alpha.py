@@ -19,7 +19,7 @@ from functools import lru_cache
 from equipoise.proof.mechanisms import quietest
 from equipoise.proof.request import Request
 from equipoise.proof.theorems import smallest
-from equipoise.vocabulary.constants import constants, public_tolerance, setting
+from equipoise.vocabulary.constants import constants, public_tolerance, setting, well_conditioned
 from equipoise.vocabulary.facts import Problem, Recipe, Setting
 
 WEIGHT_GUESS = 3.0
@@ -37,8 +37,9 @@ def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: 
 
 
 def guessed_norm(problem: Problem, guess: float = WEIGHT_GUESS) -> float:
-    """Return G: `guess` units of evidence divided by the row norm."""
-    return guess * problem.loss.unit(problem.domain.label_bound) / problem.row_norm
+    """Return G: `guess` units of evidence divided by the row norm, and never more than a declared weight radius."""
+    norm = guess * problem.loss.unit(problem.domain.label_bound) / problem.row_norm
+    return norm if problem.domain.radius is None else min(norm, problem.domain.radius)
 
 
 def excess_risk(situation: Setting, deviation: float, norm: float) -> float:
@@ -69,5 +70,9 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
         noise = quietest(sensitivity, problem.dimension(request.n_features), request.budget, request.mechanism)
         return excess_risk(situation, noise.deviation, guessed_norm(problem, guess))
 
-    steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
+    def feasible(step: int) -> bool:
+        problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
+        return well_conditioned(constants(problem), request.n_samples, problem.dimension(request.n_features))
+
+    steps = filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1))
     return unit * math.pow(2.0, min(steps, key=bound) / STEPS_AN_OCTAVE)

@@ -57,15 +57,25 @@ def _radius(problem: Problem, strong_convexity: float) -> float:
     return radius if problem.domain.radius is None else min(radius, problem.domain.radius)
 
 
+def rounding_unit(n_samples: int, dimension: int) -> float:
+    """Return ``g = (block + blocks + d + 20) 2^-53``, the relative rounding of a computed gradient (A4)."""
+    return (BLOCK_ROWS + math.ceil(n_samples / BLOCK_ROWS) + dimension + 20) * 2.0**-53
+
+
+def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
+    """Return whether ``100 g (beta + mu) <= mu``: only then is a small computed gradient a near minimum (A4)."""
+    curvature = facts.smoothness + facts.strong_convexity
+    return 100 * rounding_unit(n_samples, dimension) * curvature <= facts.strong_convexity
+
+
 def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
     """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
 
-    ``g (rho + slope of the penalty + (beta + mu) R)`` with ``g = (block + blocks + d + 20) 2^-53``: sums in blocks,
-    dot products of length d, and predictions that are themselves rounded.
+    ``g (rho + slope of the penalty + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of
+    length d, and predictions that are themselves rounded.
     """
-    unit = (BLOCK_ROWS + math.ceil(n_samples / BLOCK_ROWS) + dimension + 20) * 2.0**-53
     reach = (facts.smoothness + facts.strong_convexity) * facts.radius
-    return unit * (facts.lipschitz + facts.penalty_slope + reach)
+    return rounding_unit(n_samples, dimension) * (facts.lipschitz + facts.penalty_slope + reach)
 
 
 def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:

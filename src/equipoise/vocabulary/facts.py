@@ -27,8 +27,17 @@ class Adjacency(Enum):
     REPLACE_ONE = "replace-one"
 
 
-def require_number(name: str, value: object, *, above: float, remedy: str, inclusive: bool = False) -> float:
-    """Return `value` as a float when it is a finite number above the bound, and refuse it otherwise.
+# Public numbers stay inside these powers of ten, so that neither squares nor products overflow or vanish (M4).
+SMALLEST, LARGEST = 1e-100, 1e100
+
+# Beyond this epsilon nothing is hidden, and the noise would fall below the arithmetic that adds it (docs/proofs/D1.md).
+LARGEST_EPSILON = 1e15
+
+
+def require_number(
+    name: str, value: object, *, above: float, remedy: str, inclusive: bool = False, largest: float = LARGEST
+) -> float:
+    """Return `value` as a float when it is a number above the bound and of a size that arithmetic can bear.
 
     Examples
     --------
@@ -41,6 +50,10 @@ def require_number(name: str, value: object, *, above: float, remedy: str, inclu
     number = float(value)
     if not math.isfinite(number) or number < above or (number == above and not inclusive):
         raise InvalidParameter(bound, f"{name}={value!r}", remedy)
+    is_scale = above == 0 and not inclusive
+    if abs(number) > largest or (is_scale and number < SMALLEST):
+        sizes = f"{name} between {SMALLEST:g} and {largest:g} in size"
+        raise InvalidParameter(sizes, f"{name}={value!r}", f"change the unit; {remedy}")
     return number
 
 
@@ -79,7 +92,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Refuse a budget that means nothing."""
-        epsilon = require_number("epsilon", plain(self.epsilon), above=0.0, remedy="pass epsilon=1.0, for example")
+        epsilon = require_number(
+            "epsilon", plain(self.epsilon), above=0.0, largest=LARGEST_EPSILON, remedy="pass epsilon=1.0, for example"
+        )
         remedy = "pass delta=0.0 for pure privacy, or one well below 1/n"
         delta = require_number("delta", plain(self.delta), above=0.0, inclusive=True, remedy=remedy)
         if delta >= 1.0:
@@ -158,7 +173,7 @@ class Domain:
         if len(ends) != 2:
             raise InvalidParameter("label bounds (low, high)", f"labels={given!r}", remedy)
         low, high = (require_number("label bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
-        if not low < high or not math.isfinite(high - low):
+        if not low < high or high - low < SMALLEST:
             raise InvalidParameter("label bounds with low < high", f"labels={given!r}", remedy)
         object.__setattr__(self, "labels", (low, high))
 

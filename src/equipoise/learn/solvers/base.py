@@ -57,7 +57,7 @@ def constrained_subgradient(weights: Array, gradient: Array, target: Target) -> 
     if target.radius is None:
         return gradient
     norm = float(np.linalg.norm(weights))
-    if norm < target.radius * INSIDE * (1 - 1e-14):
+    if norm < target.radius * INSIDE * (1 - 1e-13):
         return gradient
     outward = weights / norm
     return gradient - min(0.0, float(gradient @ outward)) * outward

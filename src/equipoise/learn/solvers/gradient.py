@@ -10,14 +10,16 @@ from equipoise.learn.solvers.base import Array, Solver, Target, accepted, constr
 
 
 def steps_needed(target: Target) -> int:
-    """Return ``ceil((L / mu) ln(4 L R0 / tau))``, after which steps of size 1/L from 0 must have arrived.
+    """Return ``ceil(16 (L / mu) ln(4 L R0 / tau))``: steps of size 1/L from 0 have arrived by then, rounding included.
+
+    Over the reals a sixteenth of them is enough (THEOREMS L3); docs/proofs/A4.md proves the rest for double precision.
 
     Examples
     --------
     >>> steps_needed(Target(tolerance=1e-3, smoothness=1.0, strong_convexity=0.1, start_distance=1.0, radius=None))
-    83
+    1328
     """
-    ratio = target.smoothness / target.strong_convexity
+    ratio = 16 * target.smoothness / target.strong_convexity
     return max(
         1, math.ceil(ratio * math.log(max(math.e, 4 * target.smoothness * target.start_distance / target.tolerance)))
     )
@@ -26,14 +28,13 @@ def steps_needed(target: Target) -> int:
 class ProjectedGradient(Solver):
     """``w <- Proj(w - grad F(w) / L)``, each step a contraction by ``1 - mu / L``.
 
-    Newton's fallback. After `steps_needed` steps the distance to the minimiser is below tau / (4 L), whatever the
-    data, so the weights it ends with meet the tolerance even if a test on the way never said so.
+    Newton's fallback. Acceptance ends it; `steps_needed` bounds, before any data, how long that can take.
     """
 
     id: ClassVar[str] = "gradient"
 
     def solve(self, objective: Objective, target: Target) -> Array:
-        """Return the first accepted weights, or those after the last step."""
+        """Return the first accepted weights."""
         weights = np.zeros(objective.rows.dimension)
         for _ in range(steps_needed(target)):
             gradient = objective.gradient(weights)

@@ -13,6 +13,9 @@ __all__ = ["Calibration", "Mechanism", "calibrations", "members", "named", "quie
 # The words of `mechanism=` that name a kind of mechanism, from which the quietest member is taken.
 KINDS = ("auto", "output")
 
+# The samplers' proofs (D1, D3) need scales far above the spacing of doubles and far below their end.
+SMALLEST_SCALE, LARGEST_SCALE = 2.0**-400, 2.0**400
+
 
 @functools.cache
 def members() -> dict[str, type[Mechanism]]:
@@ -42,10 +45,11 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
     ['gaussian', 'spherical-laplace', 'laplace']
     """
     candidates = [named(name) for name in sorted(members())] if request in KINDS else [named(request)]
+    scales = {mechanism: mechanism.scale_for(sensitivity, dimension, budget) for mechanism in candidates}
     found = [
         Calibration(mechanism.id, scale, mechanism.deviation(scale, dimension))
-        for mechanism in candidates
-        if (scale := mechanism.scale_for(sensitivity, dimension, budget)) is not None
+        for mechanism, scale in scales.items()
+        if scale is not None and SMALLEST_SCALE <= scale <= LARGEST_SCALE
     ]
     # With one weight the spherical and the coordinate law coincide; the exact sampler of OpenDP is preferred then.
     return tuple(sorted(found, key=lambda choice: (round(choice.deviation / found[0].deviation, 9), choice.mechanism)))

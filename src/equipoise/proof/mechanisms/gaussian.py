@@ -28,7 +28,13 @@ class Gaussian(Mechanism):
         if budget.delta <= LATTICE_DELTA:
             return None
         mu = largest_mu(budget.epsilon, budget.delta)
-        return math.nextafter(sensitivity / mu * (1 + 1e-15), math.inf) if mu > 0 else None
+        if mu == 0:
+            return None
+        scale, step = sensitivity / mu, 1e-15
+        # The last digits of the curve jitter, so the scale grows until the curve of this very scale meets the budget.
+        while self.curve(sensitivity, dimension, scale).delta(budget.epsilon) > budget.delta:
+            scale, step = scale * (1 + step), 2 * step
+        return scale
 
     def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
         """Return the exact Gaussian curve."""

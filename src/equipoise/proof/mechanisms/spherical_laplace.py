@@ -57,5 +57,5 @@ class SphericalLaplace(Mechanism):
         """Say what the rounding cost."""
         return (
             "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
-            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-200)"
+            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-310)"
         )

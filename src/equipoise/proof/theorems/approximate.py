@@ -7,10 +7,12 @@ covers the rounding of the bound's own arithmetic and of the row clipping (M4).
 
 from dataclasses import replace
 
-from equipoise.vocabulary.constants import rounding_floor
+from equipoise.vocabulary.constants import rounding_floor, well_conditioned
 from equipoise.vocabulary.facts import Bound, Hypothesis, Setting
 
 ROUNDING_MARGIN = 1e-9
+MOST_ROWS = 10**15
+MOST_WEIGHTS = 4 * 10**6
 
 
 def slack(setting: Setting) -> float:
@@ -34,7 +36,8 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
     tolerance = setting.recipe.tolerance
     if tolerance == 0:
         return bound
-    floor = 20 * rounding_floor(setting.constants, setting.n_samples, setting.problem.dimension(setting.n_features))
+    facts, n_samples = setting.constants, setting.n_samples
+    dimension = setting.problem.dimension(setting.n_features)
     hypotheses = (
         *bound.hypotheses,
         Hypothesis(
@@ -44,8 +47,18 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
         ),
         Hypothesis(
             "tau is at least 20 times the rounding error of a computed gradient (L3)",
-            tolerance >= floor * (1 - ROUNDING_MARGIN),
+            tolerance >= 20 * rounding_floor(facts, n_samples, dimension) * (1 - ROUNDING_MARGIN),
             "raise the tolerance",
+        ),
+        Hypothesis(
+            "n and the number of weights are of a size that double precision can bear (M4)",
+            n_samples <= MOST_ROWS and dimension <= MOST_WEIGHTS,
+            f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights",
+        ),
+        Hypothesis(
+            "the objective is well enough conditioned for double precision (A4)",
+            well_conditioned(facts, n_samples, dimension),
+            "raise alpha: it is below the rounding of the data's curvature",
         ),
     )
     holds = all(hypothesis.holds for hypothesis in hypotheses)

@@ -34,7 +34,7 @@ class SwappedStability(Theorem):
 class RegularisedStability(Theorem):
     """``||w_S - w_S'|| <= sqrt(2 beta / mu)`` with beta the stability of the loss with the penalty inside.
 
-    The form that [000] prints, with its proof repaired; sqrt(n) times A1.
+    The form that [000] prints, with its proof repaired; at least sqrt(n) times A1.
     """
 
     id: ClassVar[str] = "A3a"

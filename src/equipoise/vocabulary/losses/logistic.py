@@ -11,7 +11,8 @@ from scipy.special import expit
 from equipoise.vocabulary.losses.base import Array, Loss
 from equipoise.vocabulary.losses.logistic_table import DIAMETERS, NORMS
 
-# max over m of m sigmoid(-m) is W(1/e) = 0.2784645..., reached at m = 1 + W(1/e); both are rounded up.
+# max over m of m sigmoid(-m) is W(1/e) = 0.2784645..., reached at m = 1 + W(1/e). The value is rounded up and
+# the place down, both to the safe side.
 LARGEST_PULL = 0.27846454277
 PULL_REACHED_AT = 1.27846454276
 
@@ -47,8 +48,8 @@ class Logistic(Loss):
 
     def curvature(self, prediction: Array, target: Array) -> Array:
         """Return ``sigmoid(m) sigmoid(-m)``, the same for both labels."""
-        positive: Array = expit(target * prediction)
-        return positive * (1.0 - positive)
+        smaller: Array = expit(-np.abs(prediction))
+        return smaller * (1.0 - smaller)
 
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sigmoid(reach)``."""

@@ -1,0 +1,128 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def equipoise(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from equipoise.cli import main; main()", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+
+
+@pytest.fixture
+def certificate(tmp_path) -> Path:
+    path = tmp_path / "certificate.json"
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
+    return path
+
+
+def test_help_lists_the_commands():
+    done = equipoise("--help")
+    for command in ("bounds", "demo", "explain", "plan", "verify"):
+        assert command in done.stdout
+
+
+def test_bounds_prints_every_theorem():
+    done = equipoise("bounds", "-n", 1000, "--alpha", 0.1)
+    for theorem in ("A1", "A2", "A3a", "A3b", "002-Thm14", "002-Alg2", "000-Thm4"):
+        assert theorem in done.stdout
+    rows = json.loads(
+        equipoise("bounds", "-n", 1000, "--alpha", 0.1, "--loss", "squared", "--labels", "0,1", "--json").stdout
+    )
+    assert rows[0]["theorem"] == "A2"
+    assert all(rows[0]["value"] <= row["value"] for row in rows)
+
+
+def test_plan_explain_verify(certificate):
+    explained = equipoise("explain", certificate)
+    assert "How far can the weights move?" in explained.stdout
+    verified = equipoise("verify", certificate)
+    assert verified.returncode == 0
+    assert "consistent; origin unproved" in verified.stdout
+
+
+def test_verify_names_the_field_and_fails(certificate):
+    text = certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9')
+    certificate.write_text(text)
+    verified = equipoise("verify", certificate)
+    assert verified.returncode == 1
+    assert "argument.sensitivity" in verified.stdout
+    report = json.loads(equipoise("verify", certificate, "--json").stdout)
+    assert report["consistent"] is False
+
+
+def test_plan_of_a_ridge_as_json():
+    done = equipoise(
+        "plan", "-n", 500, "-d", 3, "--epsilon", 2, "--delta", 1e-6, "--model", "ridge", "--labels", "0,400", "--json"
+    )
+    assert json.loads(done.stdout)["request"]["budget"] == {"epsilon": 2.0, "delta": 1e-6}
+
+
+def test_an_existing_file_is_kept(certificate):
+    before = certificate.read_text()
+    done = equipoise("plan", "-n", 10, "-d", 1, "--epsilon", 1, "--out", certificate)
+    assert done.returncode == 2
+    assert "never overwritten" in done.stderr
+    assert certificate.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("plan", "-n", 0, "-d", 3, "--epsilon", 1), "n_samples"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", -1), "epsilon"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "soft"), "--alpha public"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "forest"), "logistic, ridge"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "labels=(low, high)"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--classes", "[bold],[/bold],x"), "[bold]"),
+        (("bounds", "-n", 10, "--alpha", 0), "alpha"),
+        (("bounds", "-n", 10, "--alpha", 1, "--loss", "hinge-ish"), "logistic, squared"),
+        (("verify", "nowhere.json"), "nowhere.json"),
+        (("explain", "."), "certificate"),
+    ],
+)
+def test_bad_input_is_three_lines_and_exit_code_2(arguments, words):
+    done = equipoise(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line]
+    assert [line.split("  ")[0] for line in lines] == ["asked", "found", "to do"]
+    assert words in done.stderr
+
+
+def test_a_truncated_and_a_newer_certificate_are_refused(certificate):
+    text = certificate.read_text()
+    certificate.write_text(text[:500])
+    assert equipoise("verify", certificate).returncode == 2
+    certificate.write_text(text.replace('"schema_version": 1', '"schema_version": 99'))
+    done = equipoise("verify", certificate)
+    assert done.returncode == 2
+    assert "newer Equipoise" in done.stderr
+
+
+def test_the_demo_writes_a_page_that_needs_no_network(tmp_path):
+    done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    for words in ("breast cancer", "digits 3-vs-5", "diabetes", "A2+A4", "Study on public data"):
+        assert words in done.stdout
+    page = (tmp_path / "demo" / "index.html").read_text()
+    assert "Study on public data" in page
+    for outside in ('src="http', "src='http", 'href="http', "@import", "url(http"):
+        assert outside not in page
+    assert (tmp_path / "demo" / "privacy-utility.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "file" / "demo")
+    assert done.returncode == 2
+    assert "--out" in done.stderr

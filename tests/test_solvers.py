@@ -1,0 +1,122 @@
+"""Every solver, on every loss, constrained or not, ends at the public tolerance; the fallback ends when it must."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.learn import solvers
+from equipoise.learn.problem import Objective
+from equipoise.learn.rows import Rows
+from equipoise.learn.solvers import gradient as gradient_module
+from equipoise.learn.solvers import newton as newton_module
+from equipoise.learn.solvers.base import Target, constrained_subgradient
+from equipoise.vocabulary.constants import constants, public_tolerance, rounding_floor
+
+DOMAINS = {"logistic": {"classes": (0, 1)}, "squared": {"labels": (-1.0, 1.0)}}
+
+
+def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 4))
+    return {
+        "ordinary": (X, np.sign(X[:, 0] + 0.3 * generator.normal(size=300))),
+        "separable": (X, np.sign(X[:, 0])),
+        "one class": (X, np.ones(300)),
+        "all zero": (np.zeros((20, 4)), np.ones(20)),
+        "one row": (X[:1], np.ones(1)),
+        "collinear": (X[:, :1] @ np.ones((1, 4)), np.sign(X[:, 0])),
+        "ill-conditioned": (X * [1.0, 1e-3, 1e-6, 1e-9], np.sign(X[:, 1])),
+    }
+
+
+CASES = list(itertools.product(DOMAINS, tables()))
+
+
+def assemble(loss: str, table: str, alpha: float, radius: float | None) -> tuple[Objective, Target]:
+    X, codes = tables()[table]
+    domain = eq.Domain(row_norm=1.0, radius=radius, **DOMAINS[loss])
+    problem = eq.Problem(eq.losses.named(loss), eq.penalties.named("l2", alpha), domain, intercept=0.2)
+    facts = constants(problem)
+    tolerance = public_tolerance(facts, len(X), 5, epsilon=1.0)
+    target = Target(tolerance, facts.smoothness + alpha, alpha, facts.radius, radius)
+    return Objective(problem.loss, problem.penalty, Rows(X, codes, domain, 0.2)), target
+
+
+@pytest.mark.parametrize("solver", solvers.members())
+@pytest.mark.parametrize("radius", [None, 0.3])
+@pytest.mark.parametrize("alpha", [1.0, 1e-2])
+@pytest.mark.parametrize(("loss", "table"), CASES)
+def test_a_solver_ends_at_the_tolerance(solver, loss, table, alpha, radius):
+    objective, target = assemble(loss, table, alpha, radius)
+    weights = solvers.named(solver).solve(objective, target)
+    subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
+    assert np.linalg.norm(subgradient) <= target.tolerance
+    assert radius is None or np.linalg.norm(weights) <= radius
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1e-8])
+@pytest.mark.parametrize(("loss", "table"), CASES)
+def test_newton_reaches_it_without_help_when_the_ridge_is_tiny(loss, table, alpha, monkeypatch):
+    monkeypatch.setattr(newton_module, "ProjectedGradient", None)
+    objective, target = assemble(loss, table, alpha, None)
+    weights = solvers.named("newton").solve(objective, target)
+    assert np.linalg.norm(objective.gradient(weights)) <= target.tolerance
+
+
+def test_solvers_agree_within_the_distance_that_the_tolerance_allows():
+    objective, target = assemble("logistic", "ordinary", 1e-2, None)
+    solutions = [solvers.named(name).solve(objective, target) for name in solvers.members()]
+    for one, other in itertools.combinations(solutions, 2):
+        assert np.linalg.norm(one - other) <= 2 * target.tolerance / target.strong_convexity
+
+
+def test_newton_hands_over_to_the_fallback(monkeypatch):
+    monkeypatch.setattr(newton_module, "NEWTON_STEPS", 0)
+    objective, target = assemble("logistic", "ordinary", 1.0, None)
+    weights = solvers.named("newton").solve(objective, target)
+    assert np.linalg.norm(objective.gradient(weights)) <= target.tolerance
+
+
+def test_a_failed_line_search_or_factor_hands_over_too(monkeypatch):
+    monkeypatch.setattr(newton_module, "HALVINGS", 0)
+    objective, target = assemble("squared", "ordinary", 1.0, None)
+    weights = solvers.named("newton").solve(objective, target)
+    assert np.linalg.norm(objective.gradient(weights)) <= target.tolerance
+
+
+@pytest.mark.parametrize("radius", [None, 0.3])
+@pytest.mark.parametrize("loss", DOMAINS)
+def test_the_fallback_has_arrived_after_its_a_priori_steps_without_testing(loss, radius, monkeypatch):
+    monkeypatch.setattr(gradient_module, "accepted", lambda subgradient, target: False)
+    objective, target = assemble(loss, "ordinary", 0.1, radius)
+    weights = solvers.named("gradient").solve(objective, target)
+    subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
+    assert np.linalg.norm(subgradient) <= target.tolerance
+
+
+@pytest.mark.parametrize("n_samples", [10, 10**4, 10**7])
+def test_the_tolerance_is_reachable_and_small(n_samples):
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    facts = constants(eq.Problem(eq.losses.named("logistic"), eq.penalties.named("l2", 1e-3), domain))
+    tolerance = public_tolerance(facts, n_samples, 50, epsilon=1.0)
+    assert tolerance >= 20 * rounding_floor(facts, n_samples, 50)
+    assert 2 * tolerance <= 0.01 * facts.gradient_diameter / n_samples
+
+
+def test_the_rounding_floor_covers_what_float64_really_does():
+    generator = np.random.default_rng(1)
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    problem = eq.Problem(eq.losses.named("logistic"), eq.penalties.named("l2", 1e-2), domain)
+    facts = constants(problem)
+    X = generator.normal(size=(5000, 20))
+    codes = np.where(generator.random(5000) < 0.5, 1.0, -1.0)
+    objective = Objective(problem.loss, problem.penalty, Rows(X, codes, domain, 0.0))
+    weights = generator.normal(size=20)
+    weights *= facts.radius / np.linalg.norm(weights)
+    rows = X.astype(np.longdouble)
+    rows /= np.maximum(1, np.sqrt((rows**2).sum(axis=1)))[:, None]
+    exact = -(codes / (1 + np.exp(codes * (rows @ weights)))) @ rows / 5000 + np.longdouble(1e-2) * weights
+    error = float(np.sqrt(((objective.gradient(weights) - exact) ** 2).sum()))
+    assert 0 < error <= rounding_floor(facts, 5000, 20)
