@@ -58,10 +58,9 @@ def memory_ratio(split: Split) -> None:
         model.fit(X, split.y)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        print(f"MEMORY RATIO {np.dtype(dtype).name} {peak / X.nbytes:.2f} of the input above it (at most 1)")
-    print(
-        f"peak resident memory of the whole process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB"
-    )
+        print(f"MEMORY RATIO {np.dtype(dtype).name} {peak / X.nbytes:.2f} of the input (at most 1)")
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"peak resident memory of the whole process: {resident:.1f} GiB")
 
 
 def import_ratio() -> None:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from equipoise import errors
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.ridge import Ridge
+    from equipoise.learn.diagnosis import check_rows
     from equipoise.proof.certificate import Certificate
     from equipoise.proof.ledger import Ledger
     from equipoise.proof.stability import bounds
@@ -24,6 +25,7 @@ __all__ = [
     "Recipe",
     "Ridge",
     "bounds",
+    "check_rows",
     "errors",
     "losses",
     "penalties",
@@ -47,6 +49,7 @@ _HOMES = {
     "Recipe": "equipoise.vocabulary.facts",
     "Ridge": "equipoise.estimators.ridge",
     "bounds": "equipoise.proof.stability",
+    "check_rows": "equipoise.learn.diagnosis",
 }
 
 

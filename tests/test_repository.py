@@ -1,0 +1,98 @@
+"""The repository keeps its own promises."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def test_the_lock_carries_hashes_and_no_index_address():
+    text = (ROOT / "requirements-dev.lock").read_text()
+    assert "://" not in text
+    assert "--index-url" not in text
+    pinned = re.findall(r"^[a-z0-9].*==", text, flags=re.MULTILINE)
+    assert len(pinned) > 50
+    assert text.count("--hash=sha256:") >= len(pinned)
+
+
+def test_public_names_are_importable_and_documented():
+    for name in eq.__all__:
+        assert getattr(eq, name).__doc__, name
+    assert set(dir(eq)) == set(eq.__all__)
+    with pytest.raises(AttributeError, match="public names"):
+        _ = eq.no_such_name
+
+
+def test_importing_the_package_loads_no_data_library():
+    program = "import sys, equipoise; assert not {'numpy', 'sklearn', 'opendp', 'sqlalchemy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_no_attic_and_no_god_file():
+    for path in SOURCES:
+        assert path.stem not in {"utils", "helpers", "common", "misc"}
+        assert len(path.read_text().splitlines()) <= 450, path
+
+
+def lines_of_code(path: Path) -> int:
+    """Count the lines that hold code: neither blank nor comment nor docstring."""
+    text = path.read_text()
+    prose = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(1 for number, line in lines if line.strip() and not line.strip().startswith("#") and number not in prose)
+
+
+def test_the_trusted_base_is_small_enough_to_read_in_an_afternoon():
+    trusted = [path for path in SOURCES if {"vocabulary", "proof"} & set(path.parts)]
+    assert sum(lines_of_code(path) for path in trusted) <= 3000
+
+
+def imported(path: Path) -> set[str]:
+    """Return the modules that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def test_only_scikit_learns_public_api_is_imported():
+    modules = {module for path in SOURCES for module in imported(path) if module.startswith("sklearn")}
+    assert modules
+    assert not [module for module in modules if any(part.startswith("_") for part in module.split("."))]
+
+
+def test_facts_and_theorems_import_no_numpy():
+    for path in SOURCES:
+        if path.name == "facts.py" or "theorems" in path.parts:
+            assert not {module for module in imported(path) if module.split(".")[0] in {"numpy", "scipy"}}, path
+
+
+def test_links_of_the_pages_lead_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), (page, target)
+
+
+def test_pages_cited_by_the_code_exist():
+    cited = {page for path in SOURCES for page in re.findall(r"docs/[A-Za-z0-9/_-]+\.md", path.read_text())}
+    assert cited
+    for page in cited:
+        assert (ROOT / page).is_file(), page
