@@ -49,7 +49,7 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
       with an unknown or far target       1
     """
     table = feature_table(X)
-    matrix = table.read().astype(np.float64)
+    matrix = table.read()[: table.shape[0]].astype(np.float64)
     finite = np.isfinite(matrix)
     with np.errstate(all="ignore"):
         norms = np.linalg.norm(np.where(finite, matrix, domain.fill), axis=1)

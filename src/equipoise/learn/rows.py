@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData
+from equipoise.learn.tables import Matrix
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label
 
@@ -92,7 +93,7 @@ class Rows:
     [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
     """
 
-    def __init__(self, matrix: NDArray[Any], targets: Array, domain: Domain, intercept: float) -> None:
+    def __init__(self, matrix: Matrix, targets: Array, domain: Domain, intercept: float) -> None:
         self.n_samples: int = matrix.shape[0]
         self._n_features: int = matrix.shape[1]
         self.dimension = self._n_features + (1 if intercept > 0 else 0)

@@ -6,7 +6,7 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -18,13 +18,47 @@ from equipoise.errors import InvalidData
 NUMERIC_KINDS = "fiub"
 
 
+class Matrix(Protocol):
+    """What the objective needs of a table: its shape, and blocks of consecutive rows."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        """Return a block of rows."""
+
+
+class Columns:
+    """A data frame's columns, put together into rows only block by block, so that the frame is never copied whole.
+
+    Examples
+    --------
+    >>> Columns([np.array([1.0, 2.0, 3.0]), np.array([True, False, True])])[1:3]
+    array([[2., 0.],
+           [3., 1.]])
+    """
+
+    def __init__(self, columns: list[NDArray[Any]]) -> None:
+        self._columns = columns
+        self.shape = (len(columns[0]), len(columns))
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Return a block of rows in float64."""
+        first, stop, _ = rows.indices(self.shape[0])
+        block = np.empty((stop - first, self.shape[1]))
+        for position, column in enumerate(self._columns):
+            block[:, position] = column[rows]
+        return block
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """Data whose shape and type are known and whose values are fetched only by `read`."""
 
     shape: tuple[int, ...]
     numeric: bool
-    read: Callable[[], NDArray[Any]]
+    read: Callable[[], Any]
 
 
 def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
@@ -58,16 +92,14 @@ def _from_frame(frame: "nw.DataFrame[Any]") -> Unread:
             f"non-numeric columns {', '.join(map(str, wrong[:8]))}{' ...' if len(wrong) > 8 else ''}",
             "encode them by a public rule (levels known beforehand) or leave them out",
         )
-    single = all(kind == nw.Float32 for kind in frame.schema.values())
+    return Unread(frame.shape, True, lambda: Columns([_numbers(column) for column in frame.iter_columns()]))
 
-    def read() -> NDArray[Any]:
-        matrix = np.empty(frame.shape, dtype=np.float32 if single else np.float64, order="F")
-        for position, column in enumerate(frame.iter_columns()):
-            # A missing value becomes NaN, and NaN becomes the domain's fill: a public rule, so nothing raises.
-            matrix[:, position] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
-        return matrix
 
-    return Unread(frame.shape, True, read)
+def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
+    """Return a column as numbers, without a copy where the frame keeps it as plain numbers."""
+    array = column.to_numpy()
+    # A missing value becomes NaN, and NaN becomes the domain's fill: a public rule, so nothing raises.
+    return array if array.dtype.kind in NUMERIC_KINDS else column.cast(nw.Float64).to_numpy()
 
 
 def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table

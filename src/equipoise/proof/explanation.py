@@ -34,7 +34,7 @@ def _claim(request: Request, argument: Argument) -> str:
         [
             f"Claim ({argument.grade}): ({_number(request.budget.epsilon)}, {_number(request.budget.delta)})-{kind}",
             f"  Neighbours: {argument.adjacency}; n = {request.n_samples} is public and one row is replaced.",
-            f"  Released: {argument.dimension} weights of a {request.loss} model with a {request.penalty} penalty.",
+            f"  Released: {argument.dimension} weights of a {request.loss} model with penalty {request.penalty}.",
         ]
     )
 
