@@ -1,5 +1,6 @@
 """What every theorem says about itself."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
@@ -22,9 +23,9 @@ class Theorem(ABC):
     statement: ClassVar[str]
     certifies: ClassVar[bool]
 
-    @abstractmethod
     def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield every condition, met or not, each with its remedy."""
+        """Yield every condition, met or not, each with its remedy: those of A1 unless a theorem needs more."""
+        yield from common_hypotheses(setting)
 
     @abstractmethod
     def sensitivity(self, setting: Setting) -> float:
@@ -64,4 +65,13 @@ def common_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
         "the loss is convex and Lipschitz on the domain",
         0 < facts.lipschitz < float("inf"),
         "bound the rows and labels in the domain, or choose a Lipschitz loss",
+    )
+
+
+def bounded_minimisers(setting: Setting) -> Hypothesis:
+    """Return the condition that lemma R or a declared radius bounds every minimiser (docs/proofs/A2.md)."""
+    return Hypothesis(
+        "every minimiser has a norm bounded before data is seen",
+        math.isfinite(setting.constants.radius),
+        "add a ridge, or a radius to the domain",
     )

@@ -1,10 +1,9 @@
 """A2: the same with the exact replace-one gradient diameter in place of twice the Lipschitz constant."""
 
-import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, common_hypotheses
+from equipoise.proof.theorems.base import Theorem, bounded_minimisers, common_hypotheses
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
@@ -21,11 +20,7 @@ class GradientDiameter(Theorem):
     def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield the common conditions and a known bound on every minimiser."""
         yield from common_hypotheses(setting)
-        yield Hypothesis(
-            "every minimiser has a norm bounded before data is seen",
-            math.isfinite(setting.constants.radius),
-            "add a ridge, or a radius to the domain",
-        )
+        yield bounded_minimisers(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``Gam / (n mu)``."""

@@ -1,10 +1,9 @@
 """The papers' own bounds on regularised minimisers: valid, looser, kept so that a table shows what they would pay."""
 
-import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, common_hypotheses
+from equipoise.proof.theorems.base import Theorem, bounded_minimisers, common_hypotheses
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
@@ -15,10 +14,6 @@ class WuTheorem14(Theorem):
     citation: ClassVar[str] = "Wu et al. [002] Theorem 14"
     statement: ClassVar[str] = "4 rho / (n mu)"
     certifies: ClassVar[bool] = True
-
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield the common conditions."""
-        yield from common_hypotheses(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``4 rho / (n mu)``."""
@@ -37,11 +32,7 @@ class WuAlgorithm2(Theorem):
     def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield the common conditions and the bounded weights that the algorithm assumes."""
         yield from common_hypotheses(setting)
-        yield Hypothesis(
-            "the weights are bounded by a public radius",
-            math.isfinite(setting.constants.radius),
-            "add a radius to the domain",
-        )
+        yield bounded_minimisers(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``4 (rho + slope of the penalty) / (n mu)``."""
@@ -57,10 +48,6 @@ class WatsonTheorem4(Theorem):
     citation: ClassVar[str] = "Watson et al. [000] Theorem 4"
     statement: ClassVar[str] = "4 L kappa / (n mu)"
     certifies: ClassVar[bool] = True
-
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield the common conditions."""
-        yield from common_hypotheses(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``4 L kappa / (n mu)``; the slope bound is L and the row norm is kappa."""

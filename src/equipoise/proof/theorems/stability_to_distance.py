@@ -19,10 +19,6 @@ class SwappedStability(Theorem):
     statement: ClassVar[str] = "sqrt(2 beta / (n mu)), beta = 2 rho^2 / (n mu)"
     certifies: ClassVar[bool] = True
 
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield the common conditions."""
-        yield from common_hypotheses(setting)
-
     def sensitivity(self, setting: Setting) -> float:
         """Return the bound for the stability that A1 gives."""
         facts = setting.constants

@@ -1,10 +1,9 @@
 """A1: minimisers of a strongly convex objective do not move far."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, common_hypotheses
-from equipoise.vocabulary.facts import Hypothesis, Setting
+from equipoise.proof.theorems.base import Theorem
+from equipoise.vocabulary.facts import Setting
 
 
 class StronglyConvex(Theorem):
@@ -17,10 +16,6 @@ class StronglyConvex(Theorem):
     citation: ClassVar[str] = "Bousquet and Elisseeff 2002, with the constant proved in docs/proofs/A1.md"
     statement: ClassVar[str] = "2 rho / (n mu)"
     certifies: ClassVar[bool] = True
-
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield the common conditions; A1 needs no more."""
-        yield from common_hypotheses(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``2 rho / (n mu)``."""

@@ -1,10 +1,9 @@
 """Two minimisers lie in one ball, so they are never further apart than its diameter."""
 
-import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, common_hypotheses
+from equipoise.proof.theorems.base import Theorem, bounded_minimisers, common_hypotheses
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
@@ -19,11 +18,7 @@ class WeightBall(Theorem):
     def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield the common conditions and a known bound on every minimiser."""
         yield from common_hypotheses(setting)
-        yield Hypothesis(
-            "every minimiser has a norm bounded before data is seen",
-            math.isfinite(setting.constants.radius),
-            "add a ridge, or a radius to the domain",
-        )
+        yield bounded_minimisers(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``2 R``."""
