@@ -71,7 +71,7 @@ def test_add_curvature_adds_the_differences_of_gradients(name, alpha, weights):
 def test_strong_convexity_holds_between_any_two_points(name, alpha, first, second, share):
     penalty = penalties.named(name, alpha)
     middle = share * first + (1 - share) * second
-    gap = share * (1 - share) * float(np.sum((first - second) ** 2)) * penalty.strong_convexity() / 2
+    gap = share * (1 - share) * float(np.sum((first - second) ** 2)) * penalty.strong_convexity(math.inf) / 2
     chord = share * penalty.value(first) + (1 - share) * penalty.value(second)
     noise = 64 * UNIT_ROUNDOFF * penalty.largest(size_of(first, second))
     assert penalty.value(middle) <= chord - gap + noise
@@ -86,7 +86,7 @@ def test_gradients_are_strongly_monotone_and_smooth(name, alpha, first, second):
     squared = float(apart @ apart)
     product = float((penalty.gradient(first) - penalty.gradient(second)) @ apart)
     noise = 16 * UNIT_ROUNDOFF * penalty.slope_bound(size_of(first, second)) * math.sqrt(squared)
-    assert penalty.strong_convexity() * squared - noise <= product <= penalty.smoothness() * squared + noise
+    assert penalty.strong_convexity(math.inf) * squared - noise <= product <= penalty.smoothness() * squared + noise
 
 
 @every_penalty

@@ -15,8 +15,7 @@ TOLERANCE_SHARE = 0.001
 def constants(problem: Problem) -> Constants:
     """Return the constants that follow from a problem's public facts (THEOREMS section 0, A2).
 
-    The radius contains the exact minimiser of every dataset: optimality gives ``mu R^2 <= pull(B R, Y)``
-    (docs/proofs/A2.md, lemma R), and every step of the iteration below keeps an upper bound.
+    The radius contains the exact minimiser of every dataset (docs/proofs/A2.md, lemma R).
 
     Examples
     --------
@@ -28,8 +27,7 @@ def constants(problem: Problem) -> Constants:
     """
     loss, penalty = problem.loss, problem.penalty
     row_norm, label_bound = problem.row_norm, problem.domain.label_bound
-    mu = penalty.strong_convexity()
-    radius = _radius(problem, mu)
+    radius = _radius(problem)
     lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound)
     diameter = min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz)
     return Constants(
@@ -38,22 +36,15 @@ def constants(problem: Problem) -> Constants:
         radius=radius,
         lipschitz=lipschitz,
         smoothness=loss.curvature_bound() * row_norm**2,
-        strong_convexity=mu,
+        strong_convexity=penalty.strong_convexity(radius),
         gradient_diameter=diameter,
         penalty_slope=penalty.slope_bound(radius),
     )
 
 
-def _radius(problem: Problem, strong_convexity: float) -> float:
-    row_norm, label_bound = problem.row_norm, problem.domain.label_bound
-    radius = math.inf
-    while True:
-        # A relative 1e-12 keeps rounding on the safe side.
-        pull = problem.loss.pull(row_norm * radius, label_bound)
-        smaller = math.sqrt(pull / strong_convexity) * (1 + 1e-12)
-        if not smaller < radius * (1 - 1e-9):
-            break
-        radius = smaller
+def _radius(problem: Problem) -> float:
+    label_bound = problem.domain.label_bound
+    radius = problem.penalty.minimiser_radius(lambda reach: problem.loss.pull(reach, label_bound), problem.row_norm)
     return radius if problem.domain.radius is None else min(radius, problem.domain.radius)
 
 
@@ -71,11 +62,11 @@ def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
 def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
     """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
 
-    ``g (rho + slope of the penalty + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of
+    ``g (rho + mu R + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of
     length d, and predictions that are themselves rounded.
     """
     reach = (facts.smoothness + facts.strong_convexity) * facts.radius
-    return rounding_unit(n_samples, dimension) * (facts.lipschitz + facts.penalty_slope + reach)
+    return rounding_unit(n_samples, dimension) * (facts.lipschitz + facts.strong_convexity * facts.radius + reach)
 
 
 def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:

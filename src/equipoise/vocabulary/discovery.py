@@ -41,6 +41,24 @@ def discover(package: ModuleType, base: type[Member]) -> dict[str, type[Member]]
     return found
 
 
+def split_name(text: str, family: str) -> tuple[str, tuple[float, ...]]:
+    """Return the name of a member and its parameter, if the text carries one: ``"huber:0.5"`` -> ``("huber", (0.5,))``.
+
+    Examples
+    --------
+    >>> split_name("huber:0.5", "loss"), split_name("logistic", "loss")
+    (('huber', (0.5,)), ('logistic', ()))
+    """
+    name, colon, parameter = text.partition(":")
+    if not colon:
+        return name, ()
+    try:
+        return name, (float(parameter),)
+    except ValueError:
+        remedy = f"write {name}:NUMBER, or {name} for its default"
+        raise UnknownName(f"a {family} with a number as its parameter", f"{text!r}", remedy) from None
+
+
 def look_up(members: dict[str, type[Member]], name: str, family: str) -> type[Member]:
     """Return the member called `name`, or say which names exist.
 

@@ -3,10 +3,10 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, look_up
-from equipoise.vocabulary.losses.base import Loss
+from equipoise.vocabulary.discovery import discover, look_up, split_name
+from equipoise.vocabulary.losses.base import KinkedLoss, Loss
 
-__all__ = ["Loss", "members", "named"]
+__all__ = ["KinkedLoss", "Loss", "members", "named"]
 
 
 @functools.cache
@@ -16,11 +16,12 @@ def members() -> dict[str, type[Loss]]:
 
 
 def named(name: str) -> Loss:
-    """Return the loss called `name`.
+    """Return the loss called `name`; a parameter follows after a colon, as in ``"huber:0.5"``.
 
     Examples
     --------
     >>> named("logistic")
     Logistic()
     """
-    return look_up(members(), name, "loss")()
+    member, parameters = split_name(name, "loss")
+    return look_up(members(), member, "loss")(*parameters)

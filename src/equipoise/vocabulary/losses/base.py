@@ -20,6 +20,11 @@ class Loss(ABC):
     id: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
 
+    @property
+    def name(self) -> str:
+        """The text that `losses.named` turns back into this loss, parameter included."""
+        return self.id
+
     @abstractmethod
     def value(self, prediction: Array, target: Array) -> Array:
         """Return the loss of each example."""
@@ -55,3 +60,29 @@ class Loss(ABC):
     @abstractmethod
     def unit(self, label_bound: float) -> float:
         """Return the prediction that counts as one unit of evidence, the yardstick of ``alpha="public"``."""
+
+
+class KinkedLoss(Loss):
+    """A loss with corners: its slope is one choice of subgradient, and its smoothness is infinite.
+
+    A solver works on `smoothed` versions of it and proves how near it came by `fenchel_gap` (THEOREMS L3).
+    """
+
+    @abstractmethod
+    def smoothed(self, width: float) -> Loss:
+        """Return a smooth loss whose slopes are subgradients near the same prediction, exact as the width goes to 0."""
+
+    @abstractmethod
+    def fenchel_gap(self, prediction: Array, target: Array, slope: Array) -> Array:
+        """Return ``loss(m) + conjugate(s) - s m >= 0`` for slopes s in the conjugate's domain, without cancellation.
+
+        A slope with gap e is an e-subgradient at that prediction: the loss lies above its line, lowered by e.
+        """
+
+    def curvature(self, prediction: Array, target: Array) -> Array:
+        """Return 0, which is right everywhere but at the corners."""
+        return np.zeros_like(prediction)
+
+    def curvature_bound(self) -> float:
+        """Return infinity."""
+        return float("inf")

@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, look_up
+from equipoise.vocabulary.discovery import discover, look_up, split_name
 from equipoise.vocabulary.penalties.base import Penalty
 
 __all__ = ["Penalty", "members", "named"]
@@ -16,11 +16,12 @@ def members() -> dict[str, type[Penalty]]:
 
 
 def named(name: str, alpha: float) -> Penalty:
-    """Return the penalty called `name` with strength `alpha`.
+    """Return the penalty called `name` with strength `alpha`; a parameter follows after a colon: ``"elastic-net:0.5"``.
 
     Examples
     --------
     >>> named("l2", 0.5)
     L2(alpha=0.5)
     """
-    return look_up(members(), name, "penalty")(alpha)
+    member, parameters = split_name(name, "penalty")
+    return look_up(members(), member, "penalty")(alpha, *parameters)

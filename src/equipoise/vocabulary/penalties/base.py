@@ -1,6 +1,8 @@
 """What every penalty says about itself."""
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -13,39 +15,66 @@ class Penalty(ABC):
     """A convex function of the weights with its minimum at 0, of a public strength `alpha`.
 
     It is the same for neighbouring datasets, so it cancels in every stability bound; what counts is its strong
-    convexity.
+    convexity. A penalty is the sum of a smooth part, which solvers meet through `gradient`, and a kinked part, which
+    they meet through `prox` (0 for a ridge).
     """
 
     id: ClassVar[str]
+    kinked: ClassVar[bool] = False
     alpha: float
 
     @abstractmethod
     def __init__(self, alpha: float) -> None: ...
 
+    @property
+    def name(self) -> str:
+        """The text that `penalties.named` turns back into this penalty, parameter included."""
+        return self.id
+
     @abstractmethod
     def value(self, weights: Array) -> float:
-        """Return the penalty."""
+        """Return the whole penalty."""
 
     @abstractmethod
     def gradient(self, weights: Array) -> Array:
-        """Return its gradient."""
+        """Return the gradient of the smooth part."""
 
     @abstractmethod
     def add_curvature(self, hessian: Array) -> None:
-        """Add its Hessian to `hessian`, in place."""
-
-    @abstractmethod
-    def strong_convexity(self) -> float:
-        """Return mu such that the penalty minus ``mu/2 ||w||^2`` is still convex."""
+        """Add the Hessian of the smooth part to `hessian`, in place."""
 
     @abstractmethod
     def smoothness(self) -> float:
-        """Return the largest eigenvalue of its Hessian."""
+        """Return the largest eigenvalue of the smooth part's Hessian."""
+
+    @abstractmethod
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return ``argmin_v ||v - w||^2 / (2 step) + kinked part(v)``; w itself where there is no kinked part."""
+
+    @abstractmethod
+    def strong_convexity(self, radius: float) -> float:
+        """Return mu such that the whole penalty minus ``mu/2 ||w||^2`` is convex on the ball of this radius."""
 
     @abstractmethod
     def slope_bound(self, radius: float) -> float:
-        """Return the largest norm of its gradient over weights of norm at most `radius`."""
+        """Return the largest norm of a subgradient on the ball of this radius; infinity if it grows with d."""
 
     @abstractmethod
     def largest(self, radius: float) -> float:
-        """Return the largest penalty of weights of norm at most `radius`."""
+        """Return an upper bound on the penalty on the ball of this radius, or infinity if it grows with d."""
+
+    def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
+        """Return a bound on the norm of every minimiser: the largest R with ``mu R^2 <= pull(B R)`` (lemma R).
+
+        Every step of the iteration keeps an upper bound. It needs a strong convexity that does not depend on the
+        radius.
+        """
+        mu = self.strong_convexity(math.inf)
+        radius = math.inf
+        while mu > 0:
+            # A relative 1e-12 keeps rounding on the safe side.
+            smaller = math.sqrt(pull(row_norm * radius) / mu) * (1 + 1e-12)
+            if not smaller < radius * (1 - 1e-9):
+                break
+            radius = smaller
+        return radius

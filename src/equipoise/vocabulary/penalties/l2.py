@@ -13,7 +13,7 @@ class L2(Penalty):
 
     Examples
     --------
-    >>> L2(0.5).strong_convexity()
+    >>> L2(0.5).strong_convexity(radius=1.0)
     0.5
     """
 
@@ -37,8 +37,12 @@ class L2(Penalty):
         """Add alpha to the diagonal."""
         hessian.flat[:: len(hessian) + 1] += self.alpha
 
-    def strong_convexity(self) -> float:
-        """Return alpha."""
+    def prox(self, weights: Array, step: float) -> Array:
+        """Return the weights: there is no kinked part."""
+        return weights
+
+    def strong_convexity(self, radius: float) -> float:
+        """Return alpha, everywhere."""
         return self.alpha
 
     def smoothness(self) -> float:
