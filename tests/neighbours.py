@@ -1,5 +1,6 @@
 """Neighbouring tables on which a model moves almost as far as the theorem allows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,13 +22,14 @@ class Pair:
     X: Array
     X_neighbour: Array
     y: Array
+    extra: tuple[tuple[str, object], ...] = ()
 
     def weights(self, **parameters: object) -> tuple[Array, Array]:
         """Return what one fit on each table releases, constant column last."""
         return self._fit(self.X, **parameters), self._fit(self.X_neighbour, **parameters)
 
     def _fit(self, X: Array, **parameters: object) -> Array:
-        model = self.model(domain=self.domain, alpha=self.alpha, **parameters).fit(X, self.y)
+        model = self.model(domain=self.domain, alpha=self.alpha, **dict(self.extra), **parameters).fit(X, self.y)
         return np.append(np.ravel(model.coef_), np.ravel(model.intercept_))
 
     def scores(self, runs: range, **parameters: object) -> tuple[Array, Array]:
@@ -54,15 +56,31 @@ def one_row(dimension: int, sign: float) -> Array:
     return X
 
 
-def logistic_pair(dimension: int) -> Pair:
-    """Return a pair with a strong ridge: the loss adds little curvature, so A2 is nearly attained (THEOREMS A2)."""
-    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
-    y = np.array([1, 0, 1, 0])
-    return Pair(eq.LogisticRegression, domain, 2.0, one_row(dimension, 1.0), one_row(dimension, -1.0), y)
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+CODES = np.array([1, 0, 1, 0])
+TARGETS = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def squared_pair(dimension: int) -> Pair:
-    """Return the same for the squared loss, with a ridge so strong that the residual is nearly the label."""
-    domain = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
-    y = np.array([1.0, 0.0, 0.0, 0.0])
-    return Pair(eq.Ridge, domain, 40.0, one_row(dimension, 1.0), one_row(dimension, -1.0), y)
+def turned_row(
+    model: type[PrivateLinearModel], domain: eq.Domain, alpha: float, y: Array, **extra: object
+) -> Callable[[int], Pair]:
+    """Return a maker of pairs whose one long row is turned round.
+
+    A strong ridge keeps the loss from adding curvature, so that the bounds are nearly attained (THEOREMS A2).
+    """
+    return lambda dimension: Pair(
+        model, domain, alpha, one_row(dimension, 1.0), one_row(dimension, -1.0), y, tuple(extra.items())
+    )
+
+
+PAIRS = {
+    "logistic": turned_row(eq.LogisticRegression, CLASSES, 2.0, CODES),
+    "squared": turned_row(eq.Ridge, LABELS, 40.0, TARGETS),
+    "multinomial": turned_row(eq.LogisticRegression, eq.Domain(1.0, classes=(0, 1, 2)), 40.0, CODES),
+    "hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES),
+    "smooth hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES, loss="smooth-hinge"),
+    "huber": turned_row(eq.HuberRegressor, LABELS, 2.0, TARGETS),
+    "elastic net": turned_row(eq.ElasticNet, LABELS, 40.0, TARGETS, l1_ratio=0.0002),
+    "elastic-net classifier": turned_row(eq.ElasticNetClassifier, CLASSES, 2.0, CODES, l1_ratio=0.001),
+}

@@ -12,7 +12,7 @@ from auditing import AUDITS, FAILURE, audit
 from equipoise.proof.mechanisms import named
 from equipoise.proof.mechanisms.base import Mechanism
 from equipoise.proof.noise import SeededSource
-from neighbours import Pair, logistic_pair, squared_pair
+from neighbours import PAIRS, Pair
 
 RUNS = 2000
 # Ends and middle of the segment between the clean solutions, and points beyond them: fixed before any run.
@@ -20,8 +20,14 @@ THRESHOLDS = np.array([-0.5, 0.0, 0.5, 1.0, 1.5])
 
 # Approximate privacy is audited at a delta so large that 2,000 runs can see it.
 BUDGETS = {"spherical-laplace": (1.0, 0.0), "laplace": (1.0, 0.0), "gaussian": (1.0, 0.1)}
-PAIRS = {"logistic": logistic_pair, "squared": squared_pair}
-CASES = list(itertools.product(PAIRS, BUDGETS, (1, 3), (False, True)))
+# The first two losses are audited in every combination, the others once with each kind of privacy.
+CASES = [
+    *itertools.product(("logistic", "squared"), BUDGETS, (1, 3), (False, True)),
+    *itertools.product(
+        [name for name in PAIRS if name not in ("logistic", "squared")], ("spherical-laplace",), (3,), (True,)
+    ),
+    *itertools.product(("multinomial", "hinge"), ("gaussian",), (3,), (True,)),
+]
 
 
 def observed(pair: Pair, mechanism: str, intercept: bool, runs: range) -> float:
@@ -54,8 +60,10 @@ def test_a_whole_fit_stays_below_its_claim(loss, mechanism, dimension, intercept
     assert found <= BUDGETS[mechanism][0]
 
 
-@pytest.mark.parametrize("loss", PAIRS)
-@pytest.mark.parametrize("mechanism", BUDGETS)
+POWER = [*itertools.product(("logistic", "squared"), BUDGETS), *itertools.product(PAIRS, ("gaussian",))]
+
+
+@pytest.mark.parametrize(("loss", "mechanism"), sorted(set(POWER)))
 def test_halved_noise_is_caught(loss, mechanism, monkeypatch):
     monkeypatch.setattr(door, "SeededSource", HalvedNoise)
     assert observed(PAIRS[loss](1), mechanism, False, range(RUNS)) > BUDGETS[mechanism][0]
@@ -65,8 +73,10 @@ def test_halved_noise_is_caught(loss, mechanism, monkeypatch):
 def test_the_pairs_nearly_attain_the_bound(loss):
     pair = PAIRS[loss](3)
     first, second = pair.weights(epsilon=1e9, fit_intercept=False, random_state=0)
-    certificate = pair.model(epsilon=1e9, domain=pair.domain, alpha=pair.alpha, fit_intercept=False).plan(4, 3)
-    assert 0.95 < np.linalg.norm(first - second) / certificate.sensitivity <= 1.0
+    model = pair.model(epsilon=1e9, domain=pair.domain, alpha=pair.alpha, fit_intercept=False, **dict(pair.extra))
+    # The multinomial bound adds the two gradients' lengths, which no two rows attain at once.
+    share = 0.8 if loss == "multinomial" else 0.9
+    assert share < np.linalg.norm(first - second) / model.plan(4, 3).sensitivity <= 1.0
 
 
 def mechanism_scores(mechanism: Mechanism, scale: float, shift: np.ndarray, draws: int) -> list[np.ndarray]:

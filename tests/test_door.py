@@ -31,7 +31,7 @@ hostile_floats = st.floats(width=64, allow_nan=True, allow_infinity=True) | st.s
 
 def rows_of(matrix: np.ndarray, domain: eq.Domain, intercept: float = 0.0) -> np.ndarray:
     with np.errstate(all="ignore"):
-        rows = Rows(matrix, np.zeros(len(matrix)), domain, intercept)
+        rows = Rows(matrix, domain, intercept)
         return np.vstack([block.copy() for block, _ in rows.blocks()])
 
 

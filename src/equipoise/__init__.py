@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equipoise import errors
+    from equipoise.estimators.bring_your_own import release_solution
+    from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
+    from equipoise.estimators.huber import HuberRegressor
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.ridge import Ridge
+    from equipoise.estimators.svm import LinearSVC
     from equipoise.learn.diagnosis import check_rows
     from equipoise.proof.certificate import Certificate
     from equipoise.proof.ledger import Ledger
+    from equipoise.proof.risk import risk
     from equipoise.proof.stability import bounds
     from equipoise.vocabulary import losses, penalties
     from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
@@ -19,7 +24,11 @@ __all__ = [
     "Budget",
     "Certificate",
     "Domain",
+    "ElasticNet",
+    "ElasticNetClassifier",
+    "HuberRegressor",
     "Ledger",
+    "LinearSVC",
     "LogisticRegression",
     "Problem",
     "Recipe",
@@ -29,6 +38,8 @@ __all__ = [
     "errors",
     "losses",
     "penalties",
+    "release_solution",
+    "risk",
 ]
 __version__ = "0.1.0"
 
@@ -43,6 +54,11 @@ _HOMES = {
     "Budget": "equipoise.vocabulary.facts",
     "Certificate": "equipoise.proof.certificate",
     "Domain": "equipoise.vocabulary.facts",
+    "ElasticNet": "equipoise.estimators.elastic_net",
+    "ElasticNetClassifier": "equipoise.estimators.elastic_net",
+    "HuberRegressor": "equipoise.estimators.huber",
+    "LinearSVC": "equipoise.estimators.svm",
+    "release_solution": "equipoise.estimators.bring_your_own",
     "Ledger": "equipoise.proof.ledger",
     "LogisticRegression": "equipoise.estimators.logistic",
     "Problem": "equipoise.vocabulary.facts",
@@ -50,6 +66,7 @@ _HOMES = {
     "Ridge": "equipoise.estimators.ridge",
     "bounds": "equipoise.proof.stability",
     "check_rows": "equipoise.learn.diagnosis",
+    "risk": "equipoise.proof.risk",
 }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
 from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows, centred_targets, class_codes, observed_classes
+from equipoise.learn.rows import centred_targets, class_codes, class_positions, observed_classes, row_source
 from equipoise.learn.solvers.base import Target
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What leaves: noisy weights (the constant column's last, if any), the public label set, the certificate."""
+    """What leaves: noisy weights (a row an output, the constant column last), public labels, the certificate."""
 
     weights: Array
     classes: tuple[Label, ...]
@@ -50,7 +50,12 @@ def noise_source(random_state: object) -> NoiseSource:
 
 
 def release(
-    certificate: Certificate, table: Unread, target: Unread, source: NoiseSource, ledger: str | None = None
+    certificate: Certificate,
+    table: Unread,
+    target: Unread,
+    source: NoiseSource,
+    ledger: str | None = None,
+    start: Array | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, solve, add noise.
 
@@ -64,6 +69,8 @@ def release(
         Where the noise comes from; a seeded one must have been planned as such.
     ledger : str, optional
         The URL or name of the ledger that must admit the spend first.
+    start : array, optional
+        Private weights from which the solver begins, in the layout of `Released.weights`.
     """
     if table.shape != (certificate.n_samples, certificate.n_features):
         raise PlanMismatch(
@@ -86,7 +93,7 @@ def release(
     domain = certificate.request.domain
     classes = observed_classes(target.read()) if domain.classes == "observed" else domain.classes or ()
     try:
-        weights = _noisy_weights(certificate, table, target, classes, source)
+        weights = _noisy_weights(certificate, table, target, classes, source, start)
     except Exception:  # the cause may depend on rows, so it goes no further
         weights = None
     if weights is None:
@@ -117,6 +124,7 @@ def _noisy_weights(
     target: Unread,
     classes: tuple[Label, ...],
     source: NoiseSource,
+    start: Array | None,
 ) -> Array:
     request, argument = certificate.request, certificate.argument
     problem, facts = request.problem(argument.alpha), argument.constants
@@ -125,14 +133,31 @@ def _noisy_weights(
         regression = problem.loss.task == "regression"
         labels = target.read()
         coded = centred_targets(labels, problem.domain) if regression else class_codes(labels, classes)
-        rows = Rows(table.read(), coded, problem.domain, problem.intercept)
-        objective = Objective(problem.loss, problem.penalty, rows)
+        if problem.loss.outputs > 1:
+            coded = class_positions(labels, classes)
+        rows = row_source(table.read(), problem.domain, problem.intercept)
+        objective = Objective(problem.loss, problem.penalty, rows, coded, _usable(start, facts.radius))
         goal = Target(
             tolerance=argument.tolerance,
             smoothness=facts.smoothness + problem.penalty.smoothness(),
             strong_convexity=facts.strong_convexity,
             start_distance=facts.radius,
             radius=problem.domain.radius,
+            row_norm=facts.row_norm,
+            label_bound=facts.label_bound,
         )
-        weights = solvers.named("newton").solve(objective, goal)
-    return named(argument.mechanism).release(weights, argument.noise_scale, source)
+        weights = solvers.suited(objective, goal).solve(objective, goal)
+    # The noise goes to the free coordinates, an isometry away: one weight vector of K follows from the others.
+    loss = problem.loss
+    free = loss.free(weights.reshape(loss.outputs, -1))
+    noisy = named(argument.mechanism).release(free.ravel(), argument.noise_scale, source)
+    return loss.full(noisy.reshape(free.shape))
+
+
+def _usable(start: Array | None, radius: float) -> Array | None:
+    """Return a start inside the ball that holds every minimiser; whatever it held, it never raises."""
+    if start is None:
+        return None
+    finite = np.nan_to_num(start.ravel(), nan=0.0, posinf=0.0, neginf=0.0)
+    norm = float(np.linalg.norm(finite))
+    return finite if norm <= radius else finite * (radius / norm)

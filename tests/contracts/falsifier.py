@@ -57,8 +57,8 @@ def minimiser(situation: Setting, matrix: Array, targets: Array) -> Array:
         start_distance=facts.radius,
         radius=problem.domain.radius,
     )
-    rows = Rows(matrix, targets, problem.domain, problem.intercept)
-    return solvers.named("newton").solve(Objective(problem.loss, problem.penalty, rows), goal)
+    rows = Rows(matrix, problem.domain, problem.intercept)
+    return solvers.named("newton").solve(Objective(problem.loss, problem.penalty, rows, targets), goal)
 
 
 def distance_of_neighbours(situation: Setting, rows: Array, targets: Array) -> float:

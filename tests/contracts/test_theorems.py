@@ -310,8 +310,8 @@ def test_the_rounding_floor_covers_the_rounding_of_a_gradient():
         targets = generator.uniform(-1, 1, size=5000)
         weights = generator.normal(size=7)
         weights *= situation.constants.radius / np.linalg.norm(weights)
-        rows = Rows(matrix, targets, domain, 0.0)
-        computed = Objective(problem.loss, problem.penalty, rows).gradient(weights)
+        rows = Rows(matrix, domain, 0.0)
+        computed = Objective(problem.loss, problem.penalty, rows, targets).gradient(weights)
         clipped = np.concatenate([block.copy() for block, _ in rows.blocks()]).astype(np.longdouble)
         residuals = clipped @ weights.astype(np.longdouble) - targets.astype(np.longdouble)
         exact = 2 * (residuals @ clipped) / 5000 + problem.penalty.alpha * weights.astype(np.longdouble)
@@ -587,7 +587,7 @@ def test_stopping_at_the_tolerance_on_a_bare_quadratic_attains_a4():
     # THEOREMS A4 test: F = mu/2 ||w||^2, reached with rows of zeros; at ||grad F|| = tau the distance is tau / mu.
     alpha, tolerance = 0.3, 1e-3
     problem = Problem(loss_named("squared"), penalty_named("l2", alpha), Domain(1.0, labels=(-1.0, 1.0)))
-    objective = Objective(problem.loss, problem.penalty, Rows(np.zeros((5, 3)), np.ones(5), problem.domain, 0.0))
+    objective = Objective(problem.loss, problem.penalty, Rows(np.zeros((5, 3)), problem.domain, 0.0), np.ones(5))
     stopped = tolerance / alpha * np.array([2.0, -1.0, 2.0]) / 3
     assert np.linalg.norm(objective.gradient(stopped)) == pytest.approx(tolerance, rel=1e-12)
     situation = setting(problem, Recipe(tolerance), 5, 3)
@@ -604,7 +604,7 @@ def test_linear_loss_stopped_early_attains_a1_and_a4_together():
     ends = []
     for codes, side in ((np.array([1.0, 1.0, -1.0, -1.0]), 1.0), (np.array([-1.0, 1.0, -1.0, -1.0]), -1.0)):
         stopped = np.array([codes.mean() * row_norm / alpha + side * tolerance / alpha])
-        objective = Objective(problem.loss, problem.penalty, Rows(np.ones((4, 1)), codes, problem.domain, 0.0))
+        objective = Objective(problem.loss, problem.penalty, Rows(np.ones((4, 1)), problem.domain, 0.0), codes)
         assert abs(objective.gradient(stopped)[0]) == pytest.approx(tolerance, rel=1e-9)
         ends.append(stopped[0])
     claimed = theorems.smallest(situation).sensitivity
@@ -621,7 +621,7 @@ def test_the_distance_from_the_minimiser_is_at_most_the_gradient_over_the_curvat
         matrix = generator.normal(size=shape)
         targets = problem.domain.label_bound * generator.choice([-1.0, 1.0], size=shape[0])
         best = minimiser(situation, matrix, targets)
-        objective = Objective(problem.loss, problem.penalty, Rows(matrix, targets, problem.domain, problem.intercept))
+        objective = Objective(problem.loss, problem.penalty, Rows(matrix, problem.domain, problem.intercept), targets)
         unknown = tightest_tolerance(situation) / facts.strong_convexity  # how far `best` itself may be from exact
         for size in (1e-3, 0.1, 10.0):
             for _ in range(20):

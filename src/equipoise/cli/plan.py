@@ -10,6 +10,7 @@ from equipoise.errors import InvalidParameter, UnknownName
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
+from equipoise.proof.risk import risk
 
 MODELS: dict[str, type[PrivateLinearModel]] = {"logistic": LogisticRegression, "ridge": Ridge}
 
@@ -48,7 +49,7 @@ def command(
         fit_intercept=intercept,
     )
     certificate = face.plan(n_samples, n_features)
-    print(certificate.to_json() if as_json else certificate.explain(), end="")
+    print(certificate.to_json() if as_json else f"{certificate.explain()}\n{risk(certificate)}", end="")
     if out is not None:
         _write(out, certificate.to_json())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, LedgerRefused, PlanMismatch
-from equipoise.learn.rows import Rows
-from equipoise.learn.tables import feature_table, target_column
+from equipoise.learn.rows import row_source
+from equipoise.learn.tables import Unread, feature_table, target_column
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 from equipoise.release import Released, noise_source, release
-from equipoise.vocabulary.facts import Budget, Domain
+from equipoise.vocabulary.facts import Budget, Domain, Label
 
 Array = NDArray[np.float64]
 
@@ -31,7 +33,6 @@ class PrivateLinearModel(BaseEstimator, ABC):
     and public facts, nothing else that depends on rows.
     """
 
-    _loss: ClassVar[str]
     _domain_line: ClassVar[str]
 
     coef_: Array
@@ -60,8 +61,8 @@ class PrivateLinearModel(BaseEstimator, ABC):
         self.ledger = ledger
 
     @abstractmethod
-    def _keep(self, released: Released, coefficients: Array, intercept: float) -> None:
-        """Store what was released under scikit-learn's names."""
+    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
+        """Store what was released under scikit-learn's names: a row of coefficients and an intercept an output."""
 
     def plan(self, n_samples: int, n_features: int) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone.
@@ -81,33 +82,39 @@ class PrivateLinearModel(BaseEstimator, ABC):
         y : array of shape (n_samples,)
             Labels or targets.
         """
+        return self._fit_from(X, y, None)
+
+    def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
+        """Fit from private weights that `start` lays out for a certificate, or from nowhere."""
         before = dict(self.__dict__)
         try:
-            return self._fit(X, y)
+            return self._fit(X, y, start)
         except BaseException:
             # A failed fit leaves the object as it was: unfitted, or fitted with the earlier release.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    def _fit(self, X: Any, y: Any) -> Self:
+    def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
         table = feature_table(X)
         n_samples, n_features = table.shape
         target = target_column(y, n_samples)
-        certificate = self._certificate_for(n_samples, n_features)
+        certificate = self._certificate_for(n_samples, n_features, self._found_classes(target))
         validate_data(self, X, skip_check_array=True)
-        released = release(certificate, table, target, noise_source(self.random_state), self.ledger)
+        begin = None if start is None else start(certificate)
+        released = release(certificate, table, target, noise_source(self.random_state), self.ledger, begin)
         column = certificate.request.intercept
-        self._keep(
-            released,
-            released.weights[:n_features],
-            column * float(released.weights[-1]) if column > 0 else 0.0,
-        )
+        constants = column * released.weights[:, -1] if column > 0 else np.zeros(len(released.weights))
+        self._keep(released, released.weights[:, :n_features], constants)
         self.certificate_ = released.certificate
         return self
 
-    def _certificate_for(self, n_samples: int, n_features: int) -> Certificate:
-        request = self._request(n_samples, n_features)
+    def _found_classes(self, target: Unread) -> tuple[Label, ...]:
+        """Return classes that must be read from the data before the request can be made: none, but for a classifier."""
+        return ()
+
+    def _certificate_for(self, n_samples: int, n_features: int, found: tuple[Label, ...]) -> Certificate:
+        request = self._request(n_samples, n_features, found)
         planned: Certificate | None = getattr(self, "_planned", None)
         if planned is None and self.ledger is not None:
             raise LedgerRefused(
@@ -125,7 +132,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
         return planned or Certificate.issue(request)
 
-    def _request(self, n_samples: int, n_features: int) -> Request:
+    def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
         name, line = type(self).__name__, f"domain={self._domain_line}"
         if self.domain is None:
             raise DomainMissing(
@@ -137,12 +144,13 @@ class PrivateLinearModel(BaseEstimator, ABC):
             raise InvalidParameter("a Domain", f"domain of type {type(self.domain).__name__}", f"write {line}")
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
+        domain = replace(self.domain, classes=found) if found else self.domain
         return Request(
-            loss=self._loss,
-            penalty="l2",
+            loss=self._loss_name(domain),
+            penalty=self._penalty_name(),
             alpha=self.alpha,  # type: ignore[arg-type] # the request refuses every other string than "public"
-            domain=self.domain,
-            intercept=INTERCEPT_SHARE * self.domain.row_norm if self.fit_intercept else 0.0,
+            domain=domain,
+            intercept=INTERCEPT_SHARE * domain.row_norm if self.fit_intercept else 0.0,
             n_samples=n_samples,
             n_features=n_features,
             budget=Budget(self.epsilon, self.delta),
@@ -150,10 +158,19 @@ class PrivateLinearModel(BaseEstimator, ABC):
             public_seed=self.public_seed,
             seeded=noise_source(self.random_state).seeded,
             ledger=_dataset_of(self.ledger),
+            observed_classes=bool(found),
         )
 
+    @abstractmethod
+    def _loss_name(self, domain: Domain) -> str:
+        """Return the loss by its name, parameter included."""
+
+    def _penalty_name(self) -> str:
+        """Return the penalty by its name, parameter included."""
+        return "l2"
+
     def _scores(self, X: Any) -> Array:
-        """Return ``<coef, x> + intercept`` for new rows, mapped into the domain by training's public rule."""
+        """Return ``<coef, x> + intercept`` for new rows, a column an output, mapped into the domain as in training."""
         check_is_fitted(self, "certificate_")
         table = feature_table(X)
         if table.shape[1] != self.n_features_in_:
@@ -171,14 +188,15 @@ class PrivateLinearModel(BaseEstimator, ABC):
             ) from None
         domain = self.certificate_.request.domain
         with np.errstate(all="ignore"):
-            rows = Rows(table.read(), np.zeros(table.shape[0]), domain, intercept=0.0)
-            scores: Array = rows.predictions(np.ravel(self.coef_)) + np.ravel(self.intercept_)[0]
+            rows = row_source(table.read(), domain, intercept=0.0)
+            scores: Array = rows.predictions(np.atleast_2d(self.coef_).T) + self.intercept_
         return scores
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that non-finite values are mapped, not refused, and that noise is drawn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.non_deterministic = self.random_state is None
         return tags
 

@@ -1,23 +1,20 @@
 """Private logistic regression."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import ClassifierMixin
+from scipy.special import log_softmax
 
-from equipoise.errors import InvalidParameter
-from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.proof.request import Request
-from equipoise.release import Released
+from equipoise.estimators.base import Array
+from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.vocabulary.facts import Domain
 
 
-class LogisticRegression(ClassifierMixin, PrivateLinearModel):
-    """Binary logistic regression with a ridge, released with a privacy certificate.
+class LogisticRegression(PrivateClassifier):
+    """Logistic regression with a ridge, for two classes or more, released with one privacy certificate.
 
     Minimises ``(1/n) sum log(1 + exp(-y (<w, x> + b))) + alpha/2 (||w||^2 + (b/s)^2)`` to a public tolerance and adds
-    noise.
+    noise. More than two classes are fitted jointly by the multinomial loss: epsilon is never split over classes.
 
     Parameters
     ----------
@@ -41,7 +38,7 @@ class LogisticRegression(ClassifierMixin, PrivateLinearModel):
 
     Attributes
     ----------
-    coef_, intercept_ : arrays of shape (1, n_features) and (1,)
+    coef_, intercept_ : arrays of shape (1, n_features) and (1,), or (n_classes, n_features) and (n_classes,)
         The noisy weights.
     classes_ : array
         The public label set.
@@ -61,47 +58,19 @@ class LogisticRegression(ClassifierMixin, PrivateLinearModel):
     ()
     """
 
-    _loss: ClassVar[str] = "logistic"
-    _domain_line: ClassVar[str] = "Domain(row_norm=1.0, classes=(0, 1))"
-
-    classes_: NDArray[Any]
-
-    def _request(self, n_samples: int, n_features: int) -> Request:
-        request = super()._request(n_samples, n_features)
-        classes = request.domain.classes
-        if classes != "observed" and len(classes or ()) != 2:
-            raise InvalidParameter(
-                "two classes", f"classes={classes!r}", "declare two classes: only binary classification is supported"
-            )
-        return request
-
-    def _keep(self, released: Released, coefficients: Array, intercept: float) -> None:
-        self.classes_ = np.array(released.classes)
-        self.coef_ = coefficients[None, :]
-        self.intercept_ = np.array([intercept])
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the log odds of the second class."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likelier class of each row."""
-        second = (self._scores(X) > 0).astype(int)
-        predicted: NDArray[Any] = self.classes_[np.minimum(second, len(self.classes_) - 1)]
-        return predicted
+    def _loss_name(self, domain: Domain) -> str:
+        count = 2 if domain.classes == "observed" else len(domain.classes or (0, 1))
+        return "logistic" if count == 2 else f"multinomial:{count}"
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of both classes."""
-        scores = self._scores(X)
-        return np.column_stack([expit(-scores), expit(scores)])
+        """Return the probability of every class."""
+        probabilities: Array = np.exp(self.predict_log_proba(X))
+        return probabilities
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities of both classes."""
+        """Return the logarithm of the probability of every class."""
         scores = self._scores(X)
-        return -np.column_stack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
-
-    def __sklearn_tags__(self) -> Any:
-        """Add that the classifier is binary."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+        if scores.shape[1] == 1:
+            return -np.hstack([np.logaddexp(0.0, scores), np.logaddexp(0.0, -scores)])
+        logarithms: Array = log_softmax(scores, axis=1)
+        return logarithms

@@ -1,15 +1,10 @@
 """Private ridge regression."""
 
-from typing import Any, ClassVar
-
-import numpy as np
-from sklearn.base import RegressorMixin
-
-from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.release import Released
+from equipoise.estimators.regressor import PrivateRegressor
+from equipoise.vocabulary.facts import Domain
 
 
-class Ridge(RegressorMixin, PrivateLinearModel):
+class Ridge(PrivateRegressor):
     """Least squares with a ridge, released with a privacy certificate.
 
     Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha/2 (||w||^2 + ((b - c)/s)^2)`` (no factor 1/2 in the loss; c is the
@@ -54,16 +49,5 @@ class Ridge(RegressorMixin, PrivateLinearModel):
     True
     """
 
-    _loss: ClassVar[str] = "squared"
-    _domain_line: ClassVar[str] = "Domain(row_norm=1.0, labels=(low, high))"
-
-    def _keep(self, released: Released, coefficients: Array, intercept: float) -> None:
-        self.coef_ = coefficients
-        self.intercept_ = released.certificate.request.domain.label_centre + intercept
-
-    def predict(self, X: Any) -> Array:
-        """Return the prediction of each row, inside the target's public range."""
-        scores = self._scores(X)
-        domain = self.certificate_.request.domain
-        low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
-        return np.clip(scores, low, high)
+    def _loss_name(self, domain: Domain) -> str:
+        return "squared"

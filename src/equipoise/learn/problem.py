@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.rows import Rows
+from equipoise.learn.rows import RowSource
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.penalties import Penalty
 
@@ -13,46 +13,82 @@ Array = NDArray[np.float64]
 class Objective:
     """``F(w) = (1/n) sum loss(<w, x_i>, y_i) + penalty(w)`` over rows that were clipped into their domain.
 
+    A loss with several outputs has one weight vector for each; the weights are then all of them, one after the other.
+    `gradient` is that of the loss and the penalty's smooth part.
+
     Examples
     --------
+    >>> from equipoise.learn.rows import Rows
     >>> from equipoise.vocabulary import losses, penalties
     >>> from equipoise.vocabulary.facts import Domain
-    >>> rows = Rows(np.eye(2), np.array([1.0, -1.0]), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
-    >>> Objective(losses.named("squared"), penalties.named("l2", 1.0), rows).gradient(np.zeros(2))
+    >>> rows = Rows(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
+    >>> objective = Objective(losses.named("squared"), penalties.named("l2", 1.0), rows, np.array([1.0, -1.0]))
+    >>> objective.gradient(np.zeros(2))
     array([-1.,  1.])
     """
 
-    def __init__(self, loss: Loss, penalty: Penalty, rows: Rows) -> None:
+    def __init__(
+        self, loss: Loss, penalty: Penalty, rows: RowSource, targets: Array, start: Array | None = None
+    ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.rows = rows
+        self.targets = targets
+        self.size = rows.dimension * loss.outputs
+        # Where a solver may begin: it speeds up the way and cannot change where the way ends.
+        self.start = np.zeros(self.size) if start is None else start
+
+    def _by_output(self, weights: Array) -> Array:
+        """Return the weights as a matrix that rows are multiplied by, a plain vector for one output."""
+        return weights if self.loss.outputs == 1 else weights.reshape(self.loss.outputs, -1).T
+
+    def predictions(self, weights: Array) -> Array:
+        """Return ``<w, x_i>`` for every row, and for every output if there are several."""
+        return self.rows.predictions(self._by_output(weights))
 
     def value(self, weights: Array, predictions: Array) -> float:
         """Return F at weights whose predictions are known."""
-        mean_loss = float(self.loss.value(predictions, self.rows.targets).mean())
+        mean_loss = float(self.loss.value(predictions, self.targets).mean())
         return mean_loss + self.penalty.value(weights)
 
     def directional_slope(self, weights: Array, step: Array, predictions: Array, step_predictions: Array) -> float:
-        """Return the derivative of F at weights along a step, both with known predictions."""
-        slopes = self.loss.slope(predictions, self.rows.targets)
-        return float(slopes @ step_predictions) / self.rows.n_samples + float(self.penalty.gradient(weights) @ step)
+        """Return the derivative of F's smooth part at weights along a step, both with known predictions."""
+        slopes = self.loss.slope(predictions, self.targets)
+        along = float(np.vdot(slopes, step_predictions)) / self.rows.n_samples
+        return along + float(self.penalty.gradient(weights) @ step)
 
     def gradient(self, weights: Array) -> Array:
-        """Return the gradient of F, with predictions computed afresh."""
-        gradient = np.zeros(self.rows.dimension)
+        """Return the gradient, with predictions computed afresh."""
+        return self.predictions_and_gradient(weights)[1]
+
+    def predictions_and_gradient(self, weights: Array) -> tuple[Array, Array]:
+        """Return predictions and gradient in one pass over the rows."""
+        matrix = self._by_output(weights)
+        predictions = np.empty((self.rows.n_samples, *matrix.shape[1:]))
+        gradient = np.zeros(matrix.T.shape)
         for block, where in self.rows.blocks():
-            gradient += self.loss.slope(block @ weights, self.rows.targets[where]) @ block
+            predictions[where] = block @ matrix
+            gradient += self.loss.slope(predictions[where], self.targets[where]).T @ block
         gradient /= self.rows.n_samples
-        gradient += self.penalty.gradient(weights)
-        return gradient
+        return predictions, gradient.ravel() + self.penalty.gradient(weights)
+
+    def hessian_product(self, predictions: Array, direction: Array) -> Array:
+        """Return the Hessian at known predictions times a direction, in one pass over the rows."""
+        matrix = self._by_output(direction)
+        product = np.zeros(matrix.T.shape)
+        for block, where in self.rows.blocks():
+            curved = self.loss.curvature_product(predictions[where], self.targets[where], block @ matrix)
+            product += curved.T @ block
+        product /= self.rows.n_samples
+        return product.ravel() + self.penalty.gradient(direction)
 
     def expansion(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Return predictions, gradient and Hessian of F, in one pass over the rows."""
+        """Return predictions, gradient and Hessian of F, in one pass over dense rows of a loss with one output."""
         predictions = np.empty(self.rows.n_samples)
         gradient = np.zeros(self.rows.dimension)
         hessian = np.zeros((self.rows.dimension, self.rows.dimension))
         for block, where in self.rows.blocks():
-            targets = self.rows.targets[where]
+            targets = self.targets[where]
             here = np.dot(block, weights, out=predictions[where])
             gradient += self.loss.slope(here, targets) @ block
             # Rows times the root of their curvature: the product of a matrix with its own transpose is half the work.

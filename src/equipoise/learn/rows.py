@@ -1,14 +1,16 @@
 """Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (DESIGN rule 1).
 
-The table is not copied: what is kept besides it is one factor and one target a row. Each block is converted to float64
+A dense table is not copied: what is kept besides it is one factor a row. Each block is converted to float64
 in one reusable buffer, so float32 input stays float32.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equipoise.errors import InvalidData
 from equipoise.learn.tables import Matrix
@@ -36,9 +38,6 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
         raise InvalidData(
             "labels of one kind", "labels that cannot be ordered", "declare the classes in the domain"
         ) from None
-    if len(classes) > 2:
-        found = f"{len(classes)} classes. Only binary classification is supported."
-        raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
     return classes
 
 
@@ -59,6 +58,20 @@ def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     else:
         matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
     return np.where(matches, 1.0, -1.0)
+
+
+def class_positions(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
+    """Return the position of each target among the classes; an unknown label counts as the first class.
+
+    Examples
+    --------
+    >>> class_positions(np.array(["b", "c", "x"]), ("a", "b", "c"))
+    array([1., 2., 0.])
+    """
+    positions = np.zeros(len(target))
+    for position, label in enumerate(classes[1:], start=1):
+        positions[class_codes(target, (classes[0], label)) > 0] = position
+    return positions
 
 
 def _equal(entry: object, label: object) -> bool:
@@ -82,22 +95,43 @@ def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
     return np.clip(values, -domain.label_bound, domain.label_bound)
 
 
-class Rows:
-    """The rows of one table, as the objective sees them: filled, clipped, with the constant column appended.
+class RowSource(ABC):
+    """Rows in their domain, seen through what an objective needs: blocks of at most `BLOCK_ROWS` rows."""
+
+    n_samples: int
+    dimension: int
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block, dense or sparse, with its slice of the table; its user may overwrite a dense one."""
+
+    def predictions(self, weights: Array) -> Array:
+        """Return every row times the weights, a vector or a matrix with one column an output."""
+        result = np.empty((self.n_samples, *weights.shape[1:]))
+        for block, where in self.blocks():
+            result[where] = block @ weights
+        return result
+
+
+def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
+    """Return the rows of a table that was read: sparse ones stay sparse."""
+    return SparseRows(matrix, domain, intercept) if sparse.issparse(matrix) else Rows(matrix, domain, intercept)
+
+
+class Rows(RowSource):
+    """Dense rows as the objective sees them: filled, clipped, with the constant column appended.
 
     Examples
     --------
-    >>> matrix = np.array([[3.0, 4.0], [np.nan, 0.5]])
-    >>> rows = Rows(matrix, np.array([1.0, -1.0]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> rows = Rows(np.array([[3.0, 4.0], [np.nan, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> [block.tolist() for block, _ in rows.blocks()]
     [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
     """
 
-    def __init__(self, matrix: Matrix, targets: Array, domain: Domain, intercept: float) -> None:
-        self.n_samples: int = matrix.shape[0]
+    def __init__(self, matrix: Matrix, domain: Domain, intercept: float) -> None:
+        self.n_samples = matrix.shape[0]
         self._n_features: int = matrix.shape[1]
         self.dimension = self._n_features + (1 if intercept > 0 else 0)
-        self.targets = targets
         self._matrix = matrix
         self._intercept = intercept
         self._factors = np.empty(self.n_samples)
@@ -138,9 +172,46 @@ class Rows:
                 block[:, -1] = self._intercept
             yield block, slice(start, stop)
 
-    def predictions(self, weights: Array) -> Array:
-        """Return ``<w, x_i>`` for every row."""
-        result = np.empty(self.n_samples)
-        for block, where in self.blocks():
-            np.dot(block, weights, out=result[where])
-        return result
+
+class SparseRows(RowSource):
+    """Sparse rows, never made dense: one clipped copy of the stored values, in blocks, constant column appended.
+
+    Examples
+    --------
+    >>> rows = SparseRows(sparse.csr_array([[3.0, 4.0], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> [block.toarray().tolist() for block, _ in rows.blocks()]
+    [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
+    """
+
+    def __init__(self, matrix: Any, domain: Domain, intercept: float) -> None:
+        self.n_samples, n_features = matrix.shape
+        self.dimension = n_features + (1 if intercept > 0 else 0)
+        table = sparse.csr_array(matrix, dtype=np.float64)
+        table.sum_duplicates()
+        self._blocks = [
+            (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
+            for start in range(0, self.n_samples, BLOCK_ROWS)
+        ]
+
+    def blocks(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block as a CSR array."""
+        yield from self._blocks
+
+
+def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
+    """Return sparse rows filled and clipped, with the constant column appended."""
+    block = block.copy()
+    block.data[~np.isfinite(block.data)] = domain.fill
+    counts = np.diff(block.indptr)
+    # Finite values can overflow when squared: the largest entry of each row is divided out first.
+    largest = np.zeros(block.shape[0])
+    np.maximum.at(largest, np.repeat(np.arange(len(counts)), counts), np.abs(block.data))
+    scaled = block.data / np.repeat(np.where(largest > 0, largest, 1.0), counts)
+    squares = np.zeros(block.shape[0])
+    np.add.at(squares, np.repeat(np.arange(len(counts)), counts), scaled**2)
+    limit = domain.row_norm / np.sqrt(np.where(squares > 0, squares, 1.0))
+    block.data = np.where(np.repeat(largest > limit, counts), scaled * np.repeat(limit, counts), block.data)
+    if intercept == 0:
+        return block
+    column = sparse.csr_array(np.full((block.shape[0], 1), intercept))
+    return sparse.csr_array(sparse.hstack([block, column], format="csr"))

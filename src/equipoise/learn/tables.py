@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from equipoise.errors import InvalidData
@@ -103,11 +104,8 @@ def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
 
 
 def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
-    if hasattr(X, "toarray"):
-        remedy = "pass X.toarray(): sparse data is not supported yet"
-        raise InvalidData("dense rows", f"sparse input of type {type(X).__name__}", remedy)
     try:
-        matrix = np.asarray(X)
+        matrix = X if sparse.issparse(X) else np.asarray(X)
     except ValueError:
         raise InvalidData("a table of numbers", "rows of different lengths", "pass rows of one length") from None
     if matrix.dtype.kind == "c":

@@ -99,7 +99,7 @@ def derive(request: Request) -> Argument:
 
 def _assumptions(request: Request) -> tuple[str, ...]:
     found = []
-    if request.domain.classes == "observed":
+    if request.domain.classes == "observed" or request.observed_classes:
         found.append('the label set found in the data is public (classes="observed")')
     if request.seeded:
         found.append("the seed of the noise is secret and random, and its double-precision noise is as good as exact")

@@ -1,6 +1,7 @@
 """From frozen records to plain JSON values and back, driven by the records' own type annotations."""
 
 import dataclasses
+import math
 import types
 import typing
 from typing import Any, Literal, TypeVar, Union
@@ -8,6 +9,8 @@ from typing import Any, Literal, TypeVar, Union
 from equipoise.errors import CertificateUnreadable, EquipoiseError
 
 Record = TypeVar("Record")
+
+INFINITY = "infinity"
 
 
 def to_plain(value: object, keep_defaults: bool = True) -> Any:
@@ -29,7 +32,8 @@ def to_plain(value: object, keep_defaults: bool = True) -> Any:
         }
     if isinstance(value, tuple):
         return [to_plain(entry, keep_defaults) for entry in value]
-    return value
+    # JSON has no infinity; the smoothness of a loss with corners needs one.
+    return INFINITY if value == math.inf else value
 
 
 def build(record_type: type[Record], value: object, path: str) -> Record:
@@ -75,6 +79,8 @@ def _read(annotation: Any, value: object, path: str) -> Any:
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
         return build(annotation, value, path)
     if isinstance(annotation, type) and origin is None:
+        if annotation is float and value == INFINITY:
+            return math.inf
         if annotation is float and type(value) in (int, float):
             return float(typing.cast(float, value))
         if type(value) is annotation:

@@ -64,7 +64,8 @@ def _bound(argument: Argument) -> str:
     slack = 2 * argument.tolerance / argument.constants.strong_convexity
     lines = [
         f"How far can the weights move? At most {_number(argument.sensitivity)} (L2), by {argument.theorem}.",
-        f"  Each value includes 2 tau / mu = {_number(slack)} for the solver's tolerance.",
+        f"  Each value includes 2 tau / mu = {_number(slack)}, {slack / argument.sensitivity:.2%} of the sensitivity, "
+        "for the solver's tolerance.",
     ]
     known = theorems.members()
     for bound in argument.bounds:

@@ -45,9 +45,20 @@ def guessed_norm(problem: Problem, guess: float = WEIGHT_GUESS) -> float:
 def excess_risk(situation: Setting, deviation: float, norm: float) -> float:
     """Return the bound on the release's expected empirical risk above that of any weights of norm `norm`."""
     problem, facts = situation.problem, situation.constants
-    shrinkage = problem.penalty.largest(norm)
-    noise = facts.smoothness * deviation**2 / 2
+    # The penalty sees every output's weights, also where some follow from the others.
+    weights = problem.dimension(situation.n_features) // problem.loss.free_outputs * problem.loss.outputs
+    shrinkage = problem.penalty.largest(norm, weights)
+    noise = problem.loss.noise_cost(facts.row_norm * deviation)
     return shrinkage + noise + situation.recipe.tolerance**2 / (2 * facts.strong_convexity)
+
+
+def _yardstick(problem: Problem) -> float:
+    """Return a strength in the problem's units: the loss's smoothness, or slope over prediction without one."""
+    smoothness = constants(problem).smoothness
+    if math.isfinite(smoothness):
+        return smoothness
+    label_bound = problem.domain.label_bound
+    return problem.loss.slope_bound(math.inf, label_bound) / problem.loss.unit(label_bound) * problem.row_norm**2
 
 
 @lru_cache(maxsize=1024)
@@ -61,7 +72,7 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
     >>> round(public_alpha(request), 4)
     0.0033
     """
-    unit = constants(request.problem(1.0)).smoothness
+    unit = _yardstick(request.problem(1.0))
 
     def bound(step: int) -> float:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))

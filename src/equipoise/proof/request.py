@@ -34,6 +34,8 @@ class Request:
         Whether the noise is repeatable, and the result therefore for experiments only.
     ledger : str, optional
         The dataset id under which the spend is recorded.
+    observed_classes : bool
+        Whether the classes of the domain were found in the data and declared public by the user's word.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Request:
     public_seed: int = 0
     seeded: bool = False
     ledger: str | None = None
+    observed_classes: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

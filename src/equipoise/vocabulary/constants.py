@@ -10,6 +10,7 @@ BLOCK_ROWS = 4096
 # The share of the exact sensitivity that the solver's tolerance may add (THEOREMS A4 allows 1 %; Newton steps make 0.1
 # % cheap).
 TOLERANCE_SHARE = 0.001
+KINKED_TOLERANCE_SHARE = 0.04
 
 
 def constants(problem: Problem) -> Constants:
@@ -54,7 +55,12 @@ def rounding_unit(n_samples: int, dimension: int) -> float:
 
 
 def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
-    """Return whether ``100 g (beta + mu) <= mu``: only then is a small computed gradient a near minimum (A4)."""
+    """Return whether ``100 g (beta + mu) <= mu``: only then is a small computed gradient a near minimum (A4).
+
+    Losses with corners are tested in another way, which needs no such condition.
+    """
+    if math.isinf(facts.smoothness):
+        return True
     curvature = facts.smoothness + facts.strong_convexity
     return 100 * rounding_unit(n_samples, dimension) * curvature <= facts.strong_convexity
 
@@ -62,18 +68,34 @@ def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
 def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
     """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
 
-    ``g (rho + mu R + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of
-    length d, and predictions that are themselves rounded.
+    ``g (rho + mu R + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of length d, and
+    predictions that are themselves rounded. Without smoothness the slopes are given numbers, and the prediction's
+    rounding does not reach them: ``g (rho + 2 mu R)``.
     """
-    reach = (facts.smoothness + facts.strong_convexity) * facts.radius
+    smoothness = 0.0 if math.isinf(facts.smoothness) else facts.smoothness
+    reach = (smoothness + facts.strong_convexity) * facts.radius
     return rounding_unit(n_samples, dimension) * (facts.lipschitz + facts.strong_convexity * facts.radius + reach)
+
+
+def smallest_tolerance(facts: Constants, n_samples: int, dimension: int) -> float:
+    """Return the smallest tolerance that rounding lets a solver prove (docs/proofs/A4.md).
+
+    20 rounding floors for a smooth loss. For a loss with corners, 2 floors and twice the root of mu times the rounding of
+    the mean Fenchel gap, ``4 rho R (d + 4) 2^-53`` (docs/proofs/L3.md).
+    """
+    floor = rounding_floor(facts, n_samples, dimension)
+    if not math.isinf(facts.smoothness):
+        return 20 * floor
+    gap = 4 * facts.lipschitz * facts.radius * (dimension + 4) * 2.0**-53
+    return 2 * floor + 2 * math.sqrt(facts.strong_convexity * gap)
 
 
 def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:
     """Return the gradient norm the solver must reach, from public facts alone (THEOREMS A4, L3).
 
-    It adds at most 0.1 % to the exact sensitivity, and for a large epsilon it stays as far below the noise, so that a
-    model without privacy to speak of is also one without error. Where rounding allows no less: 20 times its floor.
+    It adds at most 0.1 % to the exact sensitivity, 4 % for a loss with corners, and for a large epsilon it stays as far
+    below the noise, so that a model without privacy to speak of is also one without error. Where rounding allows no
+    less, it is the smallest that can be proved.
 
     Examples
     --------
@@ -83,8 +105,13 @@ def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: 
     >>> round(public_tolerance(facts, 1000, 5, 1.0) / facts.gradient_diameter, 9)
     5e-07
     """
-    wanted = TOLERANCE_SHARE * facts.gradient_diameter / (2 * n_samples) / max(1.0, epsilon)
-    return max(wanted, 20 * rounding_floor(facts, n_samples, dimension))
+    if math.isinf(facts.smoothness):
+        # A tenth is as much as a large epsilon can ask for: the duality gap goes with the square of the distance.
+        share = KINKED_TOLERANCE_SHARE / min(max(1.0, epsilon), 10.0)
+    else:
+        share = TOLERANCE_SHARE / max(1.0, epsilon)
+    wanted = share * facts.gradient_diameter / (2 * n_samples)
+    return max(wanted, smallest_tolerance(facts, n_samples, dimension))
 
 
 def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:

@@ -241,7 +241,7 @@ class Problem:
 
     def dimension(self, n_features: int) -> int:
         """Return the number of weights that are released."""
-        return n_features + (1 if self.intercept > 0 else 0)
+        return (n_features + (1 if self.intercept > 0 else 0)) * self.loss.free_outputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Target:
 
     `tolerance` bounds the norm of a subgradient; `smoothness` and `strong_convexity` are those of the objective;
     `start_distance` bounds the distance of the start 0 from the minimiser; `radius` is the constraint on the weights,
-    if there is one.
+    if there is one; `row_norm` and `label_bound` are those of the domain.
     """
 
     tolerance: float
@@ -32,12 +32,21 @@ class Target:
     strong_convexity: float
     start_distance: float
     radius: float | None
+    row_norm: float = 1.0
+    label_bound: float = 1.0
 
 
 class Solver(ABC):
-    """Ends, for every dataset, at weights with a subgradient of norm at most the tolerance (THEOREMS L3, M3)."""
+    """Ends, for every dataset, at weights with a subgradient of norm at most the tolerance (THEOREMS L3, M3).
+
+    `takes_constraint`: it can keep the weights inside a radius. `takes_kinks`: it meets a penalty's kinked part,
+    through `prox`; a solver that does not would minimise another objective, so callers must ask.
+    """
 
     id: ClassVar[str]
+    takes_constraint: ClassVar[bool] = True
+    takes_kinks: ClassVar[bool] = False
+    takes_smooth: ClassVar[bool] = True
 
     @abstractmethod
     def solve(self, objective: Objective, target: Target) -> Array:

@@ -35,7 +35,7 @@ class ProjectedGradient(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first accepted weights."""
-        weights = np.zeros(objective.rows.dimension)
+        weights = np.zeros(objective.size)
         for _ in range(steps_needed(target)):
             gradient = objective.gradient(weights)
             if accepted(constrained_subgradient(weights, gradient, target), target):

@@ -15,10 +15,10 @@ from equipoise.learn.solvers.base import (
     constrained_subgradient,
 )
 from equipoise.learn.solvers.gradient import ProjectedGradient
+from equipoise.learn.solvers.line_search import search
 
 # Newton steps before the fallback takes over. Damped Newton needs a dozen on real data; this is not a cap on the solve.
 NEWTON_STEPS = 200
-HALVINGS = 40
 
 
 class Newton(Solver):
@@ -33,7 +33,7 @@ class Newton(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights whose subgradient is accepted."""
-        weights = np.zeros(objective.rows.dimension)
+        weights = objective.start
         for _ in range(NEWTON_STEPS):
             predictions, gradient, hessian = objective.expansion(weights)
             if accepted(constrained_subgradient(weights, gradient, target), target):
@@ -54,29 +54,13 @@ class Newton(Solver):
         hessian: Array,
     ) -> Array | None:
         try:
-            proposal = _minimise_model(weights, gradient, hessian, radius)
+            proposal = minimise_model(weights, gradient, hessian, radius)
         except np.linalg.LinAlgError:
             return None
-        step = proposal - weights
-        step_predictions = objective.rows.predictions(step)
-        slope = float(gradient @ step)
-        value = objective.value(weights, predictions)
-        blur = 1e-14 * (1 + abs(value))
-        size = 1.0
-        for _ in range(HALVINGS):
-            moved, moved_predictions = weights + size * step, predictions + size * step_predictions
-            reached = objective.value(moved, moved_predictions)
-            if reached <= value + 1e-4 * size * slope:
-                return moved
-            if reached <= value + blur:
-                end_slope = objective.directional_slope(moved, step, moved_predictions, step_predictions)
-                if abs(end_slope) <= 0.5 * abs(slope) or end_slope <= 0:
-                    return moved
-            size /= 2
-        return None
+        return search(objective, weights, predictions, gradient, proposal - weights)
 
 
-def _minimise_model(weights: Array, gradient: Array, hessian: Array, radius: float | None) -> Array:
+def minimise_model(weights: Array, gradient: Array, hessian: Array, radius: float | None) -> Array:
     """Return the minimiser of the quadratic model over the ball of the constraint.
 
     Without an active constraint this is the Newton point. Otherwise ``(H + nu) v = H w - g`` with the nu >= 0 for

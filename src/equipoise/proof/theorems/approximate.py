@@ -5,9 +5,10 @@ minimiser, so any bound on minimisers grows by ``2 tau / mu``. The sum is stated
 covers the rounding of the bound's own arithmetic and of the row clipping (M4).
 """
 
+import math
 from dataclasses import replace
 
-from equipoise.vocabulary.constants import rounding_floor, well_conditioned
+from equipoise.vocabulary.constants import smallest_tolerance, well_conditioned
 from equipoise.vocabulary.facts import Bound, Hypothesis, Setting
 
 ROUNDING_MARGIN = 1e-9
@@ -46,9 +47,14 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
             "fix a positive tolerance in the recipe",
         ),
         Hypothesis(
-            "tau is at least 20 times the rounding error of a computed gradient (L3)",
-            tolerance >= 20 * rounding_floor(facts, n_samples, dimension) * (1 - ROUNDING_MARGIN),
+            "tau is large enough to be proved in double precision (L3)",
+            tolerance >= smallest_tolerance(facts, n_samples, dimension) * (1 - ROUNDING_MARGIN),
             "raise the tolerance",
+        ),
+        Hypothesis(
+            "a solver of this house ends for this loss, penalty and constraint",
+            _kinks(setting) <= 1,
+            "combine corners with smooth parts: one of a kinked loss, a kinked penalty and a weight radius at a time",
         ),
         Hypothesis(
             "n and the number of weights are of a size that double precision can bear (M4)",
@@ -64,3 +70,10 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
     holds = all(hypothesis.holds for hypothesis in hypotheses)
     value = (bound.value + slack(setting)) * (1 + ROUNDING_MARGIN) if holds and bound.value is not None else None
     return replace(bound, theorem=f"{bound.theorem}+A4", value=value, hypotheses=hypotheses)
+
+
+def _kinks(setting: Setting) -> int:
+    """Count what only one kind of solver can meet: corners of the loss, corners of the penalty, a constraint."""
+    problem = setting.problem
+    corners = math.isinf(setting.constants.smoothness)
+    return int(corners) + int(problem.penalty.kinked) + int(problem.domain.radius is not None)

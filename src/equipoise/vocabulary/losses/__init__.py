@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, look_up, split_name
+from equipoise.vocabulary.discovery import discover, make
 from equipoise.vocabulary.losses.base import KinkedLoss, Loss
 
 __all__ = ["KinkedLoss", "Loss", "members", "named"]
@@ -23,5 +23,4 @@ def named(name: str) -> Loss:
     >>> named("logistic")
     Logistic()
     """
-    member, parameters = split_name(name, "loss")
-    return look_up(members(), member, "loss")(*parameters)
+    return make(members(), name, "loss")

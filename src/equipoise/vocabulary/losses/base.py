@@ -21,6 +21,16 @@ class Loss(ABC):
     task: ClassVar[Literal["classification", "regression"]]
 
     @property
+    def outputs(self) -> int:
+        """How many predictions a row has: one, but for several classes."""
+        return 1
+
+    @property
+    def free_outputs(self) -> int:
+        """How many weight vectors are free to move: all, unless outputs are tied."""
+        return self.outputs
+
+    @property
     def name(self) -> str:
         """The text that `losses.named` turns back into this loss, parameter included."""
         return self.id
@@ -36,6 +46,10 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self, prediction: Array, target: Array) -> Array:
         """Return the second derivative in the prediction."""
+
+    def curvature_product(self, prediction: Array, target: Array, direction: Array) -> Array:
+        """Return the second derivative applied to a change of the predictions."""
+        return self.curvature(prediction, target) * direction
 
     @abstractmethod
     def slope_bound(self, reach: float, label_bound: float) -> float:
@@ -56,6 +70,21 @@ class Loss(ABC):
     @abstractmethod
     def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
         """Return ``sup ||g_z(w) - g_z'(w)||`` over ``||w|| <= radius`` and two examples of the domain (Gam of A2)."""
+
+    def noise_cost(self, deviation: float) -> float:
+        """Return a bound on the mean rise of the loss under zero-mean noise of this deviation on the prediction.
+
+        ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md).
+        """
+        return self.curvature_bound() * deviation**2 / 2
+
+    def free(self, weights: Array) -> Array:
+        """Return the free coordinates of the weights, one row an output: all of them, unless outputs are tied."""
+        return weights
+
+    def full(self, free: Array) -> Array:
+        """Return the weights that free coordinates stand for."""
+        return free
 
     @abstractmethod
     def unit(self, label_bound: float) -> float:
@@ -79,6 +108,10 @@ class KinkedLoss(Loss):
         A slope with gap e is an e-subgradient at that prediction: the loss lies above its line, lowered by e.
         """
 
+    @abstractmethod
+    def slope_range(self, target: Array) -> tuple[Array, Array]:
+        """Return the conjugate's domain, the slopes from `low` to `high`, on which the conjugate is ``s y``."""
+
     def curvature(self, prediction: Array, target: Array) -> Array:
         """Return 0, which is right everywhere but at the corners."""
         return np.zeros_like(prediction)
@@ -86,3 +119,7 @@ class KinkedLoss(Loss):
     def curvature_bound(self) -> float:
         """Return infinity."""
         return float("inf")
+
+    def noise_cost(self, deviation: float) -> float:
+        """Return the deviation itself times the largest slope: without smoothness the first order is all there is."""
+        return self.slope_bound(float("inf"), 1.0) * deviation

@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, look_up, split_name
+from equipoise.vocabulary.discovery import discover, make
 from equipoise.vocabulary.penalties.base import Penalty
 
 __all__ = ["Penalty", "members", "named"]
@@ -23,5 +23,4 @@ def named(name: str, alpha: float) -> Penalty:
     >>> named("l2", 0.5)
     L2(alpha=0.5)
     """
-    member, parameters = split_name(name, "penalty")
-    return look_up(members(), member, "penalty")(alpha, *parameters)
+    return make(members(), name, "penalty", alpha)

@@ -60,8 +60,8 @@ class Penalty(ABC):
         """Return the largest norm of a subgradient on the ball of this radius; infinity if it grows with d."""
 
     @abstractmethod
-    def largest(self, radius: float) -> float:
-        """Return an upper bound on the penalty on the ball of this radius, or infinity if it grows with d."""
+    def largest(self, radius: float, dimension: int) -> float:
+        """Return the largest value of the whole penalty on the ball of this radius in this many dimensions."""
 
     def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
         """Return a bound on the norm of every minimiser: the largest R with ``mu R^2 <= pull(B R)`` (lemma R).

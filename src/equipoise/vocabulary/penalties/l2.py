@@ -53,6 +53,6 @@ class L2(Penalty):
         """Return ``alpha radius``."""
         return self.alpha * radius
 
-    def largest(self, radius: float) -> float:
+    def largest(self, radius: float, dimension: int) -> float:
         """Return ``alpha/2 radius^2``."""
         return self.alpha / 2 * radius**2

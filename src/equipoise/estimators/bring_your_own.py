@@ -1,0 +1,67 @@
+"""Bring your own solver: weights from anywhere, released with the certificate of the house."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.errors import InvalidData
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.proof.certificate import Certificate
+
+Model = TypeVar("Model", bound=PrivateLinearModel)
+
+
+def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept: ArrayLike = 0.0) -> Model:
+    """Release weights that another solver found, with the same certificate as `fit`.
+
+    The weights are private until noise is added. They are taken as they are when their gradient meets the public
+    tolerance on the clipped rows, and polished until it does when not: whoever computed them, the claim is the same.
+
+    Parameters
+    ----------
+    weights : array
+        Coefficients in the layout of the model's `coef_`.
+    model : an unfitted estimator of this library
+        It says what is minimised, for which domain and budget, with which ledger.
+    X, y : table and target
+        The rows that the weights were trained on.
+    intercept : number or array
+        The intercept, one an output; a solver that does not penalise it will find its weights polished.
+
+    Returns
+    -------
+    The model, fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.array([[0.9, 0.1], [0.8, -0.1], [-0.9, 0.0], [-0.7, 0.2]] * 250)
+    >>> y = np.array([1, 1, 0, 0] * 250)
+    >>> theirs = LogisticRegression(C=1 / (0.01 * len(y)), fit_intercept=False).fit(X, y)
+    >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    >>> ours = eq.LogisticRegression(domain=domain, alpha=0.01, fit_intercept=False, random_state=0)
+    >>> eq.release_solution(theirs.coef_, ours, X, y).predict([[0.5, 0.0]])
+    array([1])
+    """
+    coefficients = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+    intercepts = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+
+    def start(certificate: Certificate) -> NDArray[np.float64]:
+        request = certificate.request
+        outputs = request.problem(certificate.alpha).loss.outputs
+        expected = (outputs, request.n_features)
+        if coefficients.shape != expected or intercepts.shape not in ((1,), (outputs,)):
+            raise InvalidData(
+                f"coefficients of shape {expected} and one intercept an output",
+                f"shapes {coefficients.shape} and {intercepts.shape}",
+                "pass the solver's coef_ and intercept_ for the same columns and classes",
+            )
+        if request.intercept == 0:
+            return coefficients
+        centred = np.broadcast_to(intercepts, outputs) - request.domain.label_centre
+        return np.hstack([coefficients, (centred / request.intercept)[:, None]])
+
+    return model._fit_from(X, y, start)

@@ -1,0 +1,60 @@
+"""What private classifiers share: the public label set, decisions, and the order in which labels are read."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from equipoise.errors import InvalidData, LedgerRefused
+from equipoise.estimators.base import Array, PrivateLinearModel
+from equipoise.learn.rows import observed_classes
+from equipoise.learn.tables import Unread
+from equipoise.release import Released
+from equipoise.vocabulary.facts import Label
+
+
+class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
+    """A private linear model whose decisions are classes of a public label set."""
+
+    _domain_line: ClassVar[str] = "Domain(row_norm=1.0, classes=(0, 1))"
+    _several_classes: ClassVar[bool] = True
+
+    classes_: NDArray[Any]
+
+    def _found_classes(self, target: Unread) -> tuple[Label, ...]:
+        """Return three or more observed classes, which the user calls public: their number decides the loss."""
+        if self.domain is None or getattr(self.domain, "classes", None) != "observed":
+            return ()
+        if self.ledger is not None:
+            raise LedgerRefused(
+                "declared classes, since a ledger is bound", 'classes="observed"', "declare the classes in the domain"
+            )
+        classes = observed_classes(target.read())
+        if len(classes) > 2 and not self._several_classes:
+            found = f"{len(classes)} classes. Only binary classification is supported."
+            raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
+        return classes if len(classes) > 2 else ()
+
+    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
+        self.classes_ = np.array(released.classes)
+        self.coef_ = coefficients
+        self.intercept_ = intercepts
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of the second class, or of every class if there are more than two."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the highest score."""
+        scores = self._scores(X)
+        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[np.minimum(best, len(self.classes_) - 1)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        """Add whether more than two classes can be told apart."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._several_classes
+        return tags

@@ -1,0 +1,52 @@
+"""Private robust regression."""
+
+from equipoise.estimators.regressor import PrivateRegressor
+from equipoise.vocabulary.facts import Domain, plain, require_number
+
+
+class HuberRegressor(PrivateRegressor):
+    """Linear regression by the Huber loss with a ridge, released with a privacy certificate.
+
+    Minimises ``(1/n) sum huber(<w, x> + b - y) + alpha/2 (||w||^2 + ((b - c)/s)^2)``, where huber(r) is r^2/2 up to
+    the cap and grows with slope cap beyond, and adds noise. A row can pull no harder than the cap, which keeps the
+    sensitivity low however wide the target's range is.
+
+    Parameters
+    ----------
+    cap : float, optional
+        The residual beyond which the loss is linear, in units of the target; a quarter of the half-range if left out.
+    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
+        As in `Ridge`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> X = np.linspace(-1, 1, 20_000)[:, None]
+    >>> model = eq.HuberRegressor(epsilon=1.0, domain=eq.Domain(row_norm=1.0, labels=(0.0, 10.0)), random_state=0)
+    >>> prediction = model.fit(X, 5 + 4 * X[:, 0]).predict([[0.0]])
+    >>> bool(4.5 < prediction[0] < 5.5)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        domain: Domain | None = None,
+        alpha: float | str = "public",
+        mechanism: str = "auto",
+        fit_intercept: bool = True,
+        random_state: int | None = None,
+        public_seed: int = 0,
+        ledger: str | None = None,
+        cap: float | None = None,
+    ) -> None:
+        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
+        self.cap = cap
+
+    def _loss_name(self, domain: Domain) -> str:
+        if self.cap is None:
+            return f"huber:{domain.label_bound / 4!r}"
+        cap = require_number("cap", plain(self.cap), above=0.0, remedy="pass a residual in units of the target")
+        return f"huber:{cap!r}"

@@ -1,0 +1,26 @@
+"""What private regressors share: a public range of the target, and predictions inside it."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from equipoise.estimators.base import Array, PrivateLinearModel
+from equipoise.release import Released
+
+
+class PrivateRegressor(RegressorMixin, PrivateLinearModel):
+    """A private linear model whose predictions are numbers in a public range."""
+
+    _domain_line: ClassVar[str] = "Domain(row_norm=1.0, labels=(low, high))"
+
+    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
+        self.coef_ = coefficients[0]
+        self.intercept_ = released.certificate.request.domain.label_centre + float(intercepts[0])
+
+    def predict(self, X: Any) -> Array:
+        """Return the prediction of each row, inside the target's public range."""
+        scores = self._scores(X)[:, 0]
+        domain = self.certificate_.request.domain
+        low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
+        return np.clip(scores, low, high)

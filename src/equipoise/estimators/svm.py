@@ -1,0 +1,59 @@
+"""Private linear support vector machines."""
+
+from typing import ClassVar
+
+from equipoise.errors import InvalidParameter
+from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.vocabulary.facts import Domain
+
+
+class LinearSVC(PrivateClassifier):
+    """A linear support vector machine with a ridge for two classes, released with a privacy certificate.
+
+    Minimises ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 (||w||^2 + (b/s)^2)`` and adds noise. The hinge has a corner,
+    where no gradient can be small: its solver proves its distance from the minimiser by a duality gap, to a public
+    tolerance that adds at most 4 % to the sensitivity unless rounding asks for more (docs/proofs/A4.md).
+
+    Parameters
+    ----------
+    loss : str
+        "hinge", or "smooth-hinge" (rounded off over a half-width of 0.5; "smooth-hinge:0.1" for another).
+    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
+        As in `LogisticRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> X = np.array([[0.9, 0.1], [0.8, -0.1], [-0.9, 0.0], [-0.7, 0.2]] * 250)
+    >>> y = np.array([1, 1, 0, 0] * 250)
+    >>> model = eq.LinearSVC(epsilon=1.0, domain=eq.Domain(row_norm=1.0, classes=(0, 1)), random_state=0)
+    >>> model.fit(X, y).predict([[0.5, 0.0], [-0.5, 0.0]])
+    array([1, 0])
+    """
+
+    _several_classes: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        domain: Domain | None = None,
+        alpha: float | str = "public",
+        mechanism: str = "auto",
+        fit_intercept: bool = True,
+        random_state: int | None = None,
+        public_seed: int = 0,
+        ledger: str | None = None,
+        loss: str = "hinge",
+    ) -> None:
+        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
+        self.loss = loss
+
+    def _loss_name(self, domain: Domain) -> str:
+        if not isinstance(self.loss, str) or self.loss.partition(":")[0] not in ("hinge", "smooth-hinge"):
+            raise InvalidParameter('loss "hinge" or "smooth-hinge"', f"loss={self.loss!r}", 'pass loss="hinge"')
+        if domain.classes not in (None, "observed") and len(domain.classes) != 2:
+            remedy = "declare two classes, or use LogisticRegression, which takes more"
+            raise InvalidParameter("two classes", f"classes={domain.classes!r}", remedy)
+        return self.loss

@@ -1,0 +1,46 @@
+"""How near a point is to the minimiser of an objective with corners (docs/proofs/L3.md).
+
+A subgradient test never passes at a corner. Instead every row brings a slope s_i from its conjugate's domain; the
+vector ``p = (1/n) sum s_i x_i + grad r(w)`` is then an e-subgradient, e the mean of the rows' Fenchel gaps, and strong
+convexity gives
+
+    ||w - w_S||  <=  (||p|| + sqrt(||p||^2 + 4 mu e)) / (2 mu).
+"""
+
+import math
+
+import numpy as np
+
+from equipoise.learn.problem import Objective
+from equipoise.learn.solvers.base import Array, Target
+from equipoise.vocabulary.losses import KinkedLoss
+
+# A computed distance is accepted below this share of tau / mu; rounding may use the rest.
+ACCEPTED_SHARE = 0.5
+
+
+def kinked_loss(objective: Objective) -> KinkedLoss:
+    """Return the objective's loss, which must have corners."""
+    loss = objective.loss
+    if not isinstance(loss, KinkedLoss):
+        raise TypeError(f"{loss.id} has no corners")
+    return loss
+
+
+def near(objective: Objective, target: Target, weights: Array, slopes: Array) -> bool:
+    """Return whether slopes prove the weights to be within the tolerance of the minimiser, with room for rounding."""
+    if float(np.linalg.norm(weights)) > 2 * target.start_distance:
+        return False
+    predictions = objective.predictions(weights)
+    gap = float(kinked_loss(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
+    residual = float(np.linalg.norm(combine(objective, slopes) + objective.penalty.gradient(weights)))
+    reached = (residual + math.sqrt(residual**2 + 4 * target.strong_convexity * gap)) / 2
+    return reached <= ACCEPTED_SHARE * target.tolerance
+
+
+def combine(objective: Objective, slopes: Array) -> Array:
+    """Return ``(1/n) sum s_i x_i``."""
+    total = np.zeros(objective.size)
+    for block, where in objective.rows.blocks():
+        total += slopes[where] @ block
+    return total / objective.rows.n_samples

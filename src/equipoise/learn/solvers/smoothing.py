@@ -1,0 +1,60 @@
+"""Newton's method on ever narrower smoothings of a loss with corners, tested on the corners themselves."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.learn.problem import Objective
+from equipoise.learn.solvers.base import Array, Solver, Target
+from equipoise.learn.solvers.dual import DualGradient
+from equipoise.learn.solvers.kinks import kinked_loss, near
+from equipoise.learn.solvers.line_search import search
+from equipoise.learn.solvers.newton import minimise_model
+from equipoise.vocabulary.facts import SMALLEST
+
+# Widths shrink by this factor from one smoothing to the next; Newton starts each where the last one ended.
+NARROWER = 0.2
+WIDTHS = 40
+STEPS_A_WIDTH = 60
+
+
+class Smoothing(Solver):
+    """Solves ``mean smoothed(loss) + penalty`` for shrinking widths until its slopes prove the point near enough.
+
+    The slopes of a smoothing are slopes of the loss at nearby predictions, so they are a valid proof at any width;
+    narrow ones are a good one. If none passes, the dual method, which always ends, does the work.
+    """
+
+    id: ClassVar[str] = "smoothing"
+    takes_constraint: ClassVar[bool] = False
+    takes_smooth: ClassVar[bool] = False
+
+    def solve(self, objective: Objective, target: Target) -> Array:
+        """Return weights that are proved near the minimiser."""
+        loss = kinked_loss(objective)
+        weights = objective.start
+        width = loss.unit(target.label_bound)
+        for _ in range(WIDTHS):
+            smooth = Objective(loss.smoothed(width), objective.penalty, objective.rows, objective.targets)
+            for _ in range(STEPS_A_WIDTH):
+                predictions, gradient, hessian = smooth.expansion(weights)
+                if near(objective, target, weights, smooth.loss.slope(predictions, objective.targets)):
+                    return weights
+                # Well inside the tolerance the rest is the width's doing: a narrower one is next.
+                if float(np.linalg.norm(gradient)) <= 0.1 * target.tolerance:
+                    break
+                following = self._step(smooth, weights, predictions, gradient, hessian)
+                if following is None:
+                    break
+                weights = following
+            width = max(width * NARROWER, SMALLEST)
+        return DualGradient().solve(objective, target)
+
+    def _step(
+        self, objective: Objective, weights: Array, predictions: Array, gradient: Array, hessian: Array
+    ) -> Array | None:
+        try:
+            proposal = minimise_model(weights, gradient, hessian, None)
+        except np.linalg.LinAlgError:
+            return None
+        return search(objective, weights, predictions, gradient, proposal - weights)

@@ -1,0 +1,124 @@
+"""The multinomial logistic loss: one joint certificate for all classes."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import lambertw, logsumexp, softmax
+
+from equipoise.errors import InvalidParameter
+from equipoise.vocabulary.losses.base import Array, Loss
+
+
+@dataclass(frozen=True)
+class Multinomial(Loss):
+    """Multinomial logistic loss ``log sum_k exp(m_k) - m_y`` over K classes, with one prediction a class.
+
+    Its slope is ``softmax(m) - e_y``, of norm at most sqrt(2); its curvature ``diag(p) - p p'`` is at most 1/2. Slopes
+    sum to zero over the classes, and so do the weights of every minimiser: K weight vectors carry only K - 1 free
+    ones, and noise is drawn for those alone.
+
+    Examples
+    --------
+    >>> loss = Multinomial(3)
+    >>> round(loss.slope_bound(1e9, 1.0), 6), loss.curvature_bound(), loss.free_outputs
+    (1.414214, 0.5, 2)
+    >>> loss.free(loss.full(np.eye(2))).round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    classes: float = 3
+    id: ClassVar[str] = "multinomial"
+    task: ClassVar[Literal["classification", "regression"]] = "classification"
+
+    def __post_init__(self) -> None:
+        """Refuse a number of classes that is not a whole number of at least 2."""
+        if self.classes != int(self.classes) or self.classes < 2:
+            raise InvalidParameter("at least 2 classes", f"multinomial:{self.classes}", "write multinomial:3")
+        object.__setattr__(self, "classes", int(self.classes))
+
+    @property
+    def outputs(self) -> int:
+        """K."""
+        return int(self.classes)
+
+    @property
+    def free_outputs(self) -> int:
+        """K - 1: the weight vectors sum to zero."""
+        return int(self.classes) - 1
+
+    @property
+    def name(self) -> str:
+        """The text that names this loss."""
+        return f"{self.id}:{int(self.classes)}"
+
+    def free(self, weights: Array) -> Array:
+        """Return the K - 1 coordinates of weights that sum to zero, in an orthonormal basis: distances are kept."""
+        return self._basis() @ weights
+
+    def full(self, free: Array) -> Array:
+        """Return the K weight vectors that the free coordinates stand for."""
+        return self._basis().T @ free
+
+    def _basis(self) -> Array:
+        """Return K - 1 orthonormal rows that are orthogonal to the constant vector (Helmert's)."""
+        count = self.outputs
+        basis = np.zeros((count - 1, count))
+        for position in range(1, count):
+            basis[position - 1, :position] = 1.0
+            basis[position - 1, position] = -position
+            basis[position - 1] /= math.sqrt(position * (position + 1))
+        return basis
+
+    def value(self, prediction: Array, target: Array) -> Array:
+        """Return ``log sum_k exp(m_k) - m_y``."""
+        chosen = prediction[np.arange(len(prediction)), target.astype(np.intp)]
+        total: Array = logsumexp(prediction, axis=1)
+        return total - chosen
+
+    def slope(self, prediction: Array, target: Array) -> Array:
+        """Return ``softmax(m) - e_y``."""
+        slope: Array = softmax(prediction, axis=1)
+        slope[np.arange(len(prediction)), target.astype(np.intp)] -= 1.0
+        return slope
+
+    def curvature(self, prediction: Array, target: Array) -> Array:
+        """Return the diagonal of the curvature, ``p (1 - p)``."""
+        probabilities: Array = softmax(prediction, axis=1)
+        return probabilities * (1 - probabilities)
+
+    def curvature_product(self, prediction: Array, target: Array, direction: Array) -> Array:
+        """Return ``p * v - p <p, v>``."""
+        probabilities: Array = softmax(prediction, axis=1)
+        weighted = probabilities * direction
+        product: Array = weighted - probabilities * weighted.sum(axis=1, keepdims=True)
+        return product
+
+    def slope_bound(self, reach: float, label_bound: float) -> float:
+        """Return ``sqrt(2) (1 - p)`` for the smallest probability p that predictions of norm `reach` can give."""
+        # ||p - e_y||^2 = (1 - p_y)^2 + sum of the other squares <= 2 (1 - p_y)^2; p_y is smallest when one class is
+        # ahead by as much as the norm allows, reach sqrt(2), and the others follow at most as far ahead.
+        behind = min(math.sqrt(2) * reach, 700.0)
+        return math.sqrt(2) * (1 - 1 / (1 + (self.outputs - 1) * math.exp(behind)))
+
+    def curvature_bound(self) -> float:
+        """Return 1/2, the largest eigenvalue of ``diag(p) - p p'`` (two classes at one half)."""
+        return 0.5
+
+    def noise_cost(self, deviation: float) -> float:
+        """Return ``(1 - 1/K) s^2 / 2``: the trace of the curvature is ``1 - sum p^2``."""
+        return (1 - 1 / self.outputs) * deviation**2 / 2
+
+    def pull(self, reach: float, label_bound: float) -> float:
+        """Return W((K - 1)/e), the largest ``m_y - sum p_k m_k``: all other classes are level there (A2)."""
+        return float(lambertw((self.outputs - 1) / math.e).real) * (1 + 1e-12)
+
+    def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
+        """Return twice the largest gradient: ``2 sqrt(2) B`` in the limit of large weights."""
+        return 2 * row_norm * self.slope_bound(row_norm * radius, label_bound)
+
+    def unit(self, label_bound: float) -> float:
+        """Return a third of the prediction norm at which a row is 20 times likelier in its class than in all others."""
+        ahead = 3 + math.log(self.outputs - 1)
+        return ahead * math.sqrt((self.outputs - 1) / self.outputs) / 3
