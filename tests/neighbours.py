@@ -24,6 +24,11 @@ class Pair:
     y: Array
     extra: tuple[tuple[str, object], ...] = ()
 
+    def sensitivity(self, **parameters: object) -> float:
+        """Return the bound that the certificate of a fit states."""
+        model = self.model(domain=self.domain, alpha=self.alpha, **dict(self.extra), **parameters)
+        return model.plan(*self.X.shape).sensitivity
+
     def weights(self, **parameters: object) -> tuple[Array, Array]:
         """Return what one fit on each table releases, constant column last."""
         return self._fit(self.X, **parameters), self._fit(self.X_neighbour, **parameters)
@@ -47,6 +52,34 @@ class Pair:
         ]
         first, second = np.array(fits).T
         return first, second
+
+
+class Bare(eq.Ridge):
+    """A regression by any loss and penalty, for members of the families that no estimator wears yet."""
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=0.0,
+        domain=None,
+        alpha="public",
+        mechanism="auto",
+        fit_intercept=True,
+        random_state=None,
+        public_seed=0,
+        ledger=None,
+        loss="squared",
+        penalty="l2",
+    ):
+        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
+        self.loss = loss
+        self.penalty = penalty
+
+    def _loss_name(self, domain):
+        return self.loss
+
+    def _penalty_name(self):
+        return self.penalty
 
 
 def one_row(dimension: int, sign: float) -> Array:
@@ -82,5 +115,7 @@ PAIRS = {
     "smooth hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES, loss="smooth-hinge"),
     "huber": turned_row(eq.HuberRegressor, LABELS, 2.0, TARGETS),
     "elastic net": turned_row(eq.ElasticNet, LABELS, 40.0, TARGETS, l1_ratio=0.0002),
+    "absolute": turned_row(Bare, LABELS, 2.0, TARGETS, loss="absolute"),
+    "bridge": turned_row(Bare, LABELS, 20.0, TARGETS, penalty="bridge:1.9"),
     "elastic-net classifier": turned_row(eq.ElasticNetClassifier, CLASSES, 2.0, CODES, l1_ratio=0.001),
 }

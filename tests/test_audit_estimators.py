@@ -60,7 +60,10 @@ def test_a_whole_fit_stays_below_its_claim(loss, mechanism, dimension, intercept
     assert found <= BUDGETS[mechanism][0]
 
 
-POWER = [*itertools.product(("logistic", "squared"), BUDGETS), *itertools.product(PAIRS, ("gaussian",))]
+POWER = [
+    *itertools.product(("logistic", "squared"), BUDGETS),
+    *itertools.product([name for name in PAIRS if name != "bridge"], ("gaussian",)),
+]
 
 
 @pytest.mark.parametrize(("loss", "mechanism"), sorted(set(POWER)))
@@ -73,10 +76,10 @@ def test_halved_noise_is_caught(loss, mechanism, monkeypatch):
 def test_the_pairs_nearly_attain_the_bound(loss):
     pair = PAIRS[loss](3)
     first, second = pair.weights(epsilon=1e9, fit_intercept=False, random_state=0)
-    model = pair.model(epsilon=1e9, domain=pair.domain, alpha=pair.alpha, fit_intercept=False, **dict(pair.extra))
-    # The multinomial bound adds the two gradients' lengths, which no two rows attain at once.
-    share = 0.8 if loss == "multinomial" else 0.9
-    assert share < np.linalg.norm(first - second) / model.plan(4, 3).sensitivity <= 1.0
+    share = np.linalg.norm(first - second) / pair.sensitivity(epsilon=1e9, fit_intercept=False)
+    # The multinomial bound adds two gradients' lengths, and a bridge's curvature is stated for its flattest place; no
+    # two rows attain either.
+    assert {"multinomial": 0.8, "bridge": 0.3}.get(loss, 0.9) < share <= 1.0
 
 
 def mechanism_scores(mechanism: Mechanism, scale: float, shift: np.ndarray, draws: int) -> list[np.ndarray]:

@@ -18,8 +18,8 @@ from equipoise.vocabulary.facts import Problem, Recipe
 def command(
     n_samples: Annotated[int, typer.Option("--n-samples", "-n", help="The public number of rows.")],
     alpha: Annotated[float, typer.Option(help="The strength of the penalty, its strong convexity.")],
-    loss: Annotated[str, typer.Option(help="logistic or squared.")] = "logistic",
-    penalty: Annotated[str, typer.Option(help="l2.")] = "l2",
+    loss: Annotated[str, typer.Option(help="logistic, squared, hinge, huber:1.0, ...")] = "logistic",
+    penalty: Annotated[str, typer.Option(help="l2, elastic-net:0.5, bridge:1.5.")] = "l2",
     row_norm: RowNorm = 1.0,
     classes: Classes = None,
     labels: Labels = None,

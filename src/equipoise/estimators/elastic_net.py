@@ -8,9 +8,9 @@ from equipoise.vocabulary.facts import Domain
 class ElasticNet(Ridge):
     """Least squares with an elastic net, released with a privacy certificate.
 
-    Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha (c ||w||_1 + (1 - c)/2 ||w||^2)`` with c the `l1_ratio`, the constant column's weight
-    among w, and adds noise. The L1 part cancels in the stability bound; the strong convexity is ``alpha (1 - c)``. The noise fills in the zeros of the
-    minimiser: threshold the released weights, which is free.
+    Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha (c ||w||_1 + (1 - c)/2 ||w||^2)`` with c the `l1_ratio`, the
+    constant column's weight among w, and adds noise. The L1 part cancels in the stability bound; the strong convexity
+    is ``alpha (1 - c)``. The noise fills in the zeros of the minimiser: threshold the released weights, which is free.
 
     Parameters
     ----------
@@ -54,7 +54,9 @@ class ElasticNet(Ridge):
 class ElasticNetClassifier(LogisticRegression):
     """Logistic regression with an elastic net, for two classes or more, released with a privacy certificate.
 
-    Minimises the mean logistic (or multinomial) loss plus ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)``, c being the `l1_ratio`, and adds noise.
+    Coefficients of several classes are centred over the classes, which changes no prediction. Minimises the mean
+    logistic (or multinomial) loss plus ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)``, c being the `l1_ratio`, and adds
+    noise.
 
     Parameters
     ----------

@@ -32,7 +32,10 @@ OCTAVES = (-48, 12)
 
 def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: float) -> Setting:
     """Return the setting in which the problem will be solved: its tolerance comes from public facts."""
-    tolerance = public_tolerance(constants(problem), n_samples, problem.dimension(n_features), epsilon)
+    facts = constants(problem)
+    # Without strong convexity no tolerance means anything, and every theorem refuses with the remedy.
+    certifiable = facts.strong_convexity > 0
+    tolerance = public_tolerance(facts, n_samples, problem.dimension(n_features), epsilon) if certifiable else 0.0
     return setting(problem, Recipe(tolerance), n_samples, n_features)
 
 

@@ -80,8 +80,8 @@ def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
 def smallest_tolerance(facts: Constants, n_samples: int, dimension: int) -> float:
     """Return the smallest tolerance that rounding lets a solver prove (docs/proofs/A4.md).
 
-    20 rounding floors for a smooth loss. For a loss with corners, 2 floors and twice the root of mu times the rounding of
-    the mean Fenchel gap, ``4 rho R (d + 4) 2^-53`` (docs/proofs/L3.md).
+    20 rounding floors for a smooth loss. For a loss with corners, 2 floors and twice the root of mu times the rounding
+    of the mean Fenchel gap, ``4 rho R (d + 4) 2^-53`` (docs/proofs/L3.md).
     """
     floor = rounding_floor(facts, n_samples, dimension)
     if not math.isinf(facts.smoothness):

@@ -14,7 +14,7 @@ TEST_EVERY = 10
 
 
 def steps_needed(row_norm: float, target: Target) -> int:
-    """Return ``ceil(8 B / tau)``: half as many exact steps bring the dual gap below ``tau^2 / (8 mu)`` (docs/proofs/L3.md).
+    """Return ``ceil(8 B / tau)``: half as many exact steps are enough (docs/proofs/L3.md).
 
     Examples
     --------

@@ -101,7 +101,7 @@ def _by_plain_steps(objective: Objective, target: Target) -> Array:
 
 def _by_acceleration(objective: Objective, target: Target) -> Array | None:
     """Return accepted weights from accelerated steps on the objective, or None."""
-    start = np.zeros(objective.size)
+    start = objective.start
     # Rows that spread over many directions leave the average far flatter than the public L of a single row.
     steps = _accelerated(objective.penalty, objective.gradient, start, 1e-3 * target.smoothness, target.smoothness)
     for weights, residual in islice(steps, ACCELERATED_STEPS):
@@ -114,7 +114,7 @@ def _by_acceleration(objective: Objective, target: Target) -> Array | None:
 
 def _by_models(objective: Objective, target: Target) -> Array | None:
     """Return accepted weights from a sequence of quadratic models, or None."""
-    weights = np.zeros(objective.size)
+    weights = objective.start
     for _ in range(MODELS):
         predictions, gradient, hessian = objective.expansion(weights)
         following, _, arrived = _proximal_step(objective, target, weights, gradient)

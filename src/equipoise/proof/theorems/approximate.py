@@ -66,6 +66,12 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
             well_conditioned(facts, n_samples, dimension),
             "raise alpha: it is below the rounding of the data's curvature",
         ),
+        Hypothesis(
+            "the penalty is as curved where a solver may end as where minimisers lie (docs/proofs/bridge.md)",
+            setting.problem.penalty.strong_convexity(math.inf) >= facts.strong_convexity
+            or 2000 * tolerance <= facts.strong_convexity * facts.radius,
+            "raise alpha, or train on more rows",
+        ),
     )
     holds = all(hypothesis.holds for hypothesis in hypotheses)
     value = (bound.value + slack(setting)) * (1 + ROUNDING_MARGIN) if holds and bound.value is not None else None

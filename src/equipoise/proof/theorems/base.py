@@ -75,3 +75,12 @@ def bounded_minimisers(setting: Setting) -> Hypothesis:
         math.isfinite(setting.constants.radius),
         "add a ridge, or a radius to the domain",
     )
+
+
+def bounded_slope(setting: Setting) -> Hypothesis:
+    """Return the condition that the penalty's slope is bounded, for bounds that let it into the Lipschitz constant."""
+    return Hypothesis(
+        "the penalty has a bounded slope where minimisers can lie",
+        math.isfinite(setting.constants.penalty_slope),
+        "use a ridge, or a bound that does not need the penalty's slope",
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, bounded_minimisers, common_hypotheses
+from equipoise.proof.theorems.base import Theorem, bounded_minimisers, bounded_slope, common_hypotheses
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
@@ -33,6 +33,7 @@ class WuAlgorithm2(Theorem):
         """Yield the common conditions and the bounded weights that the algorithm assumes."""
         yield from common_hypotheses(setting)
         yield bounded_minimisers(setting)
+        yield bounded_slope(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``4 (rho + slope of the penalty) / (n mu)``."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from equipoise.proof.theorems.base import Theorem, common_hypotheses
+from equipoise.proof.theorems.base import Theorem, bounded_slope, common_hypotheses
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
@@ -41,11 +41,7 @@ class RegularisedStability(Theorem):
     def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield the common conditions and the finite slope of the penalty."""
         yield from common_hypotheses(setting)
-        yield Hypothesis(
-            "the penalty has a bounded slope where minimisers can lie",
-            math.isfinite(setting.constants.penalty_slope),
-            "add a radius to the domain",
-        )
+        yield bounded_slope(setting)
 
     def sensitivity(self, setting: Setting) -> float:
         """Return the bound for the stability that A1 gives for the regularised loss."""
