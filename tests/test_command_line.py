@@ -68,6 +68,35 @@ def test_plan_of_a_ridge_as_json():
     assert json.loads(done.stdout)["request"]["budget"] == {"epsilon": 2.0, "delta": 1e-6}
 
 
+@pytest.mark.parametrize(
+    ("model", "facts", "loss", "penalty"),
+    [
+        ("logistic", (), "logistic", "l2"),
+        ("logistic", ("--classes", "low,middle,high"), "multinomial:3", "l2"),
+        ("ridge", ("--labels", "0,400"), "squared", "l2"),
+        ("svm", (), "hinge", "l2"),
+        ("huber", ("--labels", "0,400"), "huber:50.0", "l2"),
+        ("elastic-net", ("--labels", "0,400"), "squared", "elastic-net:0.5"),
+        ("elastic-net-classifier", (), "logistic", "elastic-net:0.5"),
+    ],
+)
+def test_every_model_plans(model, facts, loss, penalty, tmp_path):
+    path = tmp_path / "certificate.json"
+    done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, "--model", model, *facts, "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
+    request = json.loads(path.read_text())["request"]
+    assert (request["loss"], request["penalty"]) == (loss, penalty)
+    assert equipoise("verify", path).returncode == 0
+
+
+def test_the_table_of_models_is_tested_whole():
+    from equipoise.cli.plan import MODELS
+
+    [planned] = [mark for mark in test_every_model_plans.pytestmark if mark.name == "parametrize"]
+    assert {arguments[0] for arguments in planned.args[1]} == set(MODELS)
+
+
 def test_an_existing_file_is_kept(certificate):
     before = certificate.read_text()
     done = equipoise("plan", "-n", 10, "-d", 1, "--epsilon", 1, "--out", certificate)
@@ -84,6 +113,7 @@ def test_an_existing_file_is_kept(certificate):
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "soft"), "--alpha public"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "forest"), "logistic, ridge"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "labels=(low, high)"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "svm", "--classes", "0,1,2"), "two classes"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--classes", "[bold],[bold]"), "[bold]"),
         (("bounds", "-n", 10, "--alpha", 0), "alpha"),

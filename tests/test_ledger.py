@@ -172,7 +172,7 @@ def test_a_crash_after_admission_keeps_the_spend(reference, monkeypatch):
     def crash(*arguments):
         raise MemoryError("row 17 holds 3.5")
 
-    monkeypatch.setattr(door, "Rows", crash)
+    monkeypatch.setattr(door, "row_source", crash)
     private = model(reference)
     private.plan(40, 2)
     with pytest.raises(PrivateFailure) as caught:

@@ -77,7 +77,7 @@ def way(request, monkeypatch):
     if request.param == "models":
         monkeypatch.setattr(proximal, "_by_plain_steps", None)
     else:
-        monkeypatch.setattr(proximal, "LARGEST_MODEL", 0)
+        monkeypatch.setattr("equipoise.learn.problem.LARGEST_HESSIAN", 0)
         if request.param == "acceleration":
             monkeypatch.setattr(proximal, "_by_plain_steps", None)
         else:

@@ -240,7 +240,7 @@ def test_it_refuses_without_its_own_hypothesis(name, broken):
         bound = theorem.bound(with_constants(situation, **broken))
         assert bound.value is None
         assert len(bound.missing) == 1
-        assert "radius" in bound.missing[0].remedy
+        assert "radius" in bound.missing[0].remedy or "ridge" in bound.missing[0].remedy
 
 
 # --- A4: what a solver returns ----------------------------------------------------------------------------------------

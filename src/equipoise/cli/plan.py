@@ -8,11 +8,22 @@ import typer
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.errors import InvalidParameter, UnknownName
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
+from equipoise.estimators.huber import HuberRegressor
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
+from equipoise.estimators.svm import LinearSVC
 from equipoise.proof.risk import risk
 
-MODELS: dict[str, type[PrivateLinearModel]] = {"logistic": LogisticRegression, "ridge": Ridge}
+MODELS: dict[str, type[PrivateLinearModel]] = {
+    "logistic": LogisticRegression,
+    "ridge": Ridge,
+    "svm": LinearSVC,
+    "huber": HuberRegressor,
+    "elastic-net": ElasticNet,
+    "elastic-net-classifier": ElasticNetClassifier,
+}
 
 
 def command(
@@ -20,7 +31,7 @@ def command(
     n_features: Annotated[int, typer.Option("--n-features", "-d", help="The number of columns.")],
     epsilon: Annotated[float, typer.Option(help="The privacy loss allowed.")],
     delta: Annotated[float, typer.Option(help="0 for pure differential privacy.")] = 0.0,
-    model: Annotated[str, typer.Option(help="logistic or ridge.")] = "logistic",
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "logistic",
     row_norm: RowNorm = 1.0,
     classes: Classes = None,
     labels: Labels = None,
@@ -38,7 +49,7 @@ def command(
     """Show which noise a model needs and why, from public facts alone."""
     if model not in MODELS:
         raise UnknownName("a known model", f"{model!r}", f"choose one of {', '.join(MODELS)}")
-    if classes is None and labels is None and model == "logistic":
+    if classes is None and labels is None and issubclass(MODELS[model], PrivateClassifier):
         classes = "0,1"
     face = MODELS[model](
         epsilon=epsilon,

@@ -8,7 +8,7 @@ from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Domain, Label
 
 RowNorm = Annotated[float, typer.Option(help="Rows are clipped to this L2 norm.")]
-Classes = Annotated[str | None, typer.Option(help="The two public classes, for example 0,1 or no,yes.")]
+Classes = Annotated[str | None, typer.Option(help="The public classes, for example 0,1 or no,yes.")]
 Labels = Annotated[str | None, typer.Option(help="The public range of the target, for example 0,400.")]
 Radius = Annotated[float | None, typer.Option(help="A constraint on the norm of the weights.")]
 

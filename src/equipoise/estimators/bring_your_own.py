@@ -27,7 +27,8 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     X, y : table and target
         The rows that the weights were trained on.
     intercept : number or array
-        The intercept, one an output; a solver that does not penalise it will find its weights polished.
+        The intercept, one an output; a solver that does not penalise it will find its weights polished. A model with
+        ``fit_intercept=False`` has no use for it.
 
     Returns
     -------
@@ -46,8 +47,8 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     >>> eq.release_solution(theirs.coef_, ours, X, y).predict([[0.5, 0.0]])
     array([1])
     """
-    coefficients = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-    intercepts = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    coefficients = np.atleast_2d(_numbers(weights))
+    intercepts = np.atleast_1d(_numbers(intercept))
 
     def start(certificate: Certificate) -> NDArray[np.float64]:
         request = certificate.request
@@ -61,7 +62,20 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
             )
         if request.intercept == 0:
             return coefficients
-        centred = np.broadcast_to(intercepts, outputs) - request.domain.label_centre
-        return np.hstack([coefficients, (centred / request.intercept)[:, None]])
+        # A value of the weights is private: it neither raises nor warns.
+        with np.errstate(all="ignore"):
+            constants = (np.broadcast_to(intercepts, outputs) - request.domain.label_centre) / request.intercept
+        return np.hstack([coefficients, constants[:, None]])
 
     return model._fit_from(X, y, start)
+
+
+def _numbers(given: ArrayLike) -> NDArray[np.float64]:
+    """Return weights as numbers, refused by shape and type alone."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise InvalidData("an array of weights", "rows of different lengths", "pass the solver's coef_") from None
+    if array.dtype.kind not in "fiub":
+        raise InvalidData("weights that are numbers", f"data type {array.dtype}", "pass the solver's coef_")
+    return array.astype(np.float64)

@@ -9,6 +9,9 @@ from equipoise.vocabulary.penalties import Penalty
 
 Array = NDArray[np.float64]
 
+# Up to this many weights a Hessian is formed and factored; beyond, products with it are cheaper.
+LARGEST_HESSIAN = 400
+
 
 class Objective:
     """``F(w) = (1/n) sum loss(<w, x_i>, y_i) + penalty(w)`` over rows that were clipped into their domain.
@@ -82,18 +85,21 @@ class Objective:
         product /= self.rows.n_samples
         return product.ravel() + self.penalty.gradient(direction)
 
+    @property
+    def compact(self) -> bool:
+        """Whether a Hessian is worth forming: one output, and not too many weights."""
+        return self.loss.outputs == 1 and self.size <= LARGEST_HESSIAN
+
     def expansion(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Return predictions, gradient and Hessian of F, in one pass over dense rows of a loss with one output."""
+        """Return predictions, gradient and Hessian of F's smooth part, in one pass over the rows, for one output."""
         predictions = np.empty(self.rows.n_samples)
         gradient = np.zeros(self.rows.dimension)
         hessian = np.zeros((self.rows.dimension, self.rows.dimension))
         for block, where in self.rows.blocks():
             targets = self.targets[where]
-            here = np.dot(block, weights, out=predictions[where])
+            predictions[where] = here = block @ weights
             gradient += self.loss.slope(here, targets) @ block
-            # Rows times the root of their curvature: the product of a matrix with its own transpose is half the work.
-            block *= np.sqrt(self.loss.curvature(here, targets))[:, None]
-            hessian += block.T @ block
+            hessian += self.rows.gram(block, self.loss.curvature(here, targets))
         hessian /= self.rows.n_samples
         self.penalty.add_curvature(hessian)
         return predictions, gradient / self.rows.n_samples + self.penalty.gradient(weights), hessian

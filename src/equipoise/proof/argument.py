@@ -81,7 +81,7 @@ def derive(request: Request) -> Argument:
         alpha=alpha,
         weight_guess=WEIGHT_GUESS,
         comparator_norm=norm,
-        excess_risk=excess_risk(situation, chosen.deviation, norm),
+        excess_risk=excess_risk(situation, chosen, norm),
         constants=situation.constants,
         tolerance=situation.recipe.tolerance,
         bounds=bounds(situation),

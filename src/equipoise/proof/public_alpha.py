@@ -16,7 +16,7 @@ clear case. The argument came first; docs/alpha.md then shows the accuracies for
 import math
 from functools import lru_cache
 
-from equipoise.proof.mechanisms import quietest
+from equipoise.proof.mechanisms import Calibration, named, quietest
 from equipoise.proof.request import Request
 from equipoise.proof.theorems import smallest
 from equipoise.vocabulary.constants import constants, public_tolerance, setting, well_conditioned
@@ -45,14 +45,14 @@ def guessed_norm(problem: Problem, guess: float = WEIGHT_GUESS) -> float:
     return norm if problem.domain.radius is None else min(norm, problem.domain.radius)
 
 
-def excess_risk(situation: Setting, deviation: float, norm: float) -> float:
+def excess_risk(situation: Setting, noise: Calibration, norm: float) -> float:
     """Return the bound on the release's expected empirical risk above that of any weights of norm `norm`."""
     problem, facts = situation.problem, situation.constants
     # The penalty sees every output's weights, also where some follow from the others.
     weights = problem.dimension(situation.n_features) // problem.loss.free_outputs * problem.loss.outputs
     shrinkage = problem.penalty.largest(norm, weights)
-    noise = problem.loss.noise_cost(facts.row_norm * deviation)
-    return shrinkage + noise + situation.recipe.tolerance**2 / (2 * facts.strong_convexity)
+    rise = problem.loss.noise_cost(facts.row_norm * noise.deviation, named(noise.mechanism).rotation_invariant)
+    return shrinkage + rise + situation.recipe.tolerance**2 / (2 * facts.strong_convexity)
 
 
 def _yardstick(problem: Problem) -> float:
@@ -82,7 +82,7 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
         situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
         sensitivity = smallest(situation).sensitivity
         noise = quietest(sensitivity, problem.dimension(request.n_features), request.budget, request.mechanism)
-        return excess_risk(situation, noise.deviation, guessed_norm(problem, guess))
+        return excess_risk(situation, noise, guessed_norm(problem, guess))
 
     def feasible(step: int) -> bool:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))

@@ -4,15 +4,11 @@ import functools
 import sys
 
 from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
 from equipoise.learn.solvers.base import Solver, Target
 from equipoise.vocabulary.discovery import discover, look_up
 from equipoise.vocabulary.losses import KinkedLoss
 
 __all__ = ["Solver", "members", "named", "suited"]
-
-# Up to this many weights a Hessian is formed and factored; beyond, conjugate gradients are cheaper.
-LARGEST_HESSIAN = 400
 
 
 @functools.cache
@@ -23,12 +19,11 @@ def members() -> dict[str, type[Solver]]:
 
 def suited(objective: Objective, target: Target) -> Solver:
     """Return the solver for an objective, picked by its kind and shape: loss, penalty, format and size are public."""
-    compact = objective.loss.outputs == 1 and isinstance(objective.rows, Rows) and objective.size <= LARGEST_HESSIAN
     if isinstance(objective.loss, KinkedLoss):
-        return named("smoothing" if compact else "dual")
+        return named("smoothing" if objective.compact else "dual")
     if objective.penalty.kinked:
         return named("proximal")
-    if compact:
+    if objective.compact:
         return named("newton")
     return named("newton-conjugate" if target.radius is None else "gradient")
 

@@ -9,12 +9,8 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
 from equipoise.learn.solvers.base import ACCEPTED_SHARE, Array, Solver, Target, accepted
 from equipoise.vocabulary.penalties import Penalty
-
-# Up to this many weights a Hessian is formed, and most steps cost nothing in rows.
-LARGEST_MODEL = 400
 
 # Quadratic models, halvings of one step, accelerated steps on one model and on the objective, before the fallback takes
 # over. None of them is a cap on the solve.
@@ -52,8 +48,8 @@ class ProximalGradient(Solver):
     """``w <- prox(w - grad f(w) / L, 1 / L)``, f being the loss and the penalty's smooth part.
 
     What is tested and returned is always the end of one such step, with the subgradient ``p = L (w - w+) + grad f(w+) -
-    grad f(w)``. What leads there is free. Few weights: quadratic models of f, each minimised with the penalty by
-    accelerated steps that touch no row (proximal Newton). Many weights, many classes or sparse rows: accelerated
+    grad f(w)``. What leads there is free. Where a Hessian is worth forming: quadratic models of f, each minimised with
+    the penalty by accelerated steps that touch no row (proximal Newton). Elsewhere: accelerated
     steps on the objective itself. If neither arrives, plain steps do, after `steps_needed` at most.
     """
 
@@ -63,8 +59,7 @@ class ProximalGradient(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first accepted weights; a constraint is the caller's to refuse."""
-        compact = objective.loss.outputs == 1 and isinstance(objective.rows, Rows) and objective.size <= LARGEST_MODEL
-        found = _by_models(objective, target) if compact else _by_acceleration(objective, target)
+        found = _by_models(objective, target) if objective.compact else _by_acceleration(objective, target)
         return _by_plain_steps(objective, target) if found is None else found
 
 

@@ -33,6 +33,8 @@ class Mechanism(ABC):
     id: ClassVar[str]
     citation: ClassVar[str]
     requirement: ClassVar[str]
+    # Whether the noise has the same law in every direction.
+    rotation_invariant: ClassVar[bool]
 
     @abstractmethod
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:

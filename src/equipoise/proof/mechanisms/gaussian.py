@@ -22,6 +22,7 @@ class Gaussian(Mechanism):
     id: ClassVar[str] = "gaussian"
     citation: ClassVar[str] = "Balle and Wang 2018, Theorem 8; docs/proofs/D3.md"
     requirement: ClassVar[str] = "delta > 0"
+    rotation_invariant: ClassVar[bool] = True
 
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
         """Return ``sensitivity / mu`` for the largest private mu, rounded up; None for pure privacy."""

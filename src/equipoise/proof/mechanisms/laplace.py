@@ -24,6 +24,7 @@ class Laplace(Mechanism):
     id: ClassVar[str] = "laplace"
     citation: ClassVar[str] = "Dwork, McSherry, Nissim and Smith 2006; docs/proofs/D2.md"
     requirement: ClassVar[str] = "any epsilon > 0"
+    rotation_invariant: ClassVar[bool] = False
 
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
         """Return ``sqrt(d) sensitivity / epsilon``, rounded up."""

@@ -29,6 +29,7 @@ class SphericalLaplace(Mechanism):
     id: ClassVar[str] = "spherical-laplace"
     citation: ClassVar[str] = "Chaudhuri, Monteleoni and Sarwate 2011; Wu et al. [002] Theorem 8; docs/proofs/D1.md"
     requirement: ClassVar[str] = "epsilon above d 2^-56, the price of rounding"
+    rotation_invariant: ClassVar[bool] = True
 
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
         """Return ``sensitivity / (epsilon - rounding)``, rounded up."""

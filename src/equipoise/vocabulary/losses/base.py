@@ -71,10 +71,11 @@ class Loss(ABC):
     def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
         """Return ``sup ||g_z(w) - g_z'(w)||`` over ``||w|| <= radius`` and two examples of the domain (Gam of A2)."""
 
-    def noise_cost(self, deviation: float) -> float:
+    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
         """Return a bound on the mean rise of the loss under zero-mean noise of this deviation on the prediction.
 
-        ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md).
+        ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md). Whether
+        the noise is the same in every direction matters to losses with several outputs alone.
         """
         return self.curvature_bound() * deviation**2 / 2
 
@@ -120,6 +121,6 @@ class KinkedLoss(Loss):
         """Return infinity."""
         return float("inf")
 
-    def noise_cost(self, deviation: float) -> float:
+    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
         """Return the deviation itself times the largest slope: without smoothness the first order is all there is."""
         return self.slope_bound(float("inf"), 1.0) * deviation

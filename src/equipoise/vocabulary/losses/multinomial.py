@@ -16,8 +16,8 @@ class Multinomial(Loss):
     """Multinomial logistic loss ``log sum_k exp(m_k) - m_y`` over K classes, with one prediction a class.
 
     Its slope is ``softmax(m) - e_y``, of norm at most sqrt(2); its curvature ``diag(p) - p p'`` is at most 1/2. Slopes
-    sum to zero over the classes, and so do the weights of every minimiser: K weight vectors carry only K - 1 free
-    ones, and noise is drawn for those alone.
+    sum to zero over the classes, and adding one vector to the weights of every class changes no prediction. So only
+    the K - 1 free coordinates of the centred weights are released, and noise is drawn for those alone.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Multinomial(Loss):
 
     def __post_init__(self) -> None:
         """Refuse a number of classes that is not a whole number of at least 2."""
-        if self.classes != int(self.classes) or self.classes < 2:
+        if not math.isfinite(self.classes) or self.classes != int(self.classes) or self.classes < 2:
             raise InvalidParameter("at least 2 classes", f"multinomial:{self.classes}", "write multinomial:3")
         object.__setattr__(self, "classes", int(self.classes))
 
@@ -106,9 +106,13 @@ class Multinomial(Loss):
         """Return 1/2, the largest eigenvalue of ``diag(p) - p p'`` (two classes at one half)."""
         return 0.5
 
-    def noise_cost(self, deviation: float) -> float:
-        """Return ``(1 - 1/K) s^2 / 2``: the trace of the curvature is ``1 - sum p^2``."""
-        return (1 - 1 / self.outputs) * deviation**2 / 2
+    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
+        """Return ``(1 - 1/K) s^2 / 2`` for noise that no rotation changes: the curvature's trace is ``1 - sum p^2``.
+
+        For any other law the trace is no bound: each of K - 1 coordinates pays the largest curvature, ``(K - 1) s^2/4``.
+        """
+        share = 1 - 1 / self.outputs if rotation_invariant else (self.outputs - 1) / 2
+        return share * deviation**2 / 2
 
     def pull(self, reach: float, label_bound: float) -> float:
         """Return W((K - 1)/e), the largest ``m_y - sum p_k m_k``: all other classes are level there (A2)."""
