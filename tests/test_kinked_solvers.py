@@ -104,19 +104,27 @@ def test_the_distance_bound_is_never_exceeded(alpha):
             assert np.linalg.norm(weights - best) <= bound + target.tolerance / alpha
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.1])
+# Liblinear's own stopping rule is rarely met at this tolerance; what counts is the objective it reached.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("alpha", [1.0, 0.1, 0.01])
 def test_the_hinge_agrees_with_liblinear(alpha):
     X, codes = tables()["ordinary"]
     X = X / np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
-    ours = eq.LinearSVC(
-        epsilon=1e12, domain=eq.Domain(1.0, classes=(-1, 1)), alpha=alpha, fit_intercept=False, random_state=0
+    domain = eq.Domain(1.0, classes=(-1, 1))
+    ours = eq.LinearSVC(epsilon=1e12, domain=domain, alpha=alpha, fit_intercept=False, random_state=0).fit(X, codes)
+    theirs = PlainLinearSVC(
+        C=1 / (alpha * len(X)), loss="hinge", dual=True, fit_intercept=False, tol=1e-10, max_iter=10**5
     )
-    plain = PlainLinearSVC(
-        C=1 / (alpha * len(X)), loss="hinge", dual=True, fit_intercept=False, tol=1e-12, max_iter=10**7
-    )
-    with np.errstate(all="ignore"):
-        theirs = plain.fit(X, codes).coef_
-    np.testing.assert_allclose(ours.fit(X, codes).coef_, theirs, atol=1e-5)
+    theirs.fit(X, codes)
+
+    def objective(weights: np.ndarray) -> float:
+        return float(np.maximum(0, 1 - codes * (X @ weights)).mean() + alpha / 2 * weights @ weights)
+
+    # Ours is within tau / mu of the minimiser, so its objective is at most (1 + alpha R) tau / mu above; tau is public.
+    allowed = 2 * ours.certificate_.argument.tolerance / alpha
+    gain = objective(theirs.coef_[0]) - objective(ours.coef_[0])
+    assert gain >= -allowed
+    assert np.linalg.norm(ours.coef_ - theirs.coef_) <= np.sqrt(2 * (abs(gain) + allowed) / alpha)
 
 
 @pytest.mark.parametrize("n_samples", [100, 10_000, 400_000])

@@ -109,7 +109,7 @@ class Multinomial(Loss):
     def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
         """Return ``(1 - 1/K) s^2 / 2`` for noise that no rotation changes: the curvature's trace is ``1 - sum p^2``.
 
-        For any other law the trace is no bound: each of K - 1 coordinates pays the largest curvature, ``(K - 1) s^2/4``.
+        For any other law the trace is no bound: each of K - 1 coordinates pays the largest curvature, 1/2.
         """
         share = 1 - 1 / self.outputs if rotation_invariant else (self.outputs - 1) / 2
         return share * deviation**2 / 2
