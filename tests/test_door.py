@@ -55,6 +55,20 @@ def test_a_row_is_mapped_by_itself_alone(matrix):
     np.testing.assert_array_equal(together, alone)
 
 
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(arrays.arrays(np.float64, (6, 3), elements=hostile_floats), st.integers(1, 3))
+def test_views_multiply_like_the_rows_they_stand_for(matrix, outputs):
+    generator = np.random.default_rng(0)
+    weights, slopes = generator.normal(size=(4, outputs)), generator.normal(size=(outputs, 6))
+    with np.errstate(all="ignore"):
+        rows = Rows(matrix, CLASSES, 0.5)
+        dense = rows_of(matrix, CLASSES, 0.5)
+        for view, where in rows.views():
+            np.testing.assert_allclose(view @ weights, dense[where] @ weights, atol=1e-13)
+            np.testing.assert_allclose(slopes[:, where] @ view, slopes[:, where] @ dense[where], atol=1e-13)
+            np.testing.assert_allclose(view @ weights[:, 0], dense[where] @ weights[:, 0], atol=1e-13)
+
+
 def test_rows_inside_the_domain_are_not_touched_and_long_ones_keep_their_direction():
     matrix = np.array([[0.3, 0.4], [3.0, 4.0], [1e300, 1e300]])
     np.testing.assert_allclose(rows_of(matrix, CLASSES), [[0.3, 0.4], [0.6, 0.8], [0.5**0.5, 0.5**0.5]], rtol=1e-15)

@@ -69,7 +69,7 @@ class Objective:
         matrix = self._by_output(weights)
         predictions = np.empty((self.rows.n_samples, *matrix.shape[1:]))
         gradient = np.zeros(matrix.T.shape)
-        for block, where in self.rows.blocks():
+        for block, where in self.rows.views():
             predictions[where] = block @ matrix
             gradient += self.loss.slope(predictions[where], self.targets[where]).T @ block
         gradient /= self.rows.n_samples
@@ -79,7 +79,7 @@ class Objective:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""
         matrix = self._by_output(direction)
         product = np.zeros(matrix.T.shape)
-        for block, where in self.rows.blocks():
+        for block, where in self.rows.views():
             curved = self.loss.curvature_product(predictions[where], self.targets[where], block @ matrix)
             product += curved.T @ block
         product /= self.rows.n_samples

@@ -105,6 +105,10 @@ class RowSource(ABC):
     def blocks(self) -> Iterator[tuple[Any, slice]]:
         """Yield each block, dense or sparse, with its slice of the table; its user may overwrite a dense one."""
 
+    def views(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block with its slice of the table, for products alone: its rows need never be copied."""
+        yield from self.blocks()
+
     @abstractmethod
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'`` over the rows of a block, which it may overwrite."""
@@ -112,9 +116,44 @@ class RowSource(ABC):
     def predictions(self, weights: Array) -> Array:
         """Return every row times the weights, a vector or a matrix with one column an output."""
         result = np.empty((self.n_samples, *weights.shape[1:]))
-        for block, where in self.blocks():
+        for block, where in self.views():
             result[where] = block @ weights
         return result
+
+
+class ClippedView:
+    """A block of the table as it is, which is clipped and given its constant column in the products it takes part in.
+
+    Examples
+    --------
+    >>> view = ClippedView(np.array([[3.0, 4.0]]), np.array([0.2]), intercept=0.5)
+    >>> (view @ np.array([1.0, 0.0, 2.0])).tolist(), (np.array([10.0]) @ view).tolist()
+    ([1.6], [6.0, 8.0, 5.0])
+    """
+
+    # NumPy leaves products with this class to it.
+    __array_ufunc__ = None
+
+    def __init__(self, table: NDArray[Any], factors: Array, intercept: float) -> None:
+        self._table = table
+        self._factors = factors
+        self._intercept = intercept
+
+    def __matmul__(self, weights: Array) -> Array:
+        """Return every row times the weights."""
+        count = self._table.shape[1]
+        product: Array = self._table @ weights[:count]
+        product *= self._factors if product.ndim == 1 else self._factors[:, None]
+        if self._intercept > 0:
+            product += self._intercept * weights[count]
+        return product
+
+    def __rmatmul__(self, slopes: Array) -> Array:
+        """Return the rows added up with these slopes, one set of slopes an output."""
+        product: Array = (slopes * self._factors) @ self._table
+        if self._intercept == 0:
+            return product
+        return np.append(product, self._intercept * slopes.sum(axis=-1, keepdims=True), axis=-1)
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
@@ -165,16 +204,28 @@ class Rows(RowSource):
     def blocks(self) -> Iterator[tuple[Array, slice]]:
         """Yield each block of rows with its slice of the table, in one buffer that the next block overwrites."""
         for start in range(0, self.n_samples, BLOCK_ROWS):
-            stop = min(start + BLOCK_ROWS, self.n_samples)
-            block = self._buffer[: stop - start]
-            features = block[:, : self._n_features]
-            np.multiply(self._matrix[start:stop], self._factors[start:stop, None], out=features)
+            where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
+            yield self._block(where), where
+
+    def _block(self, where: slice) -> Array:
+        block = self._buffer[: where.stop - where.start]
+        features = block[:, : self._n_features]
+        np.multiply(self._matrix[where], self._factors[where, None], out=features)
+        if where.start in self._repaired:
+            positions, repaired = self._repaired[where.start]
+            features[positions] = repaired
+        if self._intercept > 0:
+            block[:, -1] = self._intercept
+        return block
+
+    def views(self) -> Iterator[tuple[Any, slice]]:
+        """Yield views of the table; only a block with repaired rows is put together in the buffer."""
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
             if start in self._repaired:
-                positions, repaired = self._repaired[start]
-                features[positions] = repaired
-            if self._intercept > 0:
-                block[:, -1] = self._intercept
-            yield block, slice(start, stop)
+                yield self._block(where), where
+            else:
+                yield ClippedView(self._matrix[where], self._factors[where], self._intercept), where
 
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return the product of rows scaled by the root of their curvature with their own transpose: half the work."""

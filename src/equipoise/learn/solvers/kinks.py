@@ -41,6 +41,6 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
 def combine(objective: Objective, slopes: Array) -> Array:
     """Return ``(1/n) sum s_i x_i``."""
     total = np.zeros(objective.size)
-    for block, where in objective.rows.blocks():
+    for block, where in objective.rows.views():
         total += slopes[where] @ block
     return total / objective.rows.n_samples
