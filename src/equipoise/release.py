@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
 from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
-from equipoise.learn.rows import centred_targets, class_codes, class_positions, observed_classes, row_source
+from equipoise.learn.rows import coded_targets, observed_classes, row_source
 from equipoise.learn.solvers.base import Target
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
@@ -130,11 +130,7 @@ def _noisy_weights(
     problem, facts = request.problem(argument.alpha), argument.constants
     # Overflow warnings would tell of values inside rows.
     with np.errstate(all="ignore"):
-        regression = problem.loss.task == "regression"
-        labels = target.read()
-        coded = centred_targets(labels, problem.domain) if regression else class_codes(labels, classes)
-        if problem.loss.outputs > 1:
-            coded = class_positions(labels, classes)
+        coded = coded_targets(target.read(), problem, classes)
         rows = row_source(table.read(), problem.domain, problem.intercept)
         objective = Objective(problem.loss, problem.penalty, rows, coded, _usable(start, facts.radius))
         goal = Target(

@@ -15,7 +15,7 @@ from scipy import sparse
 from equipoise.errors import InvalidData
 from equipoise.learn.tables import Matrix
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Domain, Label
+from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
 
@@ -93,6 +93,13 @@ def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
     values -= domain.label_centre
     np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
     return np.clip(values, -domain.label_bound, domain.label_bound)
+
+
+def coded_targets(target: NDArray[Any], problem: Problem, classes: tuple[Label, ...]) -> Array:
+    """Return the targets as the loss wants them: centred numbers, codes of two classes, or positions of more."""
+    if problem.loss.task == "regression":
+        return centred_targets(target, problem.domain)
+    return class_codes(target, classes) if problem.loss.outputs == 1 else class_positions(target, classes)
 
 
 class RowSource(ABC):

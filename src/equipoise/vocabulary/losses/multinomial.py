@@ -11,6 +11,10 @@ from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.losses.base import Array, Loss
 
 
+# The change to free coordinates rounds by less than the solver's tolerance leaves (docs/proofs/A4.md, "Several classes").
+MOST_CLASSES = 256
+
+
 @dataclass(frozen=True)
 class Multinomial(Loss):
     """Multinomial logistic loss ``log sum_k exp(m_k) - m_y`` over K classes, with one prediction a class.
@@ -33,9 +37,13 @@ class Multinomial(Loss):
     task: ClassVar[Literal["classification", "regression"]] = "classification"
 
     def __post_init__(self) -> None:
-        """Refuse a number of classes that is not a whole number of at least 2."""
-        if not math.isfinite(self.classes) or self.classes != int(self.classes) or self.classes < 2:
-            raise InvalidParameter("at least 2 classes", f"multinomial:{self.classes}", "write multinomial:3")
+        """Refuse a number of classes that is not whole, below 2 or beyond what rounding allows."""
+        whole = math.isfinite(self.classes) and self.classes == int(self.classes)
+        if not whole or not 2 <= self.classes <= MOST_CLASSES:
+            found = f"multinomial:{self.classes}"
+            raise InvalidParameter(
+                f"between 2 and {MOST_CLASSES} classes", found, "merge rare classes by a public rule"
+            )
         object.__setattr__(self, "classes", int(self.classes))
 
     @property
