@@ -10,8 +10,7 @@ from scipy.special import lambertw, logsumexp, softmax
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.losses.base import Array, Loss
 
-
-# The change to free coordinates rounds by less than the solver's tolerance leaves (docs/proofs/A4.md, "Several classes").
+# Up to here the change to free coordinates rounds by less than the solver leaves (A4, "Several classes").
 MOST_CLASSES = 256
 
 
