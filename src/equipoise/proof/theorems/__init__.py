@@ -34,11 +34,12 @@ def smallest(setting: Setting) -> Bound:
     for bound in answers:
         if bound.certifies and bound.value is not None:
             return bound
-    refusals = (
-        f"{bound.theorem}: {hypothesis.remedy}" for bound in answers if bound.certifies for hypothesis in bound.missing
-    )
+    refusals: dict[str, list[str]] = {}
+    for bound in answers:
+        for hypothesis in bound.missing if bound.certifies else ():
+            refusals.setdefault(hypothesis.remedy, []).append(bound.theorem)
     raise NoTheoremApplies(
         "a theorem that bounds how far the model can move",
         "none whose every hypothesis holds",
-        "; ".join(refusals),
+        "; ".join(f"{remedy} ({', '.join(ids)})" for remedy, ids in refusals.items()),
     )
