@@ -62,12 +62,27 @@ def test_a_solver_ends_within_the_tolerance(solver, loss, table, alpha):
     assert distance_by_long_run(objective, weights, target) <= allowed * 1.001
 
 
-def test_the_dual_method_has_arrived_after_its_a_priori_steps_without_testing(monkeypatch):
-    monkeypatch.setattr(dual_module, "near", lambda *arguments: False)
+def test_plain_dual_steps_have_arrived_after_their_a_priori_number():
     for loss in DOMAINS:
         objective, target = assemble(loss, "ordinary", 0.1)
-        weights = solvers.named("dual").solve(objective, target)
+        steps = dual_module._steps(objective, target, restart=False)
+        _, weights = next(itertools.islice(steps, dual_module.steps_needed(target.row_norm, target), None))
         assert distance_by_long_run(objective, weights, target) <= target.tolerance / target.strong_convexity
+
+
+def test_the_dual_method_returns_nothing_that_was_not_proved(monkeypatch):
+    asked = []
+
+    def proved_at_last(objective, target, weights, slopes):
+        asked.append(weights)
+        return len(asked) > 30
+
+    monkeypatch.setattr(dual_module, "near", proved_at_last)
+    monkeypatch.setattr(dual_module, "steps_needed", lambda row_norm, target: 7)
+    objective, target = assemble("hinge", "ordinary", 0.1)
+    weights = solvers.named("dual").solve(objective, target)
+    assert len(asked) == 31
+    np.testing.assert_array_equal(weights, asked[-1])
 
 
 def test_smoothing_hands_over_to_the_dual_method(monkeypatch):
