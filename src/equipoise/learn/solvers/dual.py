@@ -30,8 +30,8 @@ class DualGradient(Solver):
     """FISTA on ``(1/n) sum conjugate(s_i) + mu/2 ||w(s)||^2`` over a box of slopes, ``w(s) = -(1/(n mu)) sum s_i x_i``.
 
     The conjugate of a loss with one corner is linear on its domain, ``s y``, so the dual's gradient is
-    ``(y_i - <w, x_i>) / n``. Steps that drop their momentum uphill (O'Donoghue and Candes 2015) are fast and come first;
-    plain ones, whose number is known before any data, follow if they must. Only weights proved near are returned.
+    ``(y_i - <w, x_i>) / n``. Steps that drop their momentum uphill (O'Donoghue and Candes 2015) are fast and come
+    first; plain ones, whose number is known before any data, follow if they must. Only weights proved near return.
     """
 
     id: ClassVar[str] = "dual"
