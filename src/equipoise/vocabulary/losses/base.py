@@ -1,12 +1,18 @@
 """What every loss says about itself."""
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.errors import InvalidParameter
+
 Array = NDArray[np.float64]
+
+# How many even steps stand for the range of a target.
+TARGETS = 64
 
 
 class Loss(ABC):
@@ -19,6 +25,8 @@ class Loss(ABC):
 
     id: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
+    # Whether every slope has the sign of -y: a row pushes its prediction towards its label or not at all.
+    one_sided: ClassVar[bool] = False
 
     @property
     def outputs(self) -> int:
@@ -55,6 +63,33 @@ class Loss(ABC):
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sup |slope|`` over predictions in [-reach, reach] and targets in [-label_bound, label_bound]."""
 
+    def slope_floor(self, reach: float) -> float:
+        """Return ``inf |slope|`` over predictions in [-reach, reach], for a one-sided loss: 0 unless it stays above."""
+        return 0.0
+
+    def clipped(self, cap: float) -> "Loss":
+        """Return the convex loss whose slope is this one's, clipped at the cap (docs/proofs/B7.md).
+
+        Not every loss has such a form here; one whose slope never exceeds the cap is its own.
+        """
+        if cap >= self.slope_bound(float("inf"), 1.0):
+            return self
+        raise InvalidParameter(
+            f"a clipped form of the {self.id} loss", f"clip={cap!r}", "clip the logistic, squared or huber loss"
+        )
+
+    def typical_slope(self, label_bound: float) -> float:
+        """Return the mean size of the slope at prediction 0, over labels that spread evenly over their range.
+
+        What a row pulls with before anything is known about it: 1/2 for the logistic loss, Y for the squared one.
+        """
+        return float(np.abs(self.slope(np.zeros(TARGETS), self._even_targets(label_bound))).mean())
+
+    def _even_targets(self, label_bound: float) -> Array:
+        """Return targets in even steps over their range; classes are coded -1 and +1."""
+        steps = (2 * np.arange(TARGETS) + 1) / TARGETS - 1
+        return np.sign(steps) if self.task == "classification" else label_bound * steps
+
     @abstractmethod
     def curvature_bound(self) -> float:
         """Return ``sup curvature`` over all predictions and targets."""
@@ -86,6 +121,27 @@ class Loss(ABC):
     def full(self, free: Array) -> Array:
         """Return the weights that free coordinates stand for."""
         return free
+
+    def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
+        """Return how many corners, of which length, hold every change of a gradient in their hull (E3a).
+
+        A row's gradient is its slope times the row, so the change runs in a parallelogram. Slopes of one sign, of sizes
+        from `low` to `high`: one corner of length 2 high B, two of (high + low) B, one of 2 low B. Slopes of both
+        signs: two of 2 high B and two of sqrt(2) high B.
+        """
+        reach = row_norm * radius
+        high = row_norm * self.slope_bound(reach, label_bound)
+        if not self.one_sided:
+            return (2, 2 * high), (2, math.sqrt(2) * high)
+        low = row_norm * self.slope_floor(reach)
+        return (1, 2 * high), (2, high + low), (1, 2 * low)
+
+    def determinant_price(self, share: float) -> float:
+        """Return what the change of one row's curvature adds to epsilon in objective perturbation (E2).
+
+        ``ln(1 + c share)`` with ``share = B^2 / (n alpha)``: one row changes the Hessian by a matrix of rank one.
+        """
+        return math.log1p(self.curvature_bound() * share)
 
     @abstractmethod
     def unit(self, label_bound: float) -> float:

@@ -29,6 +29,7 @@ class Hinge(KinkedLoss):
 
     id: ClassVar[str] = "hinge"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
+    one_sided: ClassVar[bool] = True
 
     def value(self, prediction: Array, target: Array) -> Array:
         """Return ``max(0, 1 - y m)``."""

@@ -67,6 +67,10 @@ class Huber(Loss):
         """Return ``min(cap, reach + Y)``."""
         return min(self.cap, reach + label_bound)
 
+    def clipped(self, cap: float) -> Loss:
+        """Return the Huber loss with the smaller cap."""
+        return Huber(min(self.cap, cap))
+
     def curvature_bound(self) -> float:
         """Return 1."""
         return 1.0

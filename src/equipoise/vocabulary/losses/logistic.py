@@ -35,6 +35,7 @@ class Logistic(Loss):
 
     id: ClassVar[str] = "logistic"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
+    one_sided: ClassVar[bool] = True
 
     def value(self, prediction: Array, target: Array) -> Array:
         """Return ``log(1 + exp(-y m))`` without overflow."""
@@ -54,6 +55,17 @@ class Logistic(Loss):
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sigmoid(reach)``."""
         return 1.0 / (1.0 + math.exp(-reach))
+
+    def slope_floor(self, reach: float) -> float:
+        """Return ``1 - sigmoid(reach)``."""
+        return 1.0 / (1.0 + math.exp(min(reach, 700.0)))
+
+    def clipped(self, cap: float) -> Loss:
+        """Return the clipped logistic loss, or this one for a cap of 1 or more."""
+        # The clipped form is built on this one.
+        from equipoise.vocabulary.losses.clipped_logistic import ClippedLogistic
+
+        return self if cap >= 1 else ClippedLogistic(cap)
 
     def curvature_bound(self) -> float:
         """Return 1/4, reached at prediction 0."""

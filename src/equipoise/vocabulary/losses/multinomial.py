@@ -109,6 +109,10 @@ class Multinomial(Loss):
         behind = min(math.sqrt(2) * reach, 700.0)
         return math.sqrt(2) * (1 - 1 / (1 + (self.outputs - 1) * math.exp(behind)))
 
+    def typical_slope(self, label_bound: float) -> float:
+        """Return ``sqrt(1 - 1/K)``, the length of every slope at prediction 0."""
+        return math.sqrt(1 - 1 / self.outputs)
+
     def curvature_bound(self) -> float:
         """Return 1/2, the largest eigenvalue of ``diag(p) - p p'`` (two classes at one half)."""
         return 0.5
@@ -120,6 +124,21 @@ class Multinomial(Loss):
         """
         share = 1 - 1 / self.outputs if rotation_invariant else (self.outputs - 1) / 2
         return share * deviation**2 / 2
+
+    def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
+        """Return the corners of the changes of a gradient over all weights (E3a, several classes).
+
+        For labels y and y' these are ``(e_k - e_y) x - (e_l - e_y') x'``: K - 1 with both classes the other's label,
+        ``2 sqrt(2) B`` long, ``(K - 1)^2`` with two others, ``sqrt(6) B``, and ``2 (K - 1)`` with one of them gone.
+        """
+        others = self.outputs - 1
+        lengths = (2 * math.sqrt(2), math.sqrt(6), math.sqrt(2))
+        counts = (others, others**2, 2 * others)
+        return tuple((count, length * row_norm) for count, length in zip(counts, lengths, strict=True))
+
+    def determinant_price(self, share: float) -> float:
+        """Return ``(K - 1) ln(1 + share / K)``: the curvature has rank K - 1 and trace at most 1 - 1/K (E2)."""
+        return (self.outputs - 1) * math.log1p(share / self.outputs)
 
     def pull(self, reach: float, label_bound: float) -> float:
         """Return W((K - 1)/e), the largest ``m_y - sum p_k m_k``: all other classes are level there (A2)."""

@@ -36,6 +36,7 @@ class SmoothHinge(Loss):
     width: float = 0.5
     id: ClassVar[str] = "smooth-hinge"
     task: ClassVar[Literal["classification", "regression"]] = "classification"
+    one_sided: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse a width that is not a positive number."""

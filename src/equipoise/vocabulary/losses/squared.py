@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from equipoise.vocabulary.losses.base import Array, Loss
+from equipoise.vocabulary.losses.clipped_squared import ClippedSquared
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Squared(Loss):
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``2 (reach + Y)``."""
         return 2.0 * (reach + label_bound)
+
+    def clipped(self, cap: float) -> Loss:
+        """Return the clipped squared loss."""
+        return ClippedSquared(cap)
 
     def curvature_bound(self) -> float:
         """Return 2."""
