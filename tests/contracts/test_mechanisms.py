@@ -75,8 +75,8 @@ def test_calibration_lands_on_the_private_side_and_is_not_wasteful(mechanism):
         where = f"sensitivity {sensitivity}, dimension {dimension}, {budget}"
         assert 0 < scale < math.inf, where
         assert mechanism.curve(sensitivity, dimension, scale).delta(budget.epsilon) <= budget.delta, where
-        if budget.delta == 0.0 or mechanism.id == "gaussian":
-            # A pure mechanism ignores delta; only for delta = 0 is its calibration required to be tight.
+        if budget.delta == 0.0 or mechanism.id != "laplace":
+            # The coordinate law ignores delta; only for delta = 0 is its calibration required to be tight.
             assert mechanism.curve(sensitivity, dimension, 0.99 * scale).delta(budget.epsilon) > budget.delta, where
     assert met >= len(EPSILONS) * len(DIMENSIONS) * len(SENSITIVITIES)
 
@@ -116,7 +116,10 @@ def test_scale_is_monotone(mechanism):
         by_delta = [scale(1.0, dimension, epsilon, delta) for delta in DELTAS[1:]]
         assert all(more <= less for less, more in itertools.pairwise(by_delta))
     for epsilon, delta in itertools.product(EPSILONS, DELTAS[1:]):
-        by_dimension = [scale(1.0, dimension, epsilon, delta) for dimension in DIMENSIONS]
+        # The root of the mean squared length: the scale and the deviation of the spherical law may fall.
+        by_dimension = [
+            math.sqrt(size) * mechanism.deviation(scale(1.0, size, epsilon, delta), size) for size in DIMENSIONS
+        ]
         assert by_dimension == sorted(by_dimension)
 
 
@@ -352,12 +355,25 @@ def test_gaussian_calibration_agrees_with_dp_accounting():
     ("delta", "crossovers"),
     [(1e-5, (8, 11, 12, 14, 18, 23)), (1e-6, (12, 15, 16, 18, 23, 28))],  # THEOREMS D4
 )
-def test_spherical_noise_gives_way_to_gaussian_where_the_catalogue_says(delta, crossovers):
+def test_pure_spherical_noise_gives_way_to_gaussian_where_the_catalogue_says(delta, crossovers):
+    spherical, gaussian = mechanisms.named("spherical-laplace"), mechanisms.named("gaussian")
     for epsilon, crossover in zip((0.1, 0.5, 1.0, 2.0, 5.0, 10.0), crossovers, strict=True):
-        budget = Budget(epsilon, delta)
-        # With one weight the coordinate law is the same law, so its exact sampler stands in for the spherical one.
-        chosen = [quietest(0.3, dimension, budget).mechanism for dimension in range(1, 41)]
-        assert chosen == ["laplace", *["spherical-laplace"] * (crossover - 1), *["gaussian"] * (40 - crossover)]
+        normal = gaussian.scale_for(0.3, 1, Budget(epsilon, delta))
+        pure = [spherical.deviation(spherical.scale_for(0.3, size, Budget(epsilon)), size) for size in range(1, 41)]
+        assert [deviation < normal for deviation in pure] == [True] * crossover + [False] * (40 - crossover)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-5])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0, 10.0])
+def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, delta):
+    # THEOREMS D6. With one weight it even beats the coordinate law, whose calibration ignores delta.
+    chosen = {quietest(0.3, dimension, Budget(epsilon, delta)).mechanism for dimension in (*range(1, 41), 109, 785)}
+    assert chosen == {"spherical-laplace"}
+
+
+def test_with_one_weight_and_pure_privacy_the_exact_sampler_is_preferred():
+    # The two laws coincide then; their scales differ by the price of rounding alone.
+    assert quietest(0.3, 1, Budget(1.0)).mechanism == "laplace"
 
 
 def test_calibrations_are_the_requested_ones_quietest_first():

@@ -14,7 +14,7 @@ LARGEST_HESSIAN = 400
 
 
 class Objective:
-    """``F(w) = (1/n) sum loss(<w, x_i>, y_i) + penalty(w)`` over rows that were clipped into their domain.
+    """``F(w) = (1/n) sum loss(<w, x_i>, y_i) + penalty(w) + <tilt, w>`` over rows that were clipped into their domain.
 
     A loss with several outputs has one weight vector for each; the weights are then all of them, one after the other.
     `gradient` is that of the loss and the penalty's smooth part.
@@ -31,7 +31,13 @@ class Objective:
     """
 
     def __init__(
-        self, loss: Loss, penalty: Penalty, rows: RowSource, targets: Array, start: Array | None = None
+        self,
+        loss: Loss,
+        penalty: Penalty,
+        rows: RowSource,
+        targets: Array,
+        start: Array | None = None,
+        tilt: Array | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -40,6 +46,8 @@ class Objective:
         self.size = rows.dimension * loss.outputs
         # Where a solver may begin: it speeds up the way and cannot change where the way ends.
         self.start = np.zeros(self.size) if start is None else start
+        # A linear term that noise may have added; it has no curvature.
+        self.tilt = np.zeros(self.size) if tilt is None else tilt
 
     def _by_output(self, weights: Array) -> Array:
         """Return the weights as a matrix that rows are multiplied by, a plain vector for one output."""
@@ -52,13 +60,13 @@ class Objective:
     def value(self, weights: Array, predictions: Array) -> float:
         """Return F at weights whose predictions are known."""
         mean_loss = float(self.loss.value(predictions, self.targets).mean())
-        return mean_loss + self.penalty.value(weights)
+        return mean_loss + self.penalty.value(weights) + float(self.tilt @ weights)
 
     def directional_slope(self, weights: Array, step: Array, predictions: Array, step_predictions: Array) -> float:
         """Return the derivative of F's smooth part at weights along a step, both with known predictions."""
         slopes = self.loss.slope(predictions, self.targets)
         along = float(np.vdot(slopes, step_predictions)) / self.rows.n_samples
-        return along + float(self.penalty.gradient(weights) @ step)
+        return along + float((self.penalty.gradient(weights) + self.tilt) @ step)
 
     def gradient(self, weights: Array) -> Array:
         """Return the gradient, with predictions computed afresh."""
@@ -73,7 +81,24 @@ class Objective:
             predictions[where] = block @ matrix
             gradient += self.loss.slope(predictions[where], self.targets[where]).T @ block
         gradient /= self.rows.n_samples
-        return predictions, gradient.ravel() + self.penalty.gradient(weights)
+        return predictions, gradient.ravel() + self.penalty.gradient(weights) + self.tilt
+
+    def clipped_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp] | None) -> Array:
+        """Return the loss's mean gradient, a row an output, each example's slope shortened to at most `clip`.
+
+        Over all rows, or over a chosen few of them.
+        """
+        matrix = weights[0] if self.loss.outputs == 1 else weights.T
+        gradient = np.zeros(matrix.T.shape)
+        for block, where in self.rows.views() if chosen is None else self.rows.picked(chosen):
+            slopes = self.loss.slope(block @ matrix, self.targets[where])
+            if self.loss.outputs == 1:
+                np.clip(slopes, -clip, clip, out=slopes)
+            else:
+                slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
+            gradient += slopes.T @ block
+        count = self.rows.n_samples if chosen is None else len(chosen)
+        return np.atleast_2d(gradient) / count
 
     def hessian_product(self, predictions: Array, direction: Array) -> Array:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""
@@ -102,4 +127,5 @@ class Objective:
             hessian += self.rows.gram(block, self.loss.curvature(here, targets))
         hessian /= self.rows.n_samples
         self.penalty.add_curvature(hessian)
-        return predictions, gradient / self.rows.n_samples + self.penalty.gradient(weights), hessian
+        gradient = gradient / self.rows.n_samples + self.penalty.gradient(weights) + self.tilt
+        return predictions, gradient, hessian

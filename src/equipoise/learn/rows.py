@@ -116,6 +116,13 @@ class RowSource(ABC):
         """Yield each block with its slice of the table, for products alone: its rows need never be copied."""
         yield from self.blocks()
 
+    def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield chosen rows, given by their places in rising order, block by block."""
+        for block, where in self.blocks():
+            first, last = np.searchsorted(chosen, (where.start, where.stop))
+            if first < last:
+                yield block[chosen[first:last] - where.start], chosen[first:last]
+
     @abstractmethod
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'`` over the rows of a block, which it may overwrite."""
@@ -233,6 +240,18 @@ class Rows(RowSource):
                 yield self._block(where), where
             else:
                 yield ClippedView(self._matrix[where], self._factors[where], self._intercept), where
+
+    def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield chosen rows at once: only they are read."""
+        block = np.empty((len(chosen), self.dimension))
+        features = block[:, : self._n_features]
+        np.multiply(self._matrix[chosen], self._factors[chosen, None], out=features)
+        for start, (positions, repaired) in self._repaired.items():
+            for position, row in zip(start + positions, repaired, strict=True):
+                features[chosen == position] = row
+        if self._intercept > 0:
+            block[:, -1] = self._intercept
+        yield block, chosen
 
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return the product of rows scaled by the root of their curvature with their own transpose: half the work."""

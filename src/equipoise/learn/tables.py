@@ -20,13 +20,13 @@ NUMERIC_KINDS = "fiub"
 
 
 class Matrix(Protocol):
-    """What the objective needs of a table: its shape, and blocks of consecutive rows."""
+    """What the objective needs of a table: its shape, and blocks of rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
 
-    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+    def __getitem__(self, rows: slice | NDArray[np.intp], /) -> NDArray[Any]:
         """Return a block of rows."""
 
 
@@ -44,10 +44,10 @@ class Columns:
         self._columns = columns
         self.shape = (len(columns[0]), len(columns))
 
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        """Return a block of rows in float64."""
-        first, stop, _ = rows.indices(self.shape[0])
-        block = np.empty((stop - first, self.shape[1]))
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[Any]:
+        """Return a block of rows, or some of them, in float64."""
+        count = len(range(*rows.indices(self.shape[0]))) if isinstance(rows, slice) else len(rows)
+        block = np.empty((count, self.shape[1]))
         for position, column in enumerate(self._columns):
             block[:, position] = column[rows]
         return block

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from equipoise.proof.mechanisms import Calibration, calibrations, named, quietest
-from equipoise.proof.public_alpha import WEIGHT_GUESS, excess_risk, guessed_norm, planned_setting, public_alpha
+from equipoise.proof.mechanisms import Calibration
+from equipoise.proof.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.proof.request import Request
-from equipoise.proof.theorems import bounds, smallest
+from equipoise.proof.routes import Choice, Procedure, choose
 from equipoise.vocabulary.facts import Adjacency, Bound, Constants
 
 Grade = Literal["proved", "conditional"]
@@ -42,7 +42,7 @@ class Argument:
     tolerance: float
     bounds: tuple[Bound, ...]
     theorem: str
-    sensitivity: float
+    sensitivity: float | None
     dimension: int
     candidates: tuple[Calibration, ...]
     mechanism: str
@@ -50,11 +50,16 @@ class Argument:
     noise_deviation: float
     curve: tuple[CurvePoint, ...]
     caveats: tuple[str, ...]
+    route: str = "output"
+    loss: str = ""
+    procedure: Procedure = Procedure()
+    cost: float = 0.0
+    menu: tuple[Choice, ...] = ()
 
 
 @lru_cache(maxsize=1024)
 def derive(request: Request) -> Argument:
-    """Walk the first half of the house: constants, theorems, mechanism, curve.
+    """Walk the first half of the house: constants, theorems, route, noise, curve.
 
     Examples
     --------
@@ -63,37 +68,34 @@ def derive(request: Request) -> Argument:
     >>> argument.theorem, argument.mechanism, argument.grade
     ('A2+A4', 'spherical-laplace', 'proved')
     """
-    alpha = public_alpha(request) if isinstance(request.alpha, str) else request.alpha
-    problem = request.problem(alpha)
-    situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
-    dimension = problem.dimension(request.n_features)
-    sensitivity = smallest(situation).sensitivity
-    chosen = quietest(sensitivity, dimension, request.budget, request.mechanism)
-    mechanism = named(chosen.mechanism)
-    curve = mechanism.curve(sensitivity, dimension, chosen.scale)
+    plan, menu = choose(request)
     epsilon = request.budget.epsilon
     assumptions = _assumptions(request)
-    norm = guessed_norm(problem)
     return Argument(
         adjacency=Adjacency.REPLACE_ONE.value,
         grade="conditional" if assumptions else "proved",
         assumptions=assumptions,
-        alpha=alpha,
+        alpha=plan.alpha,
         weight_guess=WEIGHT_GUESS,
-        comparator_norm=norm,
-        excess_risk=excess_risk(situation, chosen, norm),
-        constants=situation.constants,
-        tolerance=situation.recipe.tolerance,
-        bounds=bounds(situation),
-        theorem=smallest(situation).theorem,
-        sensitivity=sensitivity,
-        dimension=dimension,
-        candidates=calibrations(sensitivity, dimension, request.budget, request.mechanism),
-        mechanism=chosen.mechanism,
-        noise_scale=chosen.scale,
-        noise_deviation=chosen.deviation,
-        curve=tuple(CurvePoint(level, curve.delta(level)) for level in (epsilon / 2, epsilon, 2 * epsilon)),
-        caveats=_caveats(request, DOUBLE_PRECISION if request.seeded else mechanism.rounding(dimension)),
+        comparator_norm=guessed_norm(request.problem(plan.alpha)),
+        excess_risk=plan.excess_risk,
+        constants=plan.constants,
+        tolerance=plan.tolerance,
+        bounds=plan.bounds,
+        theorem=plan.theorem,
+        sensitivity=plan.sensitivity,
+        dimension=plan.dimension,
+        candidates=plan.candidates,
+        mechanism=plan.mechanism,
+        noise_scale=plan.noise_scale,
+        noise_deviation=plan.noise_deviation,
+        curve=tuple(CurvePoint(level, plan.curve.delta(level)) for level in (epsilon / 2, epsilon, 2 * epsilon)),
+        caveats=_caveats(request, DOUBLE_PRECISION if request.seeded else plan.rounding),
+        route=plan.route,
+        loss="" if plan.loss == request.loss else plan.loss,
+        procedure=plan.procedure,
+        cost=plan.share,
+        menu=menu,
     )
 
 

@@ -12,11 +12,12 @@ import json
 import math
 from dataclasses import dataclass
 
-from equipoise.errors import CertificateUnreadable, EquipoiseError
+from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof.argument import Argument, derive
 from equipoise.proof.document import build, to_plain
 from equipoise.proof.explanation import explain
 from equipoise.proof.request import Request
+from equipoise.proof.routes import Choice
 from equipoise.vocabulary.facts import Bound
 
 SCHEMA_VERSION = 1
@@ -80,7 +81,7 @@ class Certificate:
 
     @property
     def mechanism(self) -> str:
-        """The id of the mechanism that draws the noise."""
+        """The id of the law that the noise is drawn from."""
         return self.argument.mechanism
 
     @property
@@ -92,6 +93,25 @@ class Certificate:
     def sensitivity(self) -> float | None:
         """The bound on the L2 distance of the weights, None where a mechanism has none."""
         return self.argument.sensitivity
+
+    @property
+    def output_sensitivity(self) -> float:
+        """The sensitivity of weights that noise is added to; certificates of other routes are refused."""
+        if self.route != "output" or self.sensitivity is None:
+            raise InvalidParameter(
+                "a certificate of output perturbation", f"one of {self.route!r}", 'plan with mechanism="output"'
+            )
+        return self.sensitivity
+
+    @property
+    def route(self) -> str:
+        """Where the noise enters: "output", "objective", "noisy-gradient", "sufficient-statistics", "functional"."""
+        return self.argument.route
+
+    @property
+    def menu(self) -> tuple[Choice, ...]:
+        """What ``mechanism="auto"`` chose from, cheapest first, with the modelled cost of each and the reason."""
+        return self.argument.menu
 
     @property
     def noise_scale(self) -> float:

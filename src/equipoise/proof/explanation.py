@@ -1,9 +1,12 @@
 """The argument in plain words, with every number."""
 
-from equipoise.proof import theorems
+import math
+
+from equipoise.proof import perturbations, routes, theorems
 from equipoise.proof.argument import Argument
 from equipoise.proof.mechanisms import named
 from equipoise.proof.request import Request
+from equipoise.vocabulary import losses
 
 
 def explain(request: Request, argument: Argument) -> str:
@@ -11,7 +14,8 @@ def explain(request: Request, argument: Argument) -> str:
     sections = (
         _claim(request, argument),
         _facts(request, argument),
-        _bound(argument),
+        _menu(argument),
+        _SECTIONS[argument.route](request, argument),
         _noise(argument),
         _cost(argument),
         _list("Assumptions that make it conditional", argument.assumptions),
@@ -34,7 +38,8 @@ def _claim(request: Request, argument: Argument) -> str:
         [
             f"Claim ({argument.grade}): ({_number(request.budget.epsilon)}, {_number(request.budget.delta)})-{kind}",
             f"  Neighbours: {argument.adjacency}; n = {request.n_samples} is public and one row is replaced.",
-            f"  Released: {argument.dimension} weights of a {request.loss} model with penalty {request.penalty}.",
+            f"  Released: a {request.loss} model with penalty {request.penalty}, by {argument.route} "
+            f"({routes.members()[argument.route].words}, {argument.dimension} numbers).",
         ]
     )
 
@@ -48,23 +53,55 @@ def _facts(request: Request, argument: Argument) -> str:
         f"non-finite values become {domain.fill:g}; {target}",
         f"constant column {_number(request.intercept)}, so B = {_number(facts.row_norm)}",
         f"alpha = {_number(argument.alpha)} ({rule if request.alpha == 'public' else 'given'})",
-        f"every minimiser has norm at most R = {_number(facts.radius)}"
-        + (f" (constraint {_number(domain.radius)})" if domain.radius is not None else ""),
+        _ball(request, argument),
         f"loss: Lipschitz rho = {_number(facts.lipschitz)}, smoothness beta = {_number(facts.smoothness)}, "
         f"gradient diameter Gam = {_number(facts.gradient_diameter)}",
         f"penalty: strong convexity mu = {_number(facts.strong_convexity)}, "
         f"slope at most {_number(facts.penalty_slope)}",
-        f"solver: stops at a gradient norm tau = {_number(argument.tolerance)}, fixed before data",
+        *([f"solver: stops at a gradient norm tau = {_number(argument.tolerance)}"] if argument.tolerance else []),
         f"public seed {request.public_seed}",
     ]
     return _list("Public facts and constants", tuple(lines))
 
 
-def _bound(argument: Argument) -> str:
-    slack = 2 * argument.tolerance / argument.constants.strong_convexity
+def _ball(request: Request, argument: Argument) -> str:
+    radius, declared = _number(argument.constants.radius), request.domain.radius
+    if argument.procedure.reach is None:
+        constraint = f" (constraint {_number(declared)})" if declared is not None else ""
+        return f"every minimiser has norm at most R = {radius}{constraint}"
+    return f"weights are kept in a ball of radius {_number(argument.procedure.reach)}"
+
+
+def _menu(argument: Argument) -> str:
+    if not argument.menu:
+        return ""
+    lines = ["Which way? Chosen by the cost modelled on the reference problem, from public facts (docs/mechanisms.md)."]
+    for choice in argument.menu:
+        if choice.theorem:
+            clip = "unclipped" if choice.clip is None else f"clip {_number(choice.clip)}"
+            lines.append(
+                f"  {'*' if choice.verdict.startswith('taken') else ' '} {choice.route:<22} cost {choice.cost:<8.4f} "
+                f"{choice.theorem:<8} {choice.mechanism:<18} alpha {_number(choice.alpha):<12} {clip:<12} {choice.verdict}"
+            )
+        else:
+            lines.append(f"    {choice.route:<22} {choice.verdict}")
+    lines.append("  The cost is the expected loss above the best model's, over that of a model that says nothing.")
+    return "\n".join(lines)
+
+
+def _hypotheses(argument: Argument) -> list[str]:
+    chosen = next((bound for bound in argument.bounds if bound.theorem == argument.theorem), None)
+    if chosen is None:
+        return []
+    marks = [f"      {'yes' if entry.holds else 'NO '}  {entry.claim}" for entry in chosen.hypotheses]
+    return [f"  Hypotheses of {chosen.theorem}, checked:", *marks]
+
+
+def _output(request: Request, argument: Argument) -> str:
+    slack, sensitivity = 2 * argument.tolerance / argument.constants.strong_convexity, argument.sensitivity or 0.0
     lines = [
-        f"How far can the weights move? At most {_number(argument.sensitivity)} (L2), by {argument.theorem}.",
-        f"  Each value includes 2 tau / mu = {_number(slack)}, {slack / argument.sensitivity:.2%} of the sensitivity, "
+        f"How far can the weights move? At most {_number(sensitivity)} (L2), by {argument.theorem}.",
+        f"  Each value includes 2 tau / mu = {_number(slack)}, {slack / sensitivity:.2%} of the sensitivity, "
         "for the solver's tolerance.",
     ]
     known = theorems.members()
@@ -75,19 +112,88 @@ def _bound(argument: Argument) -> str:
         mark = "*" if bound.theorem == argument.theorem else " "
         lines.append(f"  {mark} {bound.theorem:<12} {value:<14} {statement}")
         lines += [f"      missing: {missing.claim}; {missing.remedy}" for missing in bound.missing]
-    chosen = next((bound for bound in argument.bounds if bound.theorem == argument.theorem), None)
-    if chosen is not None:
-        lines.append(f"  Hypotheses of {chosen.theorem}, checked:")
-        lines += [
-            f"      {'yes' if hypothesis.holds else 'NO '}  {hypothesis.claim}" for hypothesis in chosen.hypotheses
-        ]
-    return "\n".join(lines)
+    return "\n".join(lines + _hypotheses(argument))
+
+
+def _objective(request: Request, argument: Argument) -> str:
+    procedure, facts = argument.procedure, argument.constants
+    share = facts.row_norm**2 / (request.n_samples * argument.alpha)
+    price = losses.named(argument.loss or request.loss).determinant_price(share)
+    lines = [
+        "What does one row change? The gradient, by at most "
+        f"Gam = {_number(facts.gradient_diameter)}, and one direction's curvature, which costs up to {_number(price)} "
+        "of epsilon.",
+        *_clip(argument),
+        f"  The minimiser of objective + <b, w>/n is released with a little more noise, {_number(procedure.finishing_scale)}"
+        f" in scale: {_number(procedure.finishing_epsilon)} of epsilon hides where the solver stopped (E4).",
+        "  Scale of b that each theorem asks for:",
+    ]
+    known = perturbations.members()
+    for bound in argument.bounds:
+        theorem = known.get(bound.theorem.removesuffix("+E4"))
+        statement = "" if theorem is None else f"{theorem.statement}  [{theorem.citation}]"
+        value = "does not apply" if bound.value is None else _number(bound.value)
+        lines.append(
+            f"  {'*' if bound.theorem == argument.theorem else ' '} {bound.theorem:<12} {value:<14} {statement}"
+        )
+    return "\n".join(lines + _hypotheses(argument))
+
+
+def _noisy_gradient(request: Request, argument: Argument) -> str:
+    procedure = argument.procedure
+    rows = f"{procedure.batch} rows drawn in secret" if procedure.batch else "all rows"
+    shown = "the last weights are" if procedure.average == "last" else "the mean of all weights is"
+    lines = [
+        f"What does one row change? Every gradient, by at most {_number(argument.sensitivity or 0.0)} (L2), "
+        f"by {argument.theorem}.",
+        *_clip(argument),
+        f"  {procedure.steps} steps of length {_number(procedure.step)} with momentum {_number(procedure.momentum)}, each "
+        f"on the noisy gradient of {rows}; {shown} released.",
+    ]
+    return "\n".join(lines + _hypotheses(argument))
+
+
+def _sums(request: Request, argument: Argument) -> str:
+    size = argument.bounds[0].value or 0.0
+    norm = "L1" if argument.theorem == "E7" else "L2"
+    lines = [
+        f"What does one row change? Sums of products of columns, by at most {_number(size)} ({norm}), "
+        f"by {argument.theorem}.",
+        f"  Their noise is met by a ridge of {_number(argument.procedure.ridge)}, computed from what was released.",
+    ]
+    return "\n".join(lines + _hypotheses(argument))
+
+
+def _clip(argument: Argument) -> list[str]:
+    clip = argument.procedure.clip
+    return (
+        []
+        if clip is None
+        else [f"  No row's slope counts for more than {_number(clip)}: steeper ones are clipped (B7)."]
+    )
+
+
+_PLACES = {
+    "output": "weight",
+    "objective": "coordinate of b",
+    "noisy-gradient": "coordinate of a gradient",
+    "sufficient-statistics": "sum",
+    "functional": "coefficient",
+}
+
+_SECTIONS = {
+    "output": _output,
+    "objective": _objective,
+    "noisy-gradient": _noisy_gradient,
+    "sufficient-statistics": _sums,
+    "functional": _sums,
+}
 
 
 def _noise(argument: Argument) -> str:
     lines = [
         f"Which noise hides that? {argument.mechanism}, scale {_number(argument.noise_scale)}, "
-        f"standard deviation {_number(argument.noise_deviation)} a weight.",
+        f"standard deviation {_number(argument.noise_deviation)} a {_PLACES[argument.route]}.",
         f"  [{named(argument.mechanism).citation}]",
     ]
     lines += [
@@ -101,6 +207,11 @@ def _noise(argument: Argument) -> str:
 
 
 def _cost(argument: Argument) -> str:
+    if math.isinf(argument.excess_risk):
+        return (
+            f"What it costs: modelled on the reference problem, {argument.cost:.2%} of what a model that says nothing\n"
+            "  would lose (docs/mechanisms.md); there is no certified bound for this route."
+        )
     return (
         f"What it costs: the expected training loss is at most {_number(argument.excess_risk)} above that of any\n"
         f"  weights of norm at most {_number(argument.comparator_norm)}, {_number(argument.weight_guess)} units "

@@ -5,6 +5,7 @@ Gaussian laws exactly on the lattice that holds every double, and the spherical 
 and rounded to a public grid, because no library has it (docs/proofs/D1.md prices that rounding).
 """
 
+import random
 import secrets
 from abc import ABC, abstractmethod
 from typing import Any
@@ -41,6 +42,10 @@ class NoiseSource(ABC):
     def spherical_laplace(self, weights: Array, scale: float) -> Array:
         """Return the weights plus noise of density proportional to ``exp(-||k|| / scale)``."""
 
+    @abstractmethod
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
+
 
 class SeededSource(NoiseSource):
     """NumPy's generator: fast, repeatable, and therefore for experiments only.
@@ -72,6 +77,10 @@ class SeededSource(NoiseSource):
         direction = self._generator.normal(size=len(weights))
         radius = self._generator.gamma(shape=len(weights), scale=scale)
         return weights + radius / np.linalg.norm(direction) * direction
+
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return a random subset in rising order."""
+        return np.sort(self._generator.choice(count, size=size, replace=False))
 
 
 class ExactSource(NoiseSource):
@@ -119,6 +128,10 @@ class ExactSource(NoiseSource):
             arithmetic.mpf(float(weight)) + width * normal for weight, normal in zip(weights, normals, strict=False)
         )
         return np.array([float(arithmetic.floor(total / grid + 0.5) * grid) for total in sums], dtype=np.float64)
+
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return a random subset, drawn from the operating system's entropy without bias."""
+        return np.array(sorted(random.SystemRandom().sample(range(count), size)), dtype=np.intp)
 
 
 class _ExtendedDraws:

@@ -27,7 +27,8 @@ class Request:
     budget : Budget
         The privacy loss allowed.
     mechanism : str
-        "auto", "output", or the name of one mechanism.
+        Where the noise enters: a route ("output", "objective", "noisy-gradient", ...), "auto" for the one with the
+        smallest modelled cost, or the name of one law of noise on the output.
     public_seed : int
         Drives public coins (none in this recipe); recorded.
     seeded : bool
@@ -51,7 +52,7 @@ class Request:
     n_samples: int
     n_features: int
     budget: Budget
-    mechanism: str = "auto"
+    mechanism: str = "output"
     public_seed: int = 0
     seeded: bool = False
     ledger: str | None = None

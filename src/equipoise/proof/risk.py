@@ -253,7 +253,7 @@ def _values(
         argument.mechanism,
         argument.noise_scale,
         argument.dimension,
-        argument.sensitivity,
+        certificate.output_sensitivity,
     )
     mu, beta, row_norm = facts.strong_convexity, facts.smoothness, facts.row_norm
     distance = argument.tolerance / mu
@@ -418,7 +418,8 @@ def stability_gain(first: Certificate, second: Certificate) -> StabilityGain:
     --------
     >>> import equipoise as eq
     >>> domain = eq.Domain(1.0, classes=(0, 1))
-    >>> plans = [eq.LogisticRegression(domain=domain, alpha=alpha).plan(1000, 5) for alpha in (4.0, 8.0)]
+    >>> model = eq.LogisticRegression(domain=domain, mechanism="output")
+    >>> plans = [model.set_params(alpha=alpha).plan(1000, 5) for alpha in (4.0, 8.0)]
     >>> gain = stability_gain(*plans)
     >>> round(gain.sensitivity_ratio, 2), round(gain.epsilon, 2)
     (0.5, 0.5)
@@ -428,9 +429,10 @@ def stability_gain(first: Certificate, second: Certificate) -> StabilityGain:
         asked, found = f"a second certificate for {old.dimension} weights", f"one for {new.dimension}"
         raise InvalidParameter(asked, found, "compare models of the same size")
     mechanism = named(old.mechanism)
-    delta = mechanism.curve(old.sensitivity, old.dimension, old.noise_scale).delta(first.epsilon)
-    curve = mechanism.curve(new.sensitivity, old.dimension, old.noise_scale)
-    ratio = new.sensitivity / old.sensitivity
+    before, after = first.output_sensitivity, second.output_sensitivity
+    delta = mechanism.curve(before, old.dimension, old.noise_scale).delta(first.epsilon)
+    curve = mechanism.curve(after, old.dimension, old.noise_scale)
+    ratio = after / before
     published = math.sqrt(ratio * new.constants.lipschitz / old.constants.lipschitz)
     return StabilityGain(ratio, _epsilon_at(curve, delta, first.epsilon), delta, published)
 

@@ -13,10 +13,11 @@ TOLERANCE_SHARE = 0.001
 KINKED_TOLERANCE_SHARE = 0.04
 
 
-def constants(problem: Problem) -> Constants:
+def constants(problem: Problem, reach: float | None = None) -> Constants:
     """Return the constants that follow from a problem's public facts (THEOREMS section 0, A2).
 
-    The radius contains the exact minimiser of every dataset (docs/proofs/A2.md, lemma R).
+    The radius contains the exact minimiser of every dataset (docs/proofs/A2.md, lemma R); where noise enters before
+    the minimiser is found, the weights are kept within `reach` instead.
 
     Examples
     --------
@@ -28,7 +29,7 @@ def constants(problem: Problem) -> Constants:
     """
     loss, penalty = problem.loss, problem.penalty
     row_norm, label_bound = problem.row_norm, problem.domain.label_bound
-    radius = _radius(problem)
+    radius = _radius(problem) if reach is None else reach
     lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound)
     diameter = min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz)
     return Constants(

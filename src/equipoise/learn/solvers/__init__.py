@@ -4,7 +4,7 @@ import functools
 import sys
 
 from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Solver, Target
+from equipoise.learn.solvers.base import Solver
 from equipoise.vocabulary.discovery import discover, look_up
 from equipoise.vocabulary.losses import KinkedLoss
 
@@ -17,15 +17,13 @@ def members() -> dict[str, type[Solver]]:
     return discover(sys.modules[__name__], Solver)  # type: ignore[type-abstract]
 
 
-def suited(objective: Objective, target: Target) -> Solver:
+def suited(objective: Objective) -> Solver:
     """Return the solver for an objective, picked by its kind and shape: loss, penalty, format and size are public."""
     if isinstance(objective.loss, KinkedLoss):
         return named("smoothing" if objective.compact else "dual")
     if objective.penalty.kinked:
         return named("proximal")
-    if objective.compact:
-        return named("newton")
-    return named("newton-conjugate" if target.radius is None else "gradient")
+    return named("newton" if objective.compact else "newton-conjugate")
 
 
 def named(name: str) -> Solver:

@@ -20,11 +20,10 @@ class NewtonConjugate(Solver):
 
     The inner systems are solved the more accurately the nearer the minimum is, so that the last steps converge
     superlinearly; the last one aims straight at the tolerance. If Newton has not arrived after a fixed number of
-    steps, gradient steps finish the work.
+    steps, or has arrived outside the constraint, gradient steps do the work.
     """
 
     id: ClassVar[str] = "newton-conjugate"
-    takes_constraint: ClassVar[bool] = False
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights whose gradient is accepted."""
@@ -32,7 +31,9 @@ class NewtonConjugate(Solver):
         for _ in range(NEWTON_STEPS):
             predictions, gradient = objective.predictions_and_gradient(weights)
             if accepted(gradient, target):
-                return weights
+                if target.radius is None or float(np.linalg.norm(weights)) <= target.radius:
+                    return weights
+                break
             step = _conjugate_step(objective, target, predictions, gradient)
             following = search(objective, weights, predictions, gradient, step)
             if following is None:

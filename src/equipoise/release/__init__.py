@@ -1,24 +1,26 @@
-"""The door: plan -> admit -> clip -> solve -> perturb -> seal.
+"""The door: plan -> admit -> clip -> solve and perturb -> seal.
 
-The only place where a computation on rows meets noise and a certificate. Everything above the line that builds `Rows`
+The only place where a computation on rows meets noise and a certificate; how each route meets them has a file of its
+own here. Everything above the line that builds `Rows`
 looks at public facts alone; everything below it may fail only with `PrivateFailure`, whose text is a constant.
 """
 
+import functools
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
 from equipoise.learn.rows import coded_targets, observed_classes, row_source
-from equipoise.learn.solvers.base import Target
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
-from equipoise.proof.mechanisms import named
 from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.vocabulary.facts import Label, plain
+from equipoise.release.base import Carrier, Task
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.discovery import discover
+from equipoise.vocabulary.facts import Label, Problem, plain
 
 Array = NDArray[np.float64]
 
@@ -127,33 +129,21 @@ def _noisy_weights(
     start: Array | None,
 ) -> Array:
     request, argument = certificate.request, certificate.argument
-    problem, facts = request.problem(argument.alpha), argument.constants
+    problem = Problem(
+        losses.named(argument.loss or request.loss),
+        penalties.named(request.penalty, argument.alpha),
+        request.domain,
+        request.intercept,
+    )
     # Overflow warnings would tell of values inside rows.
     with np.errstate(all="ignore"):
         coded = coded_targets(target.read(), problem, classes)
         rows = row_source(table.read(), problem.domain, problem.intercept)
-        objective = Objective(problem.loss, problem.penalty, rows, coded, _usable(start, facts.radius))
-        goal = Target(
-            tolerance=argument.tolerance,
-            smoothness=facts.smoothness + problem.penalty.smoothness(),
-            strong_convexity=facts.strong_convexity,
-            start_distance=facts.radius,
-            radius=problem.domain.radius,
-            row_norm=facts.row_norm,
-            label_bound=facts.label_bound,
-        )
-        weights = solvers.suited(objective, goal).solve(objective, goal)
-    # The noise goes to the free coordinates, an isometry away: one weight vector of K follows from the others.
-    loss = problem.loss
-    free = loss.free(weights.reshape(loss.outputs, -1))
-    noisy = named(argument.mechanism).release(free.ravel(), argument.noise_scale, source)
-    return loss.full(noisy.reshape(free.shape))
+        carried = carriers()[argument.route].carry_out(Task(problem, argument, rows, coded, source, start))
+    return problem.loss.full(carried)
 
 
-def _usable(start: Array | None, radius: float) -> Array | None:
-    """Return a start inside the ball that holds every minimiser; whatever it held, it never raises."""
-    if start is None:
-        return None
-    finite = np.nan_to_num(start.ravel(), nan=0.0, posinf=0.0, neginf=0.0)
-    norm = float(np.linalg.norm(finite))
-    return finite if norm <= radius else finite * (radius / norm)
+@functools.cache
+def carriers() -> dict[str, type[Carrier]]:
+    """Return what carries out each route, by the route's id."""
+    return discover(sys.modules[__name__], Carrier)  # type: ignore[type-abstract]

@@ -1,0 +1,78 @@
+"""E2, E2a: objective perturbation with pure privacy."""
+
+import math
+from collections.abc import Iterator
+from typing import ClassVar
+
+from equipoise.proof.curves import Curve, PureCurve
+from equipoise.proof.mechanisms.base import Mechanism
+from equipoise.proof.perturbations.base import Perturbation, determinant_price, row_share
+from equipoise.vocabulary.facts import Budget, Hypothesis, Setting
+
+
+class PureTilt(Perturbation):
+    """``epsilon = Gam / scale + price``, where the price of the determinant is ``ln(1 + c / (n alpha))`` (E2).
+
+    For K classes the price is ``(K - 1) ln(1 + B^2 / (K n alpha))``.
+    """
+
+    id: ClassVar[str] = "E2"
+    citation: ClassVar[str] = "Chaudhuri, Monteleoni and Sarwate 2011, sharpened; docs/proofs/E2.md"
+    statement: ClassVar[str] = "epsilon = Gam / s + ln(1 + c / (n alpha))"
+    certifies: ClassVar[bool] = True
+
+    def hypotheses(self, setting: Setting, law: Mechanism) -> Iterator[Hypothesis]:
+        """Yield the common conditions, and that the noise is spherical Laplace."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis(
+            "the noise has density exp(-||b|| / s)", law.id == "spherical-laplace", "use spherical-laplace noise"
+        )
+
+    def level(self, setting: Setting, scale: float) -> float:
+        """Return the epsilon of this scale, rounded up."""
+        return (setting.constants.gradient_diameter / scale + determinant_price(setting)) * (1 + 1e-14)
+
+    def curve(self, setting: Setting, law: Mechanism, scale: float) -> Curve:
+        """Return the pure curve."""
+        return PureCurve(self.level(setting, scale))
+
+    def scale_for(self, setting: Setting, law: Mechanism, budget: Budget) -> float | None:
+        """Return ``Gam / (epsilon - price)``, rounded up."""
+        rest = budget.epsilon - determinant_price(setting)
+        return _settled(self, setting, setting.constants.gradient_diameter / rest, budget) if rest > 0 else None
+
+
+class FreeDeterminant(PureTilt):
+    """``epsilon = 2 B / scale`` for the logistic loss, when that is at least ``2 B^2 / (n alpha)`` (E2a).
+
+    A row that pulls with all its force is far on the wrong side, where the loss is not curved; so the determinant
+    changes most where the pull is half as strong, and its price is hidden behind the pull's.
+    """
+
+    id: ClassVar[str] = "E2a"
+    citation: ClassVar[str] = "docs/proofs/E2a.md"
+    statement: ClassVar[str] = "epsilon = 2 B / s, if that is at least 2 B^2 / (n alpha)"
+
+    def hypotheses(self, setting: Setting, law: Mechanism) -> Iterator[Hypothesis]:
+        """Yield those of E2, and that the loss is the plain logistic one."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E2")
+
+    def level(self, setting: Setting, scale: float) -> float:
+        """Return ``2 B / scale`` where the determinant is free, and E2's level elsewhere."""
+        pull = 2 * setting.constants.row_norm / scale * (1 + 1e-14)
+        return pull if pull >= 2 * row_share(setting) * (1 + 1e-12) else pull + determinant_price(setting)
+
+    def scale_for(self, setting: Setting, law: Mechanism, budget: Budget) -> float | None:
+        """Return ``2 B / epsilon``, rounded up, when the determinant is free there."""
+        if budget.epsilon < 2 * row_share(setting) * (1 + 1e-9):
+            return None
+        return _settled(self, setting, 2 * setting.constants.row_norm / budget.epsilon, budget)
+
+
+def _settled(theorem: PureTilt, setting: Setting, scale: float, budget: Budget) -> float:
+    """Return the scale, raised by a few last digits until its own level is within the budget."""
+    step = 1e-15
+    while theorem.level(setting, scale) > budget.epsilon:
+        scale, step = math.nextafter(scale * (1 + step), math.inf), 2 * step
+    return scale

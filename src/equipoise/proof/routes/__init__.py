@@ -1,0 +1,90 @@
+"""Routes, one file each: where noise enters on the way from rows to weights. Members are discovered from this folder."""
+
+import functools
+import sys
+from dataclasses import dataclass
+
+from equipoise.errors import EquipoiseError, NoTheoremApplies
+from equipoise.proof import mechanisms
+from equipoise.proof.request import Request
+from equipoise.proof.routes.base import Plan, Procedure, Route
+from equipoise.vocabulary.discovery import discover, look_up, split_name
+
+__all__ = ["Choice", "Plan", "Procedure", "Route", "choose", "members"]
+
+# A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
+NEGLIGIBLE = 0.005
+
+AUTOMATIC = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A line of the menu: one way to spend the budget, its modelled cost, and why it was taken or not."""
+
+    route: str
+    theorem: str
+    mechanism: str
+    alpha: float
+    clip: float | None
+    cost: float
+    verdict: str
+
+
+@functools.cache
+def members() -> dict[str, type[Route]]:
+    """Return every route by its id."""
+    return discover(sys.modules[__name__], Route)  # type: ignore[type-abstract]
+
+
+def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
+    """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
+    if request.mechanism in mechanisms.members():
+        return next(members()["output"]().plans(request, None)), ()
+    name, parameters = split_name(request.mechanism, "mechanism")
+    if name == AUTOMATIC and not parameters:
+        return _cheapest(request)
+    known = members() | {law: members()["output"] for law in mechanisms.members()} | {AUTOMATIC: members()["output"]}
+    route = look_up(known, name, "mechanism")()
+    return next(iter(route.plans(request, parameters[0] if parameters else None))), ()
+
+
+def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
+    """Return the plan with the smallest modelled cost; among plans whose cost is negligible, one that clips nothing."""
+    plans: list[Plan] = []
+    refusals: dict[str, EquipoiseError] = {}
+    for name, route in sorted(members().items()):
+        try:
+            plans.extend(route().plans(request, None))
+        except EquipoiseError as refusal:
+            refusals[name] = refusal
+    if not plans:
+        raise refusals.get("output") or NoTheoremApplies(
+            "a mechanism", "none that applies", "declare more public facts"
+        )
+    plans.sort(key=lambda plan: (plan.share, plan.route))
+    faithful = [plan for plan in plans if plan.procedure.clip is None and plan.share <= NEGLIGIBLE]
+    chosen = (faithful or plans)[0]
+    reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}" if faithful else "taken: the smallest modelled cost"
+    menu = [
+        Choice(
+            plan.route,
+            plan.theorem,
+            plan.mechanism,
+            plan.alpha,
+            plan.procedure.clip,
+            plan.share,
+            reason if plan is chosen else _loss(plan, chosen),
+        )
+        for plan in plans
+    ]
+    menu += [
+        Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
+    ]
+    return chosen, tuple(menu)
+
+
+def _loss(plan: Plan, chosen: Plan) -> str:
+    if plan.share < chosen.share:
+        return "clips slopes where noise hardly matters"
+    return f"costs {plan.share / chosen.share:.3g} times as much"

@@ -1,0 +1,191 @@
+"""Noisy gradient descent: noise in every gradient, and everything after it is free."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.proof.curves import LATTICE_DELTA, Curve, GaussianCurve, largest_mu
+from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration
+from equipoise.proof.reference import EVIDENCE, Descent, Reference, descent_shares, mean_curvature, of_problem
+from equipoise.proof.request import Request
+from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
+from equipoise.proof.subsampling import SampledGaussianCurve, smallest_multiplier
+from equipoise.vocabulary.constants import constants, rounding_unit
+from equipoise.vocabulary.facts import Adjacency, Bound, Budget, Hypothesis, Problem
+
+# What is considered: how many steps, how much momentum, and step lengths in half octaves of one over the smoothness, up
+# to half of where steps would no longer shrink an error.
+MARKS = (10, 20, 50, 100, 200)
+MOMENTA = (0.0, 0.9)
+LENGTHS = np.exp2(np.arange(-26, 1) / 2)
+
+# With mini-batches, every row is seen about this often.
+PASSES = 20
+
+ROUNDING_MARGIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedGaussianCurve(Curve):
+    """The curve of T Gaussian releases that together have this mu, with the lattice's price for each (C5, D3)."""
+
+    mu: float
+    releases: int
+
+    def delta(self, epsilon: float) -> float:
+        """Return the exact Gaussian delta and the price."""
+        return min(1.0, GaussianCurve(self.mu).delta(epsilon) + self.releases * LATTICE_DELTA)
+
+
+class NoisyGradient(Route):
+    """Noise in every gradient of a descent with momentum (C5), or of one with mini-batches (C3).
+
+    Each gradient is a sum of rows' gradients, every one clipped, so that one row moves it by at most 2 clip B / n. The
+    steps, their projection to a ball, momentum and averages only process what was released.
+    """
+
+    id: ClassVar[str] = "noisy-gradient"
+    words: ClassVar[str] = "noise in every gradient"
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the one plan: all rows in every step, or batches of the size after the colon."""
+        if request.budget.delta <= LATTICE_DELTA:
+            raise BudgetImpossible(
+                "noisy gradient descent with pure privacy", "delta=0", "pass delta > 0, or mechanism='objective'"
+            )
+        batch = 0 if parameter is None else _batch(parameter, request.n_samples)
+        problem, clip = _problem(request)
+        hypotheses = _hypotheses(problem)
+        if missing := [hypothesis for hypothesis in hypotheses if not hypothesis.holds]:
+            remedies = "; ".join(hypothesis.remedy for hypothesis in missing)
+            raise NoTheoremApplies("noisy gradient descent", "hypotheses that do not hold", remedies)
+        imagined = of_problem(problem, request.n_features)
+        radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
+        facts = constants(problem, radius)
+        dimension = problem.dimension(request.n_features)
+        rows = batch or request.n_samples
+        rounding = rounding_unit(rows, dimension) * (clip * facts.row_norm + facts.smoothness * radius)
+        sensitivity = (2 * clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
+        mu = largest_mu(request.budget.epsilon, request.budget.delta - max(MARKS) * LATTICE_DELTA)
+        if mu == 0:
+            raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
+        full = 2 * clip * facts.row_norm / request.n_samples / mu
+        descent, share = _descent(imagined, _path(problem, imagined), problem.penalty.alpha, full, facts.smoothness)
+        curve: Curve
+        if batch:
+            steps = math.ceil(PASSES * request.n_samples / batch)
+            descent = Descent(steps, descent.step * descent.steps / steps, descent.momentum, descent.average)
+            multiplier = smallest_multiplier(
+                request.budget.epsilon, request.budget.delta, batch / request.n_samples, steps
+            )
+            scale = sensitivity * multiplier
+            curve = SampledGaussianCurve(multiplier, batch / request.n_samples, steps)
+        else:
+            scale, curve = _settled(sensitivity, mu, descent.steps, request.budget)
+        if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+            raise BudgetImpossible("noisy gradient descent", f"noise of scale {scale:g}", "change epsilon or the units")
+        theorem = "C3" if batch else "C5"
+        yield Plan(
+            route=self.id,
+            loss=problem.loss.name,
+            alpha=problem.penalty.alpha,
+            constants=facts,
+            tolerance=0.0,
+            bounds=(Bound(theorem, True, sensitivity, hypotheses),),
+            theorem=theorem,
+            sensitivity=sensitivity,
+            dimension=dimension,
+            candidates=(Calibration("gaussian", scale, scale),),
+            mechanism="gaussian",
+            noise_scale=scale,
+            noise_deviation=scale,
+            curve=curve,
+            rounding="the Gaussian noise of every step is sampled exactly by OpenDP; 2^-500 of delta a step pays (D3)",
+            excess_risk=math.inf,
+            share=share,
+            procedure=Procedure(
+                clip=clip,
+                reach=radius,
+                steps=descent.steps,
+                step=descent.step,
+                momentum=descent.momentum,
+                average=descent.average,
+                batch=batch,
+            ),
+        )
+
+
+def _batch(parameter: float, n_samples: int) -> int:
+    if parameter != int(parameter) or not 1 <= parameter <= n_samples:
+        raise InvalidParameter(
+            f"a whole batch size from 1 to n = {n_samples}",
+            f"noisy-gradient:{parameter:g}",
+            "write noisy-gradient:256, or noisy-gradient for all rows in every step",
+        )
+    return int(parameter)
+
+
+def _problem(request: Request) -> tuple[Problem, float]:
+    """Return the problem, with a ridge worth one row unless alpha was given, and the clip."""
+    problem = request.problem(1.0)
+    if isinstance(request.alpha, str):
+        one_row = constants(problem, 1.0).smoothness / request.n_samples
+        alpha = one_row if math.isfinite(one_row) else 1.0
+    else:
+        alpha = request.alpha
+    return request.problem(alpha), problem.loss.typical_slope(problem.domain.label_bound)
+
+
+def _hypotheses(problem: Problem) -> tuple[Hypothesis, ...]:
+    return (
+        Hypothesis(
+            "neighbouring datasets differ by replacing one row, and n is public",
+            Adjacency.REPLACE_ONE.value == "replace-one",
+            "declare n and use replace-one adjacency",
+        ),
+        Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'"),
+        Hypothesis(
+            "the loss is smooth, so that rounding moves its slopes a little only (C5)",
+            math.isfinite(problem.loss.curvature_bound()),
+            "use a smooth loss, such as smooth-hinge, or mechanism='output'",
+        ),
+        Hypothesis("every row's gradient is clipped and every step pays (C5)", True, "keep the clip"),
+    )
+
+
+def _path(problem: Problem, imagined: Reference) -> Reference:
+    """Return the reference with the curvatures half way from 0, where predictions carry half the evidence."""
+    # Clipped at its typical slope, the loss has the curvature of its clipped form.
+    loss, label_bound = problem.loss, problem.domain.label_bound
+    clipped = loss.clipped(loss.typical_slope(label_bound))
+    usual = mean_curvature(loss, label_bound, EVIDENCE)
+    return imagined.scaled(mean_curvature(clipped, label_bound, EVIDENCE / 2) / usual)
+
+
+def _descent(
+    imagined: Reference, path: Reference, alpha: float, noise: float, smoothness: float
+) -> tuple[Descent, float]:
+    """Return the descent with the smallest modelled cost, when one release of the gradient has this noise."""
+    best: tuple[float, Descent] | None = None
+    for momentum in MOMENTA:
+        lengths = LENGTHS * (1 + momentum) / (smoothness + alpha)
+        for descent, (shrinkage, variance) in descent_shares(imagined, path, alpha, lengths, momentum, MARKS).items():
+            cost = imagined.share(shrinkage, variance * descent.steps * noise**2)
+            if best is None or cost < best[0]:
+                best = cost, descent
+    assert best is not None  # noqa: S101 - the grid is not empty
+    return best[1], best[0]
+
+
+def _settled(sensitivity: float, mu: float, steps: int, budget: Budget) -> tuple[float, Curve]:
+    """Return the noise of one step, raised until the curve of this very scale meets the budget."""
+    scale, growth = math.sqrt(steps) * sensitivity / mu, 1e-15
+    while True:
+        curve = RepeatedGaussianCurve(math.sqrt(steps) * sensitivity / scale, steps)
+        if curve.delta(budget.epsilon) <= budget.delta:
+            return scale, curve
+        scale, growth = scale * (1 + growth), 2 * growth

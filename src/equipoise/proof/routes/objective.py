@@ -1,0 +1,193 @@
+"""Objective perturbation: tilt the objective by a random linear term, then minimise."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration, Mechanism, named
+from equipoise.proof.perturbations import answers, completed, members
+from equipoise.proof.perturbations.approximate import FINISHING_SHARE, finishing_sensitivity, public_tolerance
+from equipoise.proof.perturbations.base import determinant_price
+from equipoise.proof.perturbations.vertices import CornerCurve
+from equipoise.proof.reference import of_problem, ridge_share
+from equipoise.proof.request import Request
+from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.constants import constants, well_conditioned
+from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
+from equipoise.vocabulary.losses import Loss
+
+LAWS = ("spherical-laplace", "gaussian")
+FINISHING_LAW = "spherical-laplace"
+
+# The grid of alpha="public": steps an octave, from 2^-40 to 2^6 of the loss's smoothness.
+STEPS_AN_OCTAVE = 4
+OCTAVES = (-40, 6)
+
+
+class Objective(Route):
+    """Noise in the objective: ``argmin F(w) + <b, w>/n`` over a ball, with a little noise on top (E2, E3, E4).
+
+    Directions in which the data is curved hardly feel the tilt; that is what output perturbation cannot do. Slopes are
+    clipped at their typical size at prediction 0 (or at the number after the colon), which keeps the objective convex
+    and quarters the noise's variance (B7).
+    """
+
+    id: ClassVar[str] = "objective"
+    words: ClassVar[str] = "noise in the objective"
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the plan with clipped slopes, and the one without when clipping changes the loss."""
+        loss, label_bound = losses.named(request.loss), request.domain.label_bound
+        cap = loss.typical_slope(label_bound) if parameter is None else parameter
+        clipped = loss.clipped(cap)
+        if parameter is not None and clipped.slope_bound(math.inf, label_bound) > cap:
+            remedy = "clip the logistic, squared or huber loss, or leave the number out"
+            raise InvalidParameter(f"the {loss.id} loss clipped at {cap:g}", "a loss with no clipped form", remedy)
+        if clipped != loss:
+            yield self._plan(request, clipped, cap)
+        if parameter is None or clipped == loss:
+            yield self._plan(request, loss, None)
+
+    def _plan(self, request: Request, loss: Loss, clip: float | None) -> Plan:
+        finishing = request.budget.epsilon * FINISHING_SHARE
+        budget = Budget(request.budget.epsilon * (1 - FINISHING_SHARE) * (1 - 1e-12), request.budget.delta)
+        alpha = _public_alpha(request, loss, budget, finishing) if isinstance(request.alpha, str) else request.alpha
+        problem = _problem(request, loss, alpha)
+        noise = _calibrated(_setting(request, problem, None), budget)
+        scale = noise.calibration.scale
+        setting = _setting(request, problem, scale)
+        dimension = problem.dimension(request.n_features)
+        bounds = tuple(completed(bound, setting, scale) for bound in noise.bounds)
+        chosen = next(bound for bound in bounds if bound.theorem == f"{noise.theorem}+E4")
+        if chosen.missing:
+            remedies = "; ".join(hypothesis.remedy for hypothesis in chosen.missing)
+            raise NoTheoremApplies("objective perturbation", "hypotheses that do not hold", remedies)
+        law, finisher = named(noise.calibration.mechanism), named(FINISHING_LAW)
+        finishing_scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
+        if finishing_scale is None or not SMALLEST_SCALE <= min(scale, finishing_scale) <= LARGEST_SCALE:
+            raise BudgetImpossible(
+                f"objective perturbation at epsilon={request.budget.epsilon:g}",
+                "an epsilon too small for the noise that hides where the solver stops",
+                "raise epsilon",
+            )
+        inner = members()[noise.theorem]().curve(setting, law, scale)
+        return Plan(
+            route=self.id,
+            loss=loss.name,
+            alpha=alpha,
+            constants=setting.constants,
+            tolerance=setting.recipe.tolerance,
+            bounds=bounds,
+            theorem=chosen.theorem,
+            sensitivity=None,
+            dimension=dimension,
+            candidates=noise.candidates,
+            mechanism=law.id,
+            noise_scale=scale,
+            noise_deviation=noise.calibration.deviation,
+            curve=CornerCurve(((1, inner, finishing),)),
+            rounding=_rounding(law, dimension),
+            excess_risk=math.inf,
+            share=_share(request, problem, noise.calibration.deviation, finisher.deviation(finishing_scale, dimension)),
+            procedure=Procedure(
+                clip=clip,
+                reach=setting.constants.radius,
+                finishing_epsilon=finishing,
+                finishing_scale=finishing_scale,
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """The quietest noise for the tilt, and everything that was considered."""
+
+    theorem: str
+    calibration: Calibration
+    candidates: tuple[Calibration, ...]
+    bounds: tuple[Bound, ...]
+
+
+def _calibrated(setting: Setting, budget: Budget) -> _Noise:
+    """Return the quietest noise over theorems and laws, or say which conditions fail."""
+    found = [entry for name in LAWS for entry in answers(setting, named(name), budget)]
+    ranked = sorted(
+        (
+            (calibration.deviation, bound, calibration)
+            for bound, calibration in found
+            if calibration and bound.certifies
+        ),
+        # Where theorems agree to the fineness of calibration, the first one by name is the simplest.
+        key=lambda entry: (round(math.log(entry[0]), 6), entry[1].theorem),
+    )
+    if not ranked:
+        price = determinant_price(setting) if setting.constants.strong_convexity > 0 else math.inf
+        remedies = {hypothesis.remedy for bound, _ in found for hypothesis in bound.missing if bound.theorem == "E3a"}
+        raise NoTheoremApplies(
+            f"objective perturbation at epsilon={budget.epsilon:g}",
+            f"a curvature price of {price:.3g}" if not remedies else "hypotheses that do not hold",
+            "; ".join(sorted(remedies)) or "raise alpha or epsilon: one row's curvature must cost less than epsilon",
+        )
+    _, bound, calibration = ranked[0]
+    quietest: dict[str, Calibration] = {}
+    for _, _, candidate in ranked:
+        quietest.setdefault(candidate.mechanism, candidate)
+    chosen_law = [entry for entry, _ in answers(setting, named(calibration.mechanism), budget)]
+    ordered = sorted(chosen_law, key=lambda entry: (entry.value is None, entry.value or 0.0, entry.theorem))
+    return _Noise(bound.theorem, calibration, tuple(quietest.values()), tuple(ordered))
+
+
+def _problem(request: Request, loss: Loss, alpha: float) -> Problem:
+    return Problem(loss, penalties.named(request.penalty, alpha), request.domain, request.intercept)
+
+
+def _setting(request: Request, problem: Problem, scale: float | None) -> Setting:
+    """Return the setting over the public ball; with the scale known, so is the tolerance."""
+    radius = problem.domain.radius
+    if radius is None:
+        imagined = of_problem(problem, request.n_features)
+        radius = REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
+    facts = constants(problem, radius)
+    dimension = problem.dimension(request.n_features)
+    tolerance = 0.0 if scale is None else public_tolerance(facts, request.n_samples, dimension, scale)
+    return Setting(problem, Recipe(tolerance), request.n_samples, request.n_features, facts)
+
+
+def _share(request: Request, problem: Problem, deviation: float, finishing: float) -> float:
+    imagined = of_problem(problem, request.n_features)
+    return ridge_share(imagined, problem.penalty.strong_convexity(math.inf), deviation / request.n_samples, finishing)
+
+
+def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float) -> float:
+    """Return the grid's alpha with the smallest modelled cost.
+
+    The noise is calibrated once, where the determinant costs nothing, and grows as epsilon over what the price leaves;
+    the plan itself is calibrated exactly at the alpha that is found.
+    """
+    unit = constants(_problem(request, loss, 1.0), 1.0).smoothness
+    free = _setting(request, _problem(request, loss, unit * 2.0**100), None)
+    calibration = _calibrated(free, budget).calibration
+    finisher = named(FINISHING_LAW)
+
+    def cost(alpha: float) -> float:
+        problem = _problem(request, loss, alpha)
+        setting = _setting(request, problem, calibration.scale)
+        rest = budget.epsilon - determinant_price(setting)
+        dimension = problem.dimension(request.n_features)
+        if rest <= 0 or not well_conditioned(setting.constants, request.n_samples, dimension):
+            return math.inf
+        scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
+        if scale is None:
+            return math.inf
+        grown = calibration.deviation * budget.epsilon / rest
+        return _share(request, problem, grown, finisher.deviation(scale, dimension))
+
+    steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
+    return min((unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps), key=cost)
+
+
+def _rounding(law: Mechanism, dimension: int) -> str:
+    return f"{law.rounding(dimension)}; what double precision leaves of the tilt and the solution is hidden by E4"
