@@ -4,7 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics lock clean
+# The peers live in an environment of their own: diffprivlib works with no scikit-learn above 1.7.2.
+PEERS := .venv-peers
+PEERS_READY := $(PEERS)/.ready
+DATA ?= $(EQUIPOISE_DATA)
+
+.PHONY: help demo test check lint types imports unit statistics bench lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -38,9 +43,21 @@ unit: $(READY)
 statistics: $(READY)  ## the slow lane: more samples, fresh seeds
 	$(BIN)/pytest -m statistics -n 2
 
+$(PEERS_READY): benchmarks/requirements-peers.lock
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements-peers.lock
+	@touch $(PEERS_READY)
+
+bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: make bench DATA=FOLDER
+	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --splits build/splits
+	$(PEERS)/bin/python benchmarks/peers.py build/splits build/peers.json
+	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --peers build/peers.json --out docs
+
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --group dev pyproject.toml --output-file requirements-dev.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  benchmarks/requirements-peers.in --output-file benchmarks/requirements-peers.lock
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -98,6 +98,30 @@ def covertype(folder: Path) -> Split:
     return Split("Covertype 1-vs-2", X[train], y[train], X[test], y[test], Domain(1.0, classes=(0, 1)))
 
 
+def covertype_seven(folder: Path) -> Split:
+    """Return all seven classes of Covertype, prepared as `covertype` is."""
+    frame = parquet.read_table(folder / "covertype.parquet").to_pandas()
+    y = frame.pop("cover_type").to_numpy(int)
+    X = frame.to_numpy(float)
+    X[:, :10] = 2 * (X[:, :10] - COVERTYPE_LOW) / (COVERTYPE_HIGH - COVERTYPE_LOW) - 1
+    X = unit_rows(X)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[: int(0.8 * len(y))], order[int(0.8 * len(y)) :]
+    domain = Domain(1.0, classes=tuple(range(1, 8)))
+    return Split("Covertype 7-class", X[train], y[train], X[test], y[test], domain)
+
+
+def mnist_ten(folder: Path) -> Split:
+    """Return MNIST with its ten classes: pixels/255, unit rows, official split."""
+    table = parquet.read_table(folder / "mnist.parquet")
+    y = table["label"].to_numpy().astype(int)
+    pixels = np.frombuffer(b"".join(table["image"].to_pylist()), np.uint8).reshape(-1, 784)
+    X = unit_rows(pixels / 255)
+    return Split(
+        "MNIST 10-class", X[:60_000], y[:60_000], X[60_000:], y[60_000:], Domain(1.0, classes=tuple(range(10)))
+    )
+
+
 def mnist_3_vs_5(folder: Path, centre: float = 0.0) -> Split:
     """Return MNIST 3 against 5: pixels/255 through a public Gaussian projection to 50 columns, unit rows."""
     table = parquet.read_table(folder / "mnist.parquet")

@@ -116,8 +116,8 @@ def test_profile_is_that_of_a_pair(multiplier, share):
     values = [true_profile(exact.log(ratio), multiplier, share) for ratio in ratios]
     slopes = [high - low for low, high in itertools.pairwise([exact.mpf(1), *values])]
     assert all(slope <= 0 for slope in slopes)
-    assert all(low <= high for low, high in itertools.pairwise(slopes))
-    assert all(value >= 1 - ratio for ratio, value in zip(ratios, values, strict=True))
+    assert all(low <= high + exact.mpf(1e-50) for low, high in itertools.pairwise(slopes))
+    assert all(value >= 1 - ratio - exact.mpf(1e-50) for ratio, value in zip(ratios, values, strict=True))
 
 
 # --- composition ------------------------------------------------------------------------------------------------------
@@ -207,7 +207,14 @@ def extended_delta(masses, first: int, interval: float, steps: int, epsilon: flo
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 2e-19, reason="no extended precision on this machine")
 @pytest.mark.parametrize(
-    ("multiplier", "share", "steps"), [(4.6, 1e-3, 1_000_000), (10.2, 0.23, 2449), (3.0, 0.35, 4000), (1.0, 0.5, 100)]
+    ("multiplier", "share", "steps"),
+    [
+        (4.6, 1e-3, 20_000),
+        (10.2, 0.23, 2449),
+        (3.0, 0.35, 4000),
+        (1.0, 0.5, 100),
+        pytest.param(4.6, 1e-3, 1_000_000, marks=pytest.mark.statistics),
+    ],
 )
 def test_rounding_is_paid_for(multiplier, share, steps):
     # The same grid, but dots and masses in 200 bits and the convolution in 64.
@@ -253,20 +260,21 @@ def test_curve_falls_with_noise_and_rises_with_steps_and_share():
     assert all(high <= low * 1.001 for low, high in itertools.pairwise(falling))
     assert falling[-1] < 1e-9 * falling[0]
     rising = deltas(shares=[*np.geomspace(1e-5, 0.9, 30).tolist(), 1.0])
-    assert all(high >= low / 1.001 for low, high in itertools.pairwise(rising))
+    assert all(high >= low / 1.001 - 1e-13 for low, high in itertools.pairwise(rising))
     rising = deltas(all_steps=[1, 2, 3, 5, 10, 30, 100, 1000, 10_000])
-    assert all(high >= low / 1.001 for low, high in itertools.pairwise(rising))
+    assert all(high >= low / 1.001 - 1e-13 for low, high in itertools.pairwise(rising))
 
 
 def test_curve_falls_with_epsilon_within_zero_and_one():
     for curve in (SampledGaussianCurve(0.05, 0.1, 10), SampledGaussianCurve(0.9, 0.02, 200)):
         values = [curve.delta(epsilon) for epsilon in (0.0, *np.geomspace(1e-6, 100.0, 50).tolist())]
         assert all(0 < value <= 1 for value in values)
-        assert all(high <= low for low, high in itertools.pairwise(values))
+        # But for rounding of the Fourier transform.
+        assert all(high <= low + 1e-13 for low, high in itertools.pairwise(values))
 
 
 def test_sampling_never_costs_privacy_and_an_undrawn_row_is_safe():
-    for multiplier, share, steps in itertools.product((1e-3, 0.07, 0.5, 3.0), (1e-4, 0.1, 0.9), (1, 30)):
+    for multiplier, share, steps in itertools.product((1e-3, 0.07, 0.5, 3.0, 1e300), (1e-4, 0.1, 0.9), (1, 30)):
         for epsilon in (0.0, 1.0, 5.0):
             delta = SampledGaussianCurve(multiplier, share, steps).delta(epsilon)
             assert delta <= GaussianCurve(math.sqrt(steps) / multiplier).delta(epsilon) * (1 + 1e-12)

@@ -34,6 +34,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
     """
 
     _domain_line: ClassVar[str]
+    _intercept_share: ClassVar[float] = INTERCEPT_SHARE
 
     coef_: Array
     intercept_: Array | float
@@ -150,7 +151,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             penalty=self._penalty_name(),
             alpha=self.alpha,  # type: ignore[arg-type] # the request refuses every other string than "public"
             domain=domain,
-            intercept=INTERCEPT_SHARE * domain.row_norm if self.fit_intercept else 0.0,
+            intercept=self._intercept_share * domain.row_norm if self.fit_intercept else 0.0,
             n_samples=n_samples,
             n_features=n_features,
             budget=Budget(self.epsilon, self.delta),

@@ -9,10 +9,15 @@ from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.release import Released
 
 
+# A regression's offset can be anywhere in the target's range, so that its constant column is higher (docs/intercept.md).
+REGRESSION_INTERCEPT_SHARE = 0.5
+
+
 class PrivateRegressor(RegressorMixin, PrivateLinearModel):
     """A private linear model whose predictions are numbers in a public range."""
 
     _domain_line: ClassVar[str] = "Domain(row_norm=1.0, labels=(low, high))"
+    _intercept_share: ClassVar[float] = REGRESSION_INTERCEPT_SHARE
 
     def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
         self.coef_ = coefficients[0]

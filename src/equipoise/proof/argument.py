@@ -7,7 +7,7 @@ from typing import Literal
 from equipoise.proof.mechanisms import Calibration
 from equipoise.proof.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.proof.request import Request
-from equipoise.proof.routes import Choice, Procedure, choose
+from equipoise.proof.routes import PLAIN, Choice, Procedure, choose
 from equipoise.vocabulary.facts import Adjacency, Bound, Constants
 
 Grade = Literal["proved", "conditional"]
@@ -52,7 +52,7 @@ class Argument:
     caveats: tuple[str, ...]
     route: str = "output"
     loss: str = ""
-    procedure: Procedure = Procedure()
+    procedure: Procedure = PLAIN
     cost: float = 0.0
     menu: tuple[Choice, ...] = ()
 

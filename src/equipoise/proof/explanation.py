@@ -79,9 +79,10 @@ def _menu(argument: Argument) -> str:
     for choice in argument.menu:
         if choice.theorem:
             clip = "unclipped" if choice.clip is None else f"clip {_number(choice.clip)}"
+            mark = "*" if choice.verdict.startswith("taken") else " "
             lines.append(
-                f"  {'*' if choice.verdict.startswith('taken') else ' '} {choice.route:<22} cost {choice.cost:<8.4f} "
-                f"{choice.theorem:<8} {choice.mechanism:<18} alpha {_number(choice.alpha):<12} {clip:<12} {choice.verdict}"
+                f"  {mark} {choice.route:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.mechanism:<18} "
+                f"alpha {_number(choice.alpha):<12} {clip:<12} {choice.verdict}"
             )
         else:
             lines.append(f"    {choice.route:<22} {choice.verdict}")
@@ -124,8 +125,9 @@ def _objective(request: Request, argument: Argument) -> str:
         f"Gam = {_number(facts.gradient_diameter)}, and one direction's curvature, which costs up to {_number(price)} "
         "of epsilon.",
         *_clip(argument),
-        f"  The minimiser of objective + <b, w>/n is released with a little more noise, {_number(procedure.finishing_scale)}"
-        f" in scale: {_number(procedure.finishing_epsilon)} of epsilon hides where the solver stopped (E4).",
+        "  The minimiser of objective + <b, w>/n is released with a little more noise, of scale "
+        f"{_number(procedure.finishing_scale)}: {_number(procedure.finishing_epsilon)} of epsilon hides where the solver "
+        "stopped (E4).",
         "  Scale of b that each theorem asks for:",
     ]
     known = perturbations.members()
@@ -133,9 +135,8 @@ def _objective(request: Request, argument: Argument) -> str:
         theorem = known.get(bound.theorem.removesuffix("+E4"))
         statement = "" if theorem is None else f"{theorem.statement}  [{theorem.citation}]"
         value = "does not apply" if bound.value is None else _number(bound.value)
-        lines.append(
-            f"  {'*' if bound.theorem == argument.theorem else ' '} {bound.theorem:<12} {value:<14} {statement}"
-        )
+        mark = "*" if bound.theorem == argument.theorem else " "
+        lines.append(f"  {mark} {bound.theorem:<12} {value:<14} {statement}")
     return "\n".join(lines + _hypotheses(argument))
 
 
@@ -147,8 +148,8 @@ def _noisy_gradient(request: Request, argument: Argument) -> str:
         f"What does one row change? Every gradient, by at most {_number(argument.sensitivity or 0.0)} (L2), "
         f"by {argument.theorem}.",
         *_clip(argument),
-        f"  {procedure.steps} steps of length {_number(procedure.step)} with momentum {_number(procedure.momentum)}, each "
-        f"on the noisy gradient of {rows}; {shown} released.",
+        f"  {procedure.steps} steps of length {_number(procedure.step)} with momentum {_number(procedure.momentum)}, "
+        f"each on the noisy gradient of {rows}; {shown} released.",
     ]
     return "\n".join(lines + _hypotheses(argument))
 

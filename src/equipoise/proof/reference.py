@@ -2,12 +2,13 @@
 
 Plans are compared by what they would cost on one imagined dataset, the same for everybody. Its rows fill half of their
 squared length with one direction, as rows do that are not centred, and spread the other half over the remaining
-directions like 1, 1/2, 1/3, ...; its best weights are equally long in every direction, and a typical prediction carries
-two units of evidence (odds of 7 to 1 for a class). Around the best weights the loss is a quadratic with curvatures
+directions like 1, 1/2, 1/3, ...; its best weights are equally long in every direction, and a typical prediction says
+odds of e^3 = 20 to 1 for a class, or is a third of the way from the middle to the end of a target's range. Around the
+best weights the loss is a quadratic with curvatures
 
-    h_i = c B^2 p_i,    p = (1/2, then (1/2) (1/j) / H),    w_i = 2 u / B,
+    h_i = c B^2 p_i,    p = (1/2, then (1/2) (1/j) / H),    w_i = m / B,
 
-where c is the mean curvature of the loss at such predictions and u its unit of evidence. A plan shrinks each w_i by a
+where m is such a prediction and c the mean curvature of the loss there. A plan shrinks each w_i by a
 known factor and adds noise of a known variance v_i, so that its excess risk is
 
     (1/2) sum_i h_i ((shrinkage_i w_i)^2 + v_i),
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 Average = Literal["last", "uniform"]
 
 # How much evidence a typical prediction carries, in the loss's units.
-EVIDENCE = 2.0
+EVIDENCE = {"classification": 3.0, "regression": 1.0}
 
 # The share of the rows' squared length along their common direction.
 COMMON_SHARE = 0.5
@@ -53,10 +54,6 @@ class Reference:
         """The norm of all weights."""
         return self.weight * math.sqrt(float(self.counts.sum()))
 
-    def scaled(self, factor: float) -> "Reference":
-        """Return the same directions with other curvatures."""
-        return Reference(self.curvatures * factor, self.counts, self.weight)
-
     def share(self, shrinkage: Array, variance: Array | float) -> float:
         """Return the excess risk as a share of what a model that says nothing would lose."""
         stakes = self.counts * self.curvatures
@@ -73,11 +70,12 @@ def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> 
     >>> from equipoise.vocabulary import losses
     >>> found = reference(losses.named("logistic"), 1.0, 1.0, 100)
     >>> round(float((found.counts * found.curvatures).sum()), 3), round(found.norm, 6)
-    (0.151, 20.0)
+    (0.115, 30.0)
     """
     spreads, counts = _spectrum(columns)
-    curvature = mean_curvature(loss, label_bound, EVIDENCE)
-    return Reference(curvature * row_norm**2 * spreads, counts, EVIDENCE * loss.unit(label_bound) / row_norm)
+    prediction = EVIDENCE[loss.task] * loss.unit(label_bound)
+    curvature = mean_curvature(loss, label_bound, prediction)
+    return Reference(curvature * row_norm**2 * spreads, counts, prediction / row_norm)
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:
@@ -102,7 +100,7 @@ def _spectrum(columns: int) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=256)
-def mean_curvature(loss: Loss, label_bound: float, evidence: float) -> float:
+def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     """Return the mean curvature at normal predictions of this deviation, with labels as likely as they say.
 
     For a regression the prediction is the midpoint and targets spread evenly; for several classes one class leads.
@@ -110,8 +108,8 @@ def mean_curvature(loss: Loss, label_bound: float, evidence: float) -> float:
     Examples
     --------
     >>> from equipoise.vocabulary import losses
-    >>> round(mean_curvature(losses.named("clipped-logistic"), 1.0, 2.0), 3)
-    0.107
+    >>> round(mean_curvature(losses.named("clipped-logistic"), 1.0, 3.0), 3)
+    0.084
     """
     if loss.task == "regression":
         steps = (2 * np.arange(64) + 1) / 64 - 1
@@ -119,7 +117,7 @@ def mean_curvature(loss: Loss, label_bound: float, evidence: float) -> float:
     points = np.linspace(-6.0, 6.0, 241)
     likely = np.exp(-np.square(points) / 2)
     likely /= likely.sum()
-    predictions = evidence * loss.unit(label_bound) * points
+    predictions = deviation * points
     if loss.outputs > 1:
         scores = np.zeros((len(points), loss.outputs))
         scores[:, 0] = predictions
@@ -152,16 +150,16 @@ class Descent:
 
 
 def descent_shares(
-    imagined: Reference, path: Reference, alpha: float, lengths: Array, momentum: float, marks: tuple[int, ...]
+    imagined: Reference, alpha: float, lengths: Array, momentum: float, marks: tuple[int, ...]
 ) -> dict[Descent, tuple[Array, Array]]:
     """Return, for every descent, by how much it falls short along each direction and what a unit of noise leaves.
 
     Heavy-ball steps from 0 with noise in every gradient obey ``v <- momentum v + (h + alpha) e + noise``,
     ``e <- e - length v`` along a direction. The answers to a unit error and to one unit of noise are followed for all
-    lengths and directions at once, and read off at the marks. `path` has the curvatures on the way.
+    lengths and directions at once, and read off at the marks.
     """
-    curved, length = path.curvatures[None, :] + alpha, lengths[:, None]
-    error = np.ones((len(lengths), len(path.curvatures)))
+    curved, length = imagined.curvatures[None, :] + alpha, lengths[:, None]
+    error = np.ones((len(lengths), len(imagined.curvatures)))
     speed, answer, push = np.zeros_like(error), np.zeros_like(error), np.ones_like(error)
     error_sum, answer_sum = np.zeros_like(error), np.zeros_like(error)
     last, uniform = np.zeros_like(error), np.zeros_like(error)

@@ -16,15 +16,15 @@ from equipoise.proof.curves import Curve, GaussianCurve, largest_mu
 Array = NDArray[np.float64]
 
 # Below this multiplier a batch with the row gives the row away, and the chance of ever drawing the row is the curve.
-# With more steps than this rounding hides what sampling gains.
-SMALLEST_MULTIPLIER, MOST_STEPS = 1 / 16, 10**8
-# The grid of losses is a twentieth of one step's root mean square loss (docs/proofs/C3.md: 0.5 % of delta, about), or
+# With a larger multiplier or more steps than these rounding hides what sampling gains.
+SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER, MOST_STEPS = 1 / 16, 1e6, 10**8
+# The grid's interval is a fortieth of one step's root mean square loss (docs/proofs/C3.md: below 1 % of delta), or
 # coarser where one step would take more dots than this, or all steps together some 17 times as many intervals.
-FINENESS, MOST_DOTS = 20, 2**17
+FINENESS, MOST_DOTS = 40, 2**17
 # What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
 # Rounding: of the profile, relative; of a mass of the grid; and of a Fourier coefficient (docs/proofs/C3.md).
-PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-40, 2.0**-49
+PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
 # How far `smallest_multiplier` may stay above the smallest one: about three times this, relative.
 PRECISION = 2e-4
 
@@ -65,7 +65,7 @@ class SampledGaussianCurve(Curve):
             return whole
         drawn = -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15)
         simple = min(whole, drawn)
-        if self.noise_multiplier < SMALLEST_MULTIPLIER or self.steps > MOST_STEPS:
+        if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
         # The Euclidean norm of one step's masses, to which the error of a Fourier transform is proportional.
         norm = 1 / 8 + math.erf(1 / (math.sqrt(8) * self.noise_multiplier))
@@ -142,7 +142,8 @@ def profile(losses: Array, noise_multiplier: float, share: float) -> Array:
     is the normal density and M Mills' ratio: one difference without cancellation between large terms.
     """
     size = np.abs(losses)
-    point = np.log1p(np.expm1(size) / share) * noise_multiplier - 0.5 / noise_multiplier
+    with np.errstate(over="ignore"):  # the profile is 0 there
+        point = np.log1p(np.expm1(size) / share) * noise_multiplier - 0.5 / noise_multiplier
     mills = (erfcx(point / math.sqrt(2)) - erfcx((point + 1 / noise_multiplier) / math.sqrt(2))) / 2
     positive = share * np.exp(-point * point / 2) * mills * (1 + PROFILE_ROUNDING * (1 + noise_multiplier))
     # expm1: the naive 1 - exp(e) would lose the digits that composition amplifies.
@@ -158,7 +159,7 @@ def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int
     def loss(exponent: Array) -> Array:
         return np.logaddexp(math.log1p(-share), math.log(share) + np.maximum(exponent, 0.0))
 
-    # One step's loss X: P(X > loss(E)) = q Phi(mu/2 - E/mu) + (1 - q) Phi(-mu/2 - E/mu), P(X < -loss(E)) = the last Phi.
+    # P(X > loss(E)) = q Phi(mu/2 - E/mu) + (1 - q) Phi(-mu/2 - E/mu) for one step's loss X; P(X < -loss(E)) = that Phi.
     exponents = np.linspace(0.0, mu * mu / 2 + 12 * mu, 4001)
     near, far = ndtr(mu / 2 - exponents / mu), ndtr(-mu / 2 - exponents / mu)
     spread = math.sqrt(np.trapezoid(share * near + (2 - share) * far, loss(exponents) ** 2))

@@ -1,4 +1,4 @@
-"""Routes, one file each: where noise enters on the way from rows to weights. Members are discovered from this folder."""
+"""Routes, one file each: where noise enters between rows and weights. Members are discovered from this folder."""
 
 import functools
 import sys
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from equipoise.errors import EquipoiseError, NoTheoremApplies
 from equipoise.proof import mechanisms
 from equipoise.proof.request import Request
-from equipoise.proof.routes.base import Plan, Procedure, Route
+from equipoise.proof.routes.base import PLAIN, Plan, Procedure, Route
 from equipoise.vocabulary.discovery import discover, look_up, split_name
 
-__all__ = ["Choice", "Plan", "Procedure", "Route", "choose", "members"]
+__all__ = ["PLAIN", "Choice", "Plan", "Procedure", "Route", "choose", "members"]
 
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 0.005

@@ -52,6 +52,10 @@ class Procedure:
     ridge: float = 0.0
 
 
+# Nothing beyond minimising and adding noise.
+PLAIN = Procedure()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One way to spend the budget, worked out in full. `share` is its modelled cost (reference.py)."""

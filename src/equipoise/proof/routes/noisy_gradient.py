@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.proof.curves import LATTICE_DELTA, Curve, GaussianCurve, largest_mu
 from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration
-from equipoise.proof.reference import EVIDENCE, Descent, Reference, descent_shares, mean_curvature, of_problem
+from equipoise.proof.reference import Descent, Reference, descent_shares, of_problem
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.subsampling import SampledGaussianCurve, smallest_multiplier
@@ -63,7 +63,8 @@ class NoisyGradient(Route):
         if missing := [hypothesis for hypothesis in hypotheses if not hypothesis.holds]:
             remedies = "; ".join(hypothesis.remedy for hypothesis in missing)
             raise NoTheoremApplies("noisy gradient descent", "hypotheses that do not hold", remedies)
-        imagined = of_problem(problem, request.n_features)
+        # Clipped at its typical slope, a loss is as curved as its clipped form.
+        imagined = of_problem(replace(problem, loss=problem.loss.clipped(clip)), request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
         facts = constants(problem, radius)
         dimension = problem.dimension(request.n_features)
@@ -74,7 +75,7 @@ class NoisyGradient(Route):
         if mu == 0:
             raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
         full = 2 * clip * facts.row_norm / request.n_samples / mu
-        descent, share = _descent(imagined, _path(problem, imagined), problem.penalty.alpha, full, facts.smoothness)
+        descent, share = _descent(imagined, problem.penalty.alpha, full, facts.smoothness)
         curve: Curve
         if batch:
             steps = math.ceil(PASSES * request.n_samples / batch)
@@ -157,23 +158,12 @@ def _hypotheses(problem: Problem) -> tuple[Hypothesis, ...]:
     )
 
 
-def _path(problem: Problem, imagined: Reference) -> Reference:
-    """Return the reference with the curvatures half way from 0, where predictions carry half the evidence."""
-    # Clipped at its typical slope, the loss has the curvature of its clipped form.
-    loss, label_bound = problem.loss, problem.domain.label_bound
-    clipped = loss.clipped(loss.typical_slope(label_bound))
-    usual = mean_curvature(loss, label_bound, EVIDENCE)
-    return imagined.scaled(mean_curvature(clipped, label_bound, EVIDENCE / 2) / usual)
-
-
-def _descent(
-    imagined: Reference, path: Reference, alpha: float, noise: float, smoothness: float
-) -> tuple[Descent, float]:
+def _descent(imagined: Reference, alpha: float, noise: float, smoothness: float) -> tuple[Descent, float]:
     """Return the descent with the smallest modelled cost, when one release of the gradient has this noise."""
     best: tuple[float, Descent] | None = None
     for momentum in MOMENTA:
         lengths = LENGTHS * (1 + momentum) / (smoothness + alpha)
-        for descent, (shrinkage, variance) in descent_shares(imagined, path, alpha, lengths, momentum, MARKS).items():
+        for descent, (shrinkage, variance) in descent_shares(imagined, alpha, lengths, momentum, MARKS).items():
             cost = imagined.share(shrinkage, variance * descent.steps * noise**2)
             if best is None or cost < best[0]:
                 best = cost, descent

@@ -7,7 +7,7 @@ from equipoise.proof.mechanisms import calibrations, named, quietest
 from equipoise.proof.public_alpha import excess_risk, guessed_norm, planned_setting, public_alpha
 from equipoise.proof.reference import of_problem, ridge_share
 from equipoise.proof.request import Request
-from equipoise.proof.routes.base import Plan, Procedure, Route
+from equipoise.proof.routes.base import PLAIN, Plan, Route
 from equipoise.proof.theorems import bounds, smallest
 
 
@@ -46,5 +46,5 @@ class Output(Route):
             rounding=law.rounding(dimension),
             excess_risk=excess_risk(situation, chosen, guessed_norm(problem)),
             share=ridge_share(of_problem(problem, request.n_features), facts.strong_convexity, 0.0, chosen.deviation),
-            procedure=Procedure(),
+            procedure=PLAIN,
         )

@@ -88,7 +88,7 @@ class ClippedLogistic(Loss):
         return 0.25 if self.cap >= 0.5 else self.cap * (1 - self.cap)
 
     def pull(self, reach: float, label_bound: float) -> float:
-        """Return ``max z min(cap, sigmoid(-z))`` over z up to `reach`: reached at t, or where the logistic loss's is."""
+        """Return ``max z min(cap, sigmoid(-z))`` over z up to `reach`: at t or at the logistic loss's place."""
         place = max(self.corner, PULL_REACHED_AT)
         if reach >= place:
             return LARGEST_PULL if place == PULL_REACHED_AT else place * self.cap * (1 + 1e-12)

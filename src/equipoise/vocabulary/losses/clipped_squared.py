@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from equipoise.vocabulary.facts import plain, require_number
 from equipoise.vocabulary.losses.base import Array, Loss
 from equipoise.vocabulary.losses.huber import Huber

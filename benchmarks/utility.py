@@ -1,0 +1,301 @@
+"""Accuracy of the automatic choice, of every mechanism and of the peers, on the same rows in one run.
+
+Three steps, which ``make bench DATA=FOLDER`` does one after the other: write the prepared splits, let peers.py measure
+the peers in their own environment, measure Equipoise and write the tables and the picture of docs/utility.md. ::
+
+    python benchmarks/utility.py --data FOLDER --splits build/splits
+    python benchmarks/peers.py build/splits build/peers.json
+    python benchmarks/utility.py --data FOLDER --peers build/peers.json --out docs
+
+Estimators are used as they come: ``LogisticRegression(epsilon=..., delta=..., domain=...)``; nothing is tuned on data.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+from prepared import Split, adult, covertype, covertype_seven, mnist_3_vs_5, mnist_ten, small
+from sklearn.linear_model import LogisticRegression as Unprivate
+from sklearn.linear_model import Ridge as UnprivateRidge
+from study import table_rows
+
+import equipoise as eq
+from equipoise.errors import EquipoiseError
+
+REQUIRED_EPSILONS = (0.1, 1.0)
+CURVE_EPSILONS = (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)
+MECHANISMS = ("auto", "output", "objective", "noisy-gradient", "sufficient-statistics", "functional")
+# The deviation of the mean's lower 95 % bound, one-sided.
+NORMAL_QUANTILE = 1.645
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One mechanism on one dataset at one budget, over many runs."""
+
+    dataset: str
+    epsilon: float
+    delta: float
+    kind: str
+    method: str
+    taken: str
+    mean: float
+    deviation: float
+    runs: int
+    seconds: float
+
+    @property
+    def lower(self) -> float:
+        """The lower 95 % bound of the mean."""
+        return self.mean - NORMAL_QUANTILE * self.deviation / np.sqrt(self.runs)
+
+
+def read(folder: Path, small_splits: int) -> dict[str, list[Split]]:
+    """Return every dataset of the requirement, the small ones with many splits."""
+    large = [adult(folder), mnist_3_vs_5(folder), covertype(folder)]
+    return {split.name: [split] for split in large} | {group[0].name: group for group in small(small_splits)}
+
+
+def write_splits(datasets: dict[str, list[Split]], folder: Path) -> None:
+    """Write the splits as peers.py reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.npz"):
+        old.unlink()
+    for number, group in enumerate(datasets.values()):
+        for seed, split in enumerate(group):
+            labels = split.domain.labels
+            low, high = labels or (0.0, 1.0)
+            coded = {part: getattr(split, part) if labels else _codes(split, part) for part in ("y", "y_test")}
+            np.savez(
+                folder / f"{number}-{seed:03d}.npz",
+                X=split.X,
+                X_test=split.X_test,
+                name=split.name,
+                task="regression" if labels else "classification",
+                label_low=low,
+                label_high=high,
+                split_seed=seed,
+                **coded,
+            )
+
+
+def _codes(split: Split, part: str) -> NDArray[np.int_]:
+    classes = split.domain.classes
+    assert classes is not None and classes != "observed"  # noqa: S101
+    return (getattr(split, part) == classes[1]).astype(int)
+
+
+def measure(group: list[Split], epsilon: float, delta: float, mechanism: str, runs: int) -> Cell | None:
+    """Return the test scores of released models, one noise seed a run, splits in turn; None where it is refused."""
+    scores, seconds, taken = [], [], ""
+    for seed in range(runs):
+        split = group[seed % len(group)]
+        family = eq.Ridge if split.domain.labels else eq.LogisticRegression
+        model = family(epsilon=epsilon, delta=delta, domain=split.domain, mechanism=mechanism, random_state=seed)
+        start = time.perf_counter()
+        try:
+            model.fit(split.X, split.y)
+        except EquipoiseError:
+            return None
+        seconds.append(time.perf_counter() - start)
+        scores.append(model.score(split.X_test, split.y_test))
+        taken = model.certificate_.route
+    kind = "approximate" if delta else "pure"
+    return Cell(
+        group[0].name, epsilon, delta, kind, mechanism, taken, float(np.mean(scores)), float(np.std(scores, ddof=1)),
+        runs, float(np.median(seconds)),
+    )  # fmt: skip
+
+
+def runs_for(group: list[Split], large: int) -> int:
+    """Return the number of runs: as many as there are splits of a small set."""
+    return large if len(group) == 1 else len(group)
+
+
+def measure_all(datasets: dict[str, list[Split]], large: int) -> list[Cell]:
+    """Measure the automatic choice at the required budgets with all runs, and the rest with a quarter of them."""
+    found = []
+    for name, group in datasets.items():
+        rows = len(group[0].y)
+        for epsilon in CURVE_EPSILONS:
+            for delta, mechanism in product((0.0, rows**-2.0), MECHANISMS):
+                full = mechanism == "auto" and epsilon in REQUIRED_EPSILONS
+                runs = runs_for(group, large) // (1 if full else 4)
+                if cell := measure(group, epsilon, delta, mechanism, runs):
+                    found.append(cell)
+                    print(f"{name} eps={epsilon:g} {cell.kind} {mechanism}: {cell.mean:.4f}", file=sys.stderr)
+    return found
+
+
+def unprivate_score(group: list[Split]) -> float:
+    """Return scikit-learn's mean score without privacy."""
+    scores = []
+    for split in group[:20]:
+        model = UnprivateRidge(1.0) if split.domain.labels else Unprivate(C=100.0, max_iter=2000)
+        scores.append(model.fit(split.X, split.y).score(split.X_test, split.y_test))
+    return float(np.mean(scores))
+
+
+def comparison(cells: list[Cell], peers: list[dict]) -> str:
+    """Return the table of the requirement: the automatic choice's lower bound against the best peer."""
+    rows = []
+    for cell in cells:
+        if cell.method != "auto" or cell.epsilon not in REQUIRED_EPSILONS:
+            continue
+        allowed = {"pure"} if cell.kind == "pure" else {"pure", "approximate"}
+        rivals = [
+            peer
+            for peer in peers
+            if peer["dataset"] == cell.dataset and peer["epsilon"] == cell.epsilon and peer["kind"] in allowed
+        ]
+        strict = max(rivals, key=lambda peer: peer["mean"])
+        plain = max((peer for peer in rivals if "clip tuned" not in peer["method"]), key=lambda peer: peer["mean"])
+        rows.append(
+            [
+                cell.dataset,
+                f"{cell.epsilon:g}",
+                cell.kind,
+                f"**{cell.mean:.3f}**" if cell.lower > plain["mean"] else f"{cell.mean:.3f}",
+                f"{cell.lower:.4f}",
+                cell.taken,
+                f"{plain['mean']:.4f} ({plain['method']})",
+                f"{strict['mean']:.4f}" if strict is not plain else "",
+                "yes" if cell.lower > strict["mean"] else ("but the last" if cell.lower > plain["mean"] else "no"),
+            ]
+        )
+    header = ["data", "epsilon", "privacy", "score", "lower 95 %", "taken", "best peer", "clip tuned too", "ahead"]
+    return table_rows(header, rows)
+
+
+def regret(cells: list[Cell]) -> tuple[str, float]:
+    """Return the table of fixed choices against the automatic one, and the mean regret in points of score."""
+    rows, regrets = [], []
+    fixed = [name for name in MECHANISMS if name != "auto"]
+    for cell in cells:
+        if cell.method != "auto":
+            continue
+        others = {
+            other.method: other.mean
+            for other in cells
+            if (other.dataset, other.epsilon, other.kind) == (cell.dataset, cell.epsilon, cell.kind)
+        }
+        best = max(others.values())
+        regrets.append(best - cell.mean)
+        shown = [f"{others[name]:.3f}" if name in others else "" for name in fixed]
+        rows.append(
+            [cell.dataset, f"{cell.epsilon:g}", cell.kind, f"{cell.mean:.3f}", *shown, f"{best - cell.mean:.3f}"]
+        )
+    table = table_rows(["data", "epsilon", "privacy", "auto", *fixed, "regret"], rows)
+    return table, 100 * float(np.mean(regrets))
+
+
+def picture(cells: list[Cell], peers: list[dict], unprivate: dict[str, float], path: Path) -> None:
+    """Draw the score of every mechanism over epsilon, a panel a dataset and kind of privacy."""
+    records = [asdict(cell) | {"score": max(cell.mean, -1.0)} for cell in cells]
+    rivals = [
+        {**peer, "score": max(peer["mean"], -1.0), "method": "best peer"}
+        for key in {(peer["dataset"], peer["epsilon"], peer["kind"]) for peer in peers}
+        for peer in [max((p for p in peers if (p["dataset"], p["epsilon"], p["kind"]) == key), key=lambda p: p["mean"])]
+    ]
+    panels = []
+    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+        row = []
+        for kind in ("pure", "approximate"):
+            data = alt.Data(values=[r for r in records if (r["dataset"], r["kind"]) == (dataset, kind)])
+            dots = alt.Data(values=[r for r in rivals if (r["dataset"], r["kind"]) == (dataset, kind)])
+            x = alt.X("epsilon:Q", scale=alt.Scale(type="log"), title="epsilon")
+            y = alt.Y("score:Q", scale=alt.Scale(zero=False), title="test score")
+            order = [
+                "auto",
+                "output",
+                "objective",
+                "noisy-gradient",
+                "sufficient-statistics",
+                "functional",
+                "best peer",
+            ]
+            colour = alt.Color("method:N", sort=order, scale=alt.Scale(scheme="category10"), title=None)
+            width = alt.condition(alt.datum.method == "auto", alt.value(4), alt.value(1.5))
+            lines = alt.Chart(data).mark_line(point=True).encode(x, y, colour, strokeWidth=width)
+            marks = alt.Chart(dots).mark_point(shape="diamond", size=90, filled=True).encode(x, y, colour)
+            rule = alt.Chart(alt.Data(values=[{"score": unprivate[dataset]}])).mark_rule(strokeDash=[4, 4]).encode(y=y)
+            title = f"{dataset}, {'delta = 0' if kind == 'pure' else 'delta = 1/n^2'}"
+            row.append((lines + marks + rule).properties(width=330, height=190, title=title))
+        panels.append(alt.hconcat(*row))
+    alt.vconcat(*panels).configure(background="white").save(path)
+
+
+def several_classes(folder: Path, runs: int) -> str:
+    """Return the table of the problems with many classes at epsilon 1, delta 1/n^2."""
+    rows = []
+    for split in (mnist_ten(folder), covertype_seven(folder)):
+        delta = len(split.y) ** -2.0
+        for mechanism in ("auto", "output", "objective", "noisy-gradient"):
+            if cell := measure([split], 1.0, delta, mechanism, runs):
+                rows.append([split.name, mechanism, cell.taken, f"{cell.mean:.4f}", f"{cell.seconds:.0f} s"])
+                print(rows[-1], file=sys.stderr)
+    return table_rows(["data", "mechanism", "taken", "accuracy", "fit"], rows)
+
+
+def fit_time(split: Split) -> str:
+    """Return how long the automatic choice takes on Covertype against scikit-learn's default, in this run."""
+    rows = []
+    start = time.perf_counter()
+    Unprivate(max_iter=1000).fit(split.X, split.y)
+    usual = time.perf_counter() - start
+    for epsilon in REQUIRED_EPSILONS:
+        for delta in (0.0, len(split.y) ** -2.0):
+            model = eq.LogisticRegression(epsilon=epsilon, delta=delta, domain=split.domain)
+            start = time.perf_counter()
+            model.fit(split.X, split.y)
+            seconds = time.perf_counter() - start
+            rows.append([f"{epsilon:g}", f"{delta:.2g}", model.certificate_.route, f"{seconds / usual:.2f}"])
+    return table_rows(["epsilon", "delta", "taken", "fit time over scikit-learn's"], rows)
+
+
+def main() -> None:
+    """Write splits, or measure and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
+    parser.add_argument("--splits", type=Path, help="write the prepared splits here, and nothing else")
+    parser.add_argument("--peers", type=Path, help="what peers.py measured")
+    parser.add_argument("--out", type=Path, default=Path("docs"), help="folder for the page")
+    parser.add_argument("--seeds-large", type=int, default=20)
+    parser.add_argument("--seeds-small", type=int, default=200)
+    chosen = parser.parse_args()
+    if not chosen.data or not Path(chosen.data).is_dir():
+        parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
+    datasets = read(chosen.data, chosen.seeds_small)
+    if chosen.splits:
+        write_splits(datasets, chosen.splits)
+        return
+    if not chosen.peers:
+        parser.error("say what peers.py measured: --peers build/peers.json")
+    peers = json.loads(chosen.peers.read_text())
+    cells = measure_all(datasets, chosen.seeds_large)
+    unprivate = {name: unprivate_score(group) for name, group in datasets.items()}
+    fixed, points = regret(cells)
+    picture(cells, peers, unprivate, chosen.out / "utility.svg")
+    sections = {
+        "COMPARISON": comparison(cells, peers),
+        "REGRET": f"{fixed}\n\nMean regret: {points:.2f} points.",
+        "CLASSES": several_classes(chosen.data, 3),
+        "TIME": fit_time(datasets["Covertype 1-vs-2"][0]),
+    }
+    for title, text in sections.items():
+        print(f"\n{title}\n{text}")
+    (chosen.out / "utility-tables.md").write_text(
+        "\n\n".join(f"## {title.title()}\n\n{text}" for title, text in sections.items()) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
