@@ -49,9 +49,10 @@ $(PEERS_READY): benchmarks/requirements-peers.lock
 	@touch $(PEERS_READY)
 
 bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: make bench DATA=FOLDER
-	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --splits build/splits
+	$(BIN)/python benchmarks/utility.py splits --data "$(DATA)"
 	$(PEERS)/bin/python benchmarks/peers.py build/splits build/peers.json
-	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --peers build/peers.json --out docs
+	$(BIN)/python benchmarks/utility.py measure --data "$(DATA)"
+	$(BIN)/python benchmarks/utility.py page
 
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -1,11 +1,11 @@
 """Accuracy of the automatic choice, of every mechanism and of the peers, on the same rows in one run.
 
-Three steps, which ``make bench DATA=FOLDER`` does one after the other: write the prepared splits, let peers.py measure
-the peers in their own environment, measure Equipoise and write the tables and the picture of docs/utility.md. ::
+Four steps, which ``make bench DATA=FOLDER`` does one after the other. ::
 
-    python benchmarks/utility.py --data FOLDER --splits build/splits
-    python benchmarks/peers.py build/splits build/peers.json
-    python benchmarks/utility.py --data FOLDER --peers build/peers.json --out docs
+    python benchmarks/utility.py splits --data FOLDER       # write the prepared splits
+    python benchmarks/peers.py build/splits build/peers.json    # measure the peers, in their own environment
+    python benchmarks/utility.py measure --data FOLDER      # measure Equipoise
+    python benchmarks/utility.py page                       # write the tables and the picture of docs/utility.md
 
 Estimators are used as they come: ``LogisticRegression(epsilon=..., delta=..., domain=...)``; nothing is tuned on data.
 """
@@ -18,6 +18,7 @@ import time
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -89,8 +90,7 @@ def write_splits(datasets: dict[str, list[Split]], folder: Path) -> None:
 
 def _codes(split: Split, part: str) -> NDArray[np.int_]:
     classes = split.domain.classes
-    assert classes is not None and classes != "observed"  # noqa: S101
-    return (getattr(split, part) == classes[1]).astype(int)
+    return (getattr(split, part) == classes[1]).astype(int)  # type: ignore[index]
 
 
 def measure(group: list[Split], epsilon: float, delta: float, mechanism: str, runs: int) -> Cell | None:
@@ -144,7 +144,7 @@ def unprivate_score(group: list[Split]) -> float:
     return float(np.mean(scores))
 
 
-def comparison(cells: list[Cell], peers: list[dict]) -> str:
+def comparison(cells: list[Cell], peers: list[dict[str, Any]]) -> str:
     """Return the table of the requirement: the automatic choice's lower bound against the best peer."""
     rows = []
     for cell in cells:
@@ -197,7 +197,7 @@ def regret(cells: list[Cell]) -> tuple[str, float]:
     return table, 100 * float(np.mean(regrets))
 
 
-def picture(cells: list[Cell], peers: list[dict], unprivate: dict[str, float], path: Path) -> None:
+def picture(cells: list[Cell], peers: list[dict[str, Any]], unprivate: dict[str, float], path: Path) -> None:
     """Draw the score of every mechanism over epsilon, a panel a dataset and kind of privacy."""
     records = [asdict(cell) | {"score": max(cell.mean, -1.0)} for cell in cells]
     rivals = [
@@ -262,39 +262,52 @@ def fit_time(split: Split) -> str:
 
 
 def main() -> None:
-    """Write splits, or measure and write the page."""
+    """Write splits, measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=("splits", "measure", "page"))
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
-    parser.add_argument("--splits", type=Path, help="write the prepared splits here, and nothing else")
-    parser.add_argument("--peers", type=Path, help="what peers.py measured")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="folder for what was measured")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder for the page")
     parser.add_argument("--seeds-large", type=int, default=20)
     parser.add_argument("--seeds-small", type=int, default=200)
     chosen = parser.parse_args()
+    ours = chosen.build / "equipoise.json"
+    if chosen.step == "page":
+        write_page(json.loads(ours.read_text()), json.loads((chosen.build / "peers.json").read_text()), chosen.out)
+        return
     if not chosen.data or not Path(chosen.data).is_dir():
         parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
     datasets = read(chosen.data, chosen.seeds_small)
-    if chosen.splits:
-        write_splits(datasets, chosen.splits)
+    if chosen.step == "splits":
+        write_splits(datasets, chosen.build / "splits")
         return
-    if not chosen.peers:
-        parser.error("say what peers.py measured: --peers build/peers.json")
-    peers = json.loads(chosen.peers.read_text())
     cells = measure_all(datasets, chosen.seeds_large)
-    unprivate = {name: unprivate_score(group) for name, group in datasets.items()}
-    fixed, points = regret(cells)
-    picture(cells, peers, unprivate, chosen.out / "utility.svg")
-    sections = {
-        "COMPARISON": comparison(cells, peers),
-        "REGRET": f"{fixed}\n\nMean regret: {points:.2f} points.",
-        "CLASSES": several_classes(chosen.data, 3),
-        "TIME": fit_time(datasets["Covertype 1-vs-2"][0]),
+    found = {
+        "cells": [asdict(cell) for cell in cells],
+        "unprivate": {name: unprivate_score(group) for name, group in datasets.items()},
+        "classes": several_classes(chosen.data, 3),
+        "time": fit_time(datasets["Covertype 1-vs-2"][0]),
     }
-    for title, text in sections.items():
-        print(f"\n{title}\n{text}")
-    (chosen.out / "utility-tables.md").write_text(
-        "\n\n".join(f"## {title.title()}\n\n{text}" for title, text in sections.items()) + "\n"
-    )
+    ours.write_text(json.dumps(found, indent=1))
+
+
+def write_page(ours: dict[str, Any], peers: list[dict[str, Any]], out: Path) -> None:
+    """Put the tables between the page's marks, and draw the picture."""
+    cells = [Cell(**record) for record in ours["cells"]]
+    picture(cells, peers, ours["unprivate"], out / "utility.svg")
+    table, points = regret(cells)
+    sections = {
+        "comparison": comparison(cells, peers),
+        "regret": f"{table}\n\nMean regret: {points:.2f} points.",
+        "classes": ours["classes"],
+        "time": ours["time"],
+    }
+    page = (out / "utility.md").read_text()
+    for name, text in sections.items():
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, after = page.split(start)[0], page.split(end)[1]
+        page = f"{before}{start}\n\n{text}\n\n{end}{after}"
+    (out / "utility.md").write_text(page)
 
 
 if __name__ == "__main__":
