@@ -15,7 +15,7 @@ from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.subsampling import SampledGaussianCurve, smallest_multiplier
 from equipoise.vocabulary.constants import constants, rounding_unit
-from equipoise.vocabulary.facts import Adjacency, Bound, Budget, Hypothesis, Problem
+from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Problem
 
 # What is considered: how many steps, how much momentum, and step lengths in half octaves of one over the smoothness, up
 # to half of where steps would no longer shrink an error.
@@ -59,7 +59,7 @@ class NoisyGradient(Route):
             )
         batch = 0 if parameter is None else _batch(parameter, request.n_samples)
         problem, clip = _problem(request)
-        hypotheses = _hypotheses(problem)
+        hypotheses = _hypotheses(problem, clip)
         if missing := [hypothesis for hypothesis in hypotheses if not hypothesis.holds]:
             remedies = "; ".join(hypothesis.remedy for hypothesis in missing)
             raise NoTheoremApplies("noisy gradient descent", "hypotheses that do not hold", remedies)
@@ -141,12 +141,12 @@ def _problem(request: Request) -> tuple[Problem, float]:
     return request.problem(alpha), problem.loss.typical_slope(problem.domain.label_bound)
 
 
-def _hypotheses(problem: Problem) -> tuple[Hypothesis, ...]:
+def _hypotheses(problem: Problem, clip: float) -> tuple[Hypothesis, ...]:
     return (
         Hypothesis(
-            "neighbouring datasets differ by replacing one row, and n is public",
-            Adjacency.REPLACE_ONE.value == "replace-one",
-            "declare n and use replace-one adjacency",
+            "every row's slope is clipped at a public size (C5, B7)",
+            0 < clip < math.inf,
+            "use a loss with a slope at prediction 0",
         ),
         Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'"),
         Hypothesis(
@@ -154,7 +154,6 @@ def _hypotheses(problem: Problem) -> tuple[Hypothesis, ...]:
             math.isfinite(problem.loss.curvature_bound()),
             "use a smooth loss, such as smooth-hinge, or mechanism='output'",
         ),
-        Hypothesis("every row's gradient is clipped and every step pays (C5)", True, "keep the clip"),
     )
 
 

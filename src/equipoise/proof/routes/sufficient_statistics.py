@@ -84,11 +84,6 @@ def least_squares(request: Request) -> tuple[Problem, tuple[Hypothesis, ...], in
     problem = request.problem(1.0)
     columns = request.n_features + (1 if problem.intercept > 0 else 0)
     hypotheses = (
-        Hypothesis(
-            "neighbouring datasets differ by replacing one row, and n is public",
-            True,
-            "declare n and use replace-one adjacency",
-        ),
         Hypothesis("the loss is the squared one", problem.loss.id == "squared", "use Ridge, or mechanism='objective'"),
         Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'"),
         Hypothesis(
