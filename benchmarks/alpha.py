@@ -1,4 +1,4 @@
-"""Accuracy of `alpha="public"` for guesses of the weights' norm from 1 to 100: the evidence in docs/alpha.md.
+"""Accuracy of output perturbation for guesses of the weights' norm from 1 to 100: the evidence in docs/alpha.md.
 
 python benchmarks/alpha.py --data FOLDER --out docs
 """
@@ -9,9 +9,9 @@ import altair as alt
 import numpy as np
 from prepared import Split, large, small
 from rich.progress import track
-from study import options, request_for, table_rows, test_scores
+from study import options, request_for, table_rows
 
-from equipoise.estimators.base import INTERCEPT_SHARE
+import equipoise as eq
 from equipoise.proof.public_alpha import WEIGHT_GUESS, public_alpha
 from equipoise.vocabulary.facts import Budget
 
@@ -24,19 +24,29 @@ def cells(splits: list[list[Split]], seeds: int) -> Iterator[dict[str, object]]:
     for group, epsilon, guess in track(grid, description="guesses"):
         scores = []
         for number, split in enumerate(group):
-            budget = Budget(epsilon)
-            alpha = public_alpha(request_for(split, budget, INTERCEPT_SHARE, "public"), guess)
-            fixed = request_for(split, budget, INTERCEPT_SHARE, alpha)
-            scores.append(test_scores(split, fixed, range(number * seeds, (number + 1) * seeds)))
+            height = family(split)._intercept_share * split.domain.row_norm
+            alpha = public_alpha(request_for(split, Budget(epsilon), height, "public"), guess)
+            scores.append(mean_score(split, epsilon, alpha, range(number * seeds, (number + 1) * seeds)))
         yield {"data": group[0].name, "epsilon": epsilon, "guess": guess, "score": float(np.mean(scores))}
+
+
+def family(split: Split) -> type[eq.Ridge | eq.LogisticRegression]:
+    return eq.Ridge if split.domain.labels else eq.LogisticRegression
+
+
+def mean_score(split: Split, epsilon: float, alpha: float, seeds: range) -> float:
+    """Return the mean test score of pure output perturbation with a given ridge, one released model a seed."""
+    scores = []
+    for seed in seeds:
+        model = family(split)(epsilon, 0.0, split.domain, alpha, mechanism="output", random_state=seed)
+        scores.append(model.fit(split.X, split.y).score(split.X_test, split.y_test))
+    return float(np.mean(scores))
 
 
 def baseline(split: Split, epsilon: float, seeds: int) -> float:
     """Return the accuracy with the paper's own rule, alpha = sqrt(d / (n epsilon)) ([002], R = 1)."""
     n_samples, n_features = split.X.shape
-    alpha = np.sqrt(n_features / (n_samples * epsilon))
-    fixed = request_for(split, Budget(epsilon), INTERCEPT_SHARE, float(alpha))
-    return float(np.mean(test_scores(split, fixed, range(seeds))))
+    return mean_score(split, epsilon, float(np.sqrt(n_features / (n_samples * epsilon))), range(seeds))
 
 
 def picture(records: list[dict[str, object]], path: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from equipoise.errors import InvalidData
+from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.proof.certificate import Certificate
 
@@ -23,7 +23,8 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     weights : array
         Coefficients in the layout of the model's `coef_`.
     model : an unfitted estimator of this library
-        It says what is minimised, for which domain and budget, with which ledger.
+        It says what is minimised, for which domain and budget, with which ledger. Its mechanism is "output", or the
+        name of a law of noise: other mechanisms do not add their noise to finished weights.
     X, y : table and target
         The rows that the weights were trained on.
     intercept : number or array
@@ -43,7 +44,8 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     >>> y = np.array([1, 1, 0, 0] * 250)
     >>> theirs = LogisticRegression(C=1 / (0.01 * len(y)), fit_intercept=False).fit(X, y)
     >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
-    >>> ours = eq.LogisticRegression(domain=domain, alpha=0.01, fit_intercept=False, random_state=0)
+    >>> ours = eq.LogisticRegression(
+    ...     domain=domain, alpha=0.01, fit_intercept=False, mechanism="output", random_state=0)
     >>> eq.release_solution(theirs.coef_, ours, X, y).predict([[0.5, 0.0]])
     array([1])
     """
@@ -52,6 +54,12 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
 
     def start(certificate: Certificate) -> NDArray[np.float64]:
         request = certificate.request
+        if certificate.route != "output":
+            raise InvalidParameter(
+                "a model that adds noise to finished weights",
+                f"mechanism={request.mechanism!r}, which came to {certificate.route!r}",
+                'pass mechanism="output" to the model',
+            )
         outputs = request.problem(certificate.alpha).loss.outputs
         expected = (outputs, request.n_features)
         if coefficients.shape != expected or intercepts.shape not in ((1,), (outputs,)):

@@ -74,7 +74,8 @@ def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> 
     """
     spreads, counts = _spectrum(columns)
     prediction = EVIDENCE[loss.task] * loss.unit(label_bound)
-    curvature = mean_curvature(loss, label_bound, prediction)
+    # A corner is as curved as a slope that turns within one prediction.
+    curvature = mean_curvature(loss, label_bound, prediction) or loss.typical_slope(label_bound) / prediction
     return Reference(curvature * row_norm**2 * spreads, counts, prediction / row_norm)
 
 
@@ -114,7 +115,7 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     if loss.task == "regression":
         steps = (2 * np.arange(64) + 1) / 64 - 1
         return float(loss.curvature(np.zeros(64), label_bound * steps).mean())
-    points = np.linspace(-6.0, 6.0, 241)
+    points = np.linspace(-6.0, 6.0, 240)
     likely = np.exp(-np.square(points) / 2)
     likely /= likely.sum()
     predictions = deviation * points

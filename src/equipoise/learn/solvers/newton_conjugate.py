@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Array, Solver, Target, accepted
+from equipoise.learn.solvers.base import INSIDE, Array, Solver, Target, accepted
 from equipoise.learn.solvers.gradient import ProjectedGradient
 from equipoise.learn.solvers.line_search import search
 
@@ -31,7 +31,7 @@ class NewtonConjugate(Solver):
         for _ in range(NEWTON_STEPS):
             predictions, gradient = objective.predictions_and_gradient(weights)
             if accepted(gradient, target):
-                if target.radius is None or float(np.linalg.norm(weights)) <= target.radius:
+                if target.radius is None or float(np.linalg.norm(weights)) <= target.radius * INSIDE:
                     return weights
                 break
             step = _conjugate_step(objective, target, predictions, gradient)

@@ -42,7 +42,7 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
     >>> [choice.mechanism for choice in calibrations(1.0, 5, Budget(1.0, 1e-5))]
     ['spherical-laplace', 'laplace', 'gaussian']
     >>> [choice.mechanism for choice in calibrations(1.0, 50, Budget(1.0, 1e-5))]
-    ['gaussian', 'spherical-laplace', 'laplace']
+    ['spherical-laplace', 'gaussian', 'laplace']
     """
     candidates = [named(name) for name in sorted(members())] if request in KINDS else [named(request)]
     scales = {mechanism: mechanism.scale_for(sensitivity, dimension, budget) for mechanism in candidates}

@@ -69,7 +69,9 @@ class NoisyGradient(Route):
         facts = constants(problem, radius)
         dimension = problem.dimension(request.n_features)
         rows = batch or request.n_samples
-        rounding = rounding_unit(rows, dimension) * (clip * facts.row_norm + facts.smoothness * radius)
+        # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
+        times = 1 if problem.loss.outputs == 1 else 2
+        rounding = times * rounding_unit(rows, dimension) * (clip * facts.row_norm + facts.smoothness * radius)
         sensitivity = (2 * clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
         mu = largest_mu(request.budget.epsilon, request.budget.delta - max(MARKS) * LATTICE_DELTA)
         if mu == 0:

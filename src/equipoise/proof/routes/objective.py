@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
@@ -14,6 +14,7 @@ from equipoise.proof.perturbations.vertices import CornerCurve
 from equipoise.proof.reference import of_problem, ridge_share
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
+from equipoise.proof.theorems.approximate import ROUNDING_MARGIN
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
@@ -150,10 +151,15 @@ def _setting(request: Request, problem: Problem, scale: float | None) -> Setting
     if radius is None:
         imagined = of_problem(problem, request.n_features)
         radius = REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
-    facts = constants(problem, radius)
-    dimension = problem.dimension(request.n_features)
-    tolerance = 0.0 if scale is None else public_tolerance(facts, request.n_samples, dimension, scale)
-    return Setting(problem, Recipe(tolerance), request.n_samples, request.n_features, facts)
+    exact = constants(problem, radius)
+    # Clipped rows may be longer than B by their rounding (M4), and so may be what one of them changes.
+    facts = replace(
+        exact,
+        row_norm=exact.row_norm * (1 + ROUNDING_MARGIN),
+        gradient_diameter=exact.gradient_diameter * (1 + ROUNDING_MARGIN),
+    )
+    setting = Setting(problem, Recipe(), request.n_samples, request.n_features, facts)
+    return setting if scale is None else replace(setting, recipe=Recipe(public_tolerance(setting, scale)))
 
 
 def _share(request: Request, problem: Problem, deviation: float, finishing: float) -> float:

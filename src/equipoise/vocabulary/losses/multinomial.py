@@ -128,12 +128,13 @@ class Multinomial(Loss):
     def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
         """Return the corners of the changes of a gradient over all weights (E3a, several classes).
 
-        For labels y and y' these are ``(e_k - e_y) x - (e_l - e_y') x'``: K - 1 with both classes the other's label,
-        ``2 sqrt(2) B`` long, ``(K - 1)^2`` with two others, ``sqrt(6) B``, and ``2 (K - 1)`` with one of them gone.
+        For labels y and y' these are ``(e_k - e_y) x - (e_l - e_y') x'``. At worst K - 1 of them are ``2 sqrt(2) B``
+        long, where label and other class agree, ``(K - 1)(K - 2)`` are ``sqrt(6) B`` long, and ``2 (K - 1)``, in which
+        one row's part is gone, ``sqrt(2) B``.
         """
         others = self.outputs - 1
         lengths = (2 * math.sqrt(2), math.sqrt(6), math.sqrt(2))
-        counts = (others, others**2, 2 * others)
+        counts = (others, others * (others - 1), 2 * others)
         return tuple((count, length * row_norm) for count, length in zip(counts, lengths, strict=True))
 
     def determinant_price(self, share: float) -> float:

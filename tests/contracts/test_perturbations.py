@@ -1,0 +1,528 @@
+"""The contract of every theorem on objective perturbation: its claim holds for exact densities, and faults do not.
+
+Noise and minimiser determine each other: ``b = -(sum of gradients + n alpha w)``. So the density of the minimiser is
+known exactly, ``f(b(w)) det(db/dw)``, and the divergence of two neighbours is an integral, computed here by Gauss
+panels cut at every corner of the losses. No draws, no confidence bounds.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from equipoise.errors import NoTheoremApplies
+from equipoise.proof import perturbations
+from equipoise.proof.curves import GaussianCurve, PureCurve
+from equipoise.proof.mechanisms import named as law_named
+from equipoise.proof.perturbations import Perturbation, answers
+from equipoise.proof.perturbations.base import determinant_price, row_share
+from equipoise.proof.perturbations.pure import FreeDeterminant, PureTilt
+from equipoise.proof.perturbations.vertices import Corners, LogisticCorners
+from equipoise.proof.request import Request
+from equipoise.proof.routes import objective as route
+from equipoise.vocabulary.constants import constants
+from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe, Setting
+from equipoise.vocabulary.losses import named as loss_named
+from equipoise.vocabulary.penalties import named as penalty_named
+
+Array = NDArray[np.float64]
+
+REPOSITORY = Path(__file__).parents[2]
+IDS = sorted(perturbations.members())
+LAWS = ("spherical-laplace", "gaussian")
+
+every_theorem = pytest.mark.parametrize("name", IDS)
+
+# Losses of the contract, and the radius of the ball the weights are kept in.
+SMOOTH = {
+    "logistic": math.inf,
+    "clipped-logistic:0.5": math.inf,
+    "clipped-logistic:0.2": 3.0,
+    "multinomial:4": math.inf,
+    "smooth-hinge:0.5": math.inf,
+    "huber:0.5": math.inf,
+    "clipped-squared:1": math.inf,
+    "squared": 1.5,
+}
+
+
+def situation(
+    loss: str,
+    alpha: float,
+    n_samples: int,
+    row_norm: float = 1.0,
+    radius: float = math.inf,
+    n_features: int = 1,
+    penalty: str = "l2",
+) -> Setting:
+    """Return the setting of an exact minimiser over a ball; the constants are suprema over that ball."""
+    member = loss_named(loss)
+    target = {"labels": (-1.0, 1.0)} if member.task == "regression" else {"classes": tuple(range(max(2, member.outputs)))}
+    problem = Problem(member, penalty_named(penalty, alpha), Domain(row_norm, **target))
+    return Setting(problem, Recipe(), n_samples, n_features, constants(problem, radius))
+
+
+def holds(theorem: Perturbation, setting: Setting, law: str) -> bool:
+    return all(hypothesis.holds for hypothesis in theorem.hypotheses(setting, law_named(law)))
+
+
+# --- what a theorem says about itself ---------------------------------------------------------------------------------
+
+
+@every_theorem
+def test_it_says_what_it_is(name):
+    theorem = perturbations.members()[name]()
+    for text in (theorem.id, theorem.citation, theorem.statement, type(theorem).__doc__):
+        assert text.strip()
+    assert theorem.id == name
+    for law in LAWS:
+        for hypothesis in theorem.hypotheses(situation("logistic", 1.0, 10), law_named(law)):
+            assert hypothesis.claim.strip()
+            assert hypothesis.remedy.strip()
+
+
+@every_theorem
+def test_its_proof_is_cited_and_written_if_it_certifies(name):
+    theorem = perturbations.members()[name]
+    assert f"docs/proofs/{name}.md" in re.findall(r"docs/proofs/[\w-]+\.md", theorem.citation)
+    if theorem.certifies:
+        text = (REPOSITORY / "docs" / "proofs" / f"{name}.md").read_text(encoding="utf-8")
+        assert name in text
+        assert "proof" in text.lower()
+        assert len(text) >= 600
+
+
+@every_theorem
+def test_it_serves_some_loss_and_law_and_then_meets_a_budget(name):
+    theorem = perturbations.members()[name]()
+    served = [(loss, law) for loss, law in itertools.product(SMOOTH, LAWS) if holds(theorem, wide(loss), law)]
+    assert served
+    for loss, law in served:
+        budget = Budget(1.0, 0.0 if law == "spherical-laplace" else 1e-5)
+        assert theorem.scale_for(wide(loss), law_named(law), budget) is not None
+
+
+def wide(loss: str) -> Setting:
+    return situation(loss, 0.5, 100, radius=SMOOTH[loss], n_features=3)
+
+
+REFUSED = {
+    "hinge": situation("hinge", 0.5, 100),
+    "absolute": situation("absolute", 0.5, 100),
+    "unbounded slope": situation("squared", 0.5, 100),
+    "elastic net": situation("huber:0.5", 0.5, 100, penalty="elastic-net:0.5"),
+    "bridge": situation("huber:0.5", 0.5, 100, radius=2.0, penalty="bridge:1.5"),
+}
+WORDS = {
+    "hinge": "smooth loss",
+    "absolute": "smooth loss",
+    "unbounded slope": "radius",
+    "elastic net": "L2 penalty",
+    "bridge": "L2 penalty",
+}
+
+
+@every_theorem
+@pytest.mark.parametrize("kind", REFUSED)
+def test_it_refuses_what_its_proof_does_not_cover_and_says_what_to_do(name, kind):
+    theorem = perturbations.members()[name]()
+    for law in LAWS:
+        missing = [entry for entry in theorem.hypotheses(REFUSED[kind], law_named(law)) if not entry.holds]
+        assert any(WORDS[kind] in entry.remedy for entry in missing)
+        found = dict(zip(IDS, answers(REFUSED[kind], law_named(law), Budget(1.0, 1e-5)), strict=True))[name]
+        assert found[0].value is None
+        assert found[1] is None
+        assert found[0].missing
+
+
+@every_theorem
+def test_it_refuses_noise_that_is_not_the_same_in_every_direction(name):
+    theorem = perturbations.members()[name]()
+    missing = [entry for entry in theorem.hypotheses(wide("logistic"), law_named("laplace")) if not entry.holds]
+    assert any("spherical-laplace" in entry.remedy for entry in missing)
+
+
+# --- calibration and curves -------------------------------------------------------------------------------------------
+
+
+@st.composite
+def planned(draw) -> tuple[str, Setting, Budget]:
+    loss = draw(st.sampled_from(sorted(SMOOTH)))
+    alpha = 10.0 ** draw(st.floats(-4, 4))
+    n_samples = draw(st.integers(1, 10**6))
+    row_norm = 10.0 ** draw(st.floats(-3, 3))
+    radius = SMOOTH[loss] if draw(st.booleans()) else 10.0 ** draw(st.floats(-2, 2))
+    setting = situation(loss, alpha, n_samples, row_norm, radius, draw(st.integers(1, 60)))
+    delta = draw(st.sampled_from([0.0, 1.0]))
+    return loss, setting, Budget(10.0 ** draw(st.floats(-2, 1.5)), delta * 10.0 ** draw(st.floats(-12, -0.5)))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(planned())
+def test_calibration_lands_on_the_private_side_and_is_not_wasteful(case):
+    _, setting, budget = case
+    for law, name in itertools.product(LAWS, IDS):
+        theorem = perturbations.members()[name]()
+        if not holds(theorem, setting, law):
+            continue
+        scale = theorem.scale_for(setting, law_named(law), budget)
+        if scale is None:
+            continue
+        assert 0 < scale < math.inf
+        assert theorem.curve(setting, law_named(law), scale).delta(budget.epsilon) <= budget.delta
+        if name != "E2a":  # E2a's curve jumps where the determinant ceases to be free
+            assert theorem.curve(setting, law_named(law), 0.99 * scale).delta(budget.epsilon) > budget.delta
+
+
+def test_a_price_above_epsilon_leaves_no_scale():
+    setting = situation("logistic", 1e-4, 10)
+    assert determinant_price(setting) > 1
+    for law, budget in (("spherical-laplace", Budget(1.0)), ("gaussian", Budget(1.0, 1e-5))):
+        for _, calibration in answers(setting, law_named(law), budget):
+            assert calibration is None
+
+
+@every_theorem
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_curve_falls_with_epsilon(name, loss, law):
+    theorem, setting = perturbations.members()[name](), situation(loss, 0.5, 10, radius=SMOOTH[loss], n_features=2)
+    if not holds(theorem, setting, law):
+        return
+    for size in (0.3, 1.0, 4.0):
+        curve = theorem.curve(setting, law_named(law), size * setting.constants.gradient_diameter)
+        deltas = [curve.delta(epsilon) for epsilon in np.linspace(0.0, 6.0, 61)]
+        assert all(0 <= later <= earlier * (1 + 1e-12) <= 1 + 1e-12 for earlier, later in itertools.pairwise(deltas))
+        assert deltas[-1] < deltas[0]
+
+
+@every_theorem
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_curve_falls_with_the_scale(name, loss, law, request):
+    theorem, setting = perturbations.members()[name](), situation(loss, 0.5, 10, radius=SMOOTH[loss], n_features=2)
+    if not holds(theorem, setting, law):
+        return
+    if name == "E2a":
+        request.applymarker(pytest.mark.xfail(reason="E2a's level jumps up at eps_b = 2k: bug reported"))
+    scales = setting.constants.gradient_diameter * np.geomspace(0.2, 50.0, 60)
+    for epsilon in (0.3, 1.0, 3.0):
+        deltas = [theorem.curve(setting, law_named(law), scale).delta(epsilon) for scale in scales]
+        assert all(later <= earlier * (1 + 1e-12) for earlier, later in itertools.pairwise(deltas))
+
+
+# THEOREMS L2: sigma / Gam at (1, 1e-5) where the determinant costs nothing.
+KNOWN = {
+    ("E3a", "logistic"): 3.7306,
+    ("E3a", "smooth-hinge:0.5"): 3.7306,
+    ("E3a", "huber:0.5"): 3.884,
+    ("E3a", "multinomial:10"): 4.256,
+    ("E3b", "logistic"): 3.7306,
+    ("E3c", "logistic"): 4.251,
+    ("E3c", "huber:0.5"): 4.251,
+}
+
+
+@pytest.mark.parametrize(("name", "loss"), KNOWN)
+def test_gaussian_scales_are_those_of_the_catalogue(name, loss):
+    setting = situation(loss, 1e12, 100)
+    scale = perturbations.members()[name]().scale_for(setting, law_named("gaussian"), Budget(1.0, 1e-5))
+    digits = len(str(KNOWN[name, loss]).partition(".")[2])
+    assert round(scale / setting.constants.gradient_diameter, digits) == KNOWN[name, loss]
+
+
+def test_pure_scales_are_those_of_the_catalogue():
+    law, budget = law_named("spherical-laplace"), Budget(1.5)
+    setting = situation("huber:0.5", 0.2, 50, row_norm=2.0)
+    expected = 2 * 0.5 * 2.0 / (1.5 - math.log1p(4.0 / (50 * 0.2)))
+    assert PureTilt().scale_for(setting, law, budget) == pytest.approx(expected, rel=1e-11)
+    classes = situation("multinomial:4", 0.2, 50, row_norm=2.0)
+    expected = 2 * math.sqrt(2) * 2.0 / (1.5 - 3 * math.log1p(4.0 / (4 * 50 * 0.2)))
+    assert PureTilt().scale_for(classes, law, budget) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(("alpha", "free"), [(1.0, True), (0.21, True), (0.19, False), (0.05, False)])
+def test_the_determinant_is_free_for_the_logistic_loss_from_twice_the_rows_share_on(alpha, free):
+    setting, budget, law = situation("logistic", alpha, 10), Budget(1.0), law_named("spherical-laplace")
+    assert (2 * row_share(setting) <= budget.epsilon) is free
+    scale = FreeDeterminant().scale_for(setting, law, budget)
+    if free:
+        assert scale == pytest.approx(2.0, rel=1e-12)
+        assert scale < PureTilt().scale_for(setting, law, budget)
+    else:
+        assert scale is None
+
+
+# --- only what certifies is taken -------------------------------------------------------------------------------------
+
+
+class Tempting(PureTilt):
+    """A false theorem: no price for the determinant, and half of the gradient's change."""
+
+    id: ClassVar[str] = "A-tempting"
+    certifies: ClassVar[bool] = False
+
+    def level(self, setting, scale):
+        return setting.constants.gradient_diameter / (2 * scale)
+
+    def scale_for(self, setting, law, budget):
+        return setting.constants.gradient_diameter / (2 * budget.epsilon)
+
+
+def test_a_smaller_value_that_does_not_certify_is_shown_and_never_chosen(monkeypatch):
+    genuine = perturbations.members()
+    asked = Request(
+        "logistic", "l2", 0.5, Domain(1.0, classes=(0, 1)), 0.0, 100, 3, Budget(1.0), mechanism="objective:1"
+    )
+    before = next(route.Objective().plans(asked, 1.0))
+    for module in (perturbations, route):
+        monkeypatch.setattr(module, "members", lambda: {**genuine, Tempting.id: Tempting})
+    after = next(route.Objective().plans(asked, 1.0))
+    assert after.bounds[0].theorem == "A-tempting+E4"
+    assert after.bounds[0].value < before.noise_scale
+    assert (after.theorem, after.noise_scale, after.candidates) == (
+        before.theorem,
+        before.noise_scale,
+        before.candidates,
+    )
+    monkeypatch.setattr(Tempting, "certifies", True)  # were it to certify, it would be taken
+    assert next(route.Objective().plans(asked, 1.0)).theorem == "A-tempting+E4"
+
+
+def test_when_nothing_certifies_the_route_refuses(monkeypatch):
+    for module in (perturbations, route):
+        monkeypatch.setattr(module, "members", lambda: {Tempting.id: Tempting})
+    asked = Request(
+        "logistic", "l2", 0.5, Domain(1.0, classes=(0, 1)), 0.0, 100, 3, Budget(1.0), mechanism="objective:1"
+    )
+    with pytest.raises(NoTheoremApplies) as refusal:
+        next(route.Objective().plans(asked, 1.0))
+    assert refusal.value.remedy
+
+
+# --- exact densities in one dimension ---------------------------------------------------------------------------------
+
+# Nodes and weights of one Gauss panel on [0, 1].
+NODES, WEIGHTS = (lambda nodes, weights: ((nodes + 1) / 2, weights / 2))(*np.polynomial.legendre.leggauss(8))
+PANELS = 240
+# How far out the noise is followed, in scales: the rest has mass e^-45, below 1e-19.
+REACHED = {"spherical-laplace": 45.0, "gaussian": 10.0}
+# What eight-point panels of this number leave open; the divergences compared are 1e-7 and more.
+QUADRATURE = 2e-4
+
+
+@dataclass(frozen=True)
+class Line:
+    """A table with one column: rows, coded targets, and the noise in its objective."""
+
+    setting: Setting
+    law: str
+    scale: float
+    rows: tuple[float, ...]
+    targets: tuple[float, ...]
+    ridge: float | None = None  # n alpha, unless another one is planted
+
+    @property
+    def _ridge(self) -> float:
+        return self.setting.n_samples * self.setting.constants.strong_convexity if self.ridge is None else self.ridge
+
+    def noise(self, weights: Array) -> Array:
+        """Return the b whose minimiser these weights are."""
+        x, y, loss = np.array(self.rows), np.array(self.targets), self.setting.problem.loss
+        slopes = [loss.slope(weights * row, np.full_like(weights, code)) * row for row, code in zip(x, y, strict=True)]
+        return -(sum(slopes) + self._ridge * weights)
+
+    def stretch(self, weights: Array) -> Array:
+        """Return |db/dw|."""
+        loss = self.setting.problem.loss
+        pairs = zip(self.rows, self.targets, strict=True)
+        return self._ridge + sum(
+            loss.curvature(weights * row, np.full_like(weights, code)) * row**2 for row, code in pairs
+        )
+
+    def log_noise(self, noise: Array) -> Array:
+        if self.law == "gaussian":
+            return -np.square(noise / self.scale) / 2 - math.log(self.scale * math.sqrt(2 * math.pi))
+        return -np.abs(noise) / self.scale - math.log(2 * self.scale)
+
+    def log_density(self, weights: Array) -> Array:
+        return self.log_noise(self.noise(weights)) + np.log(self.stretch(weights))
+
+    def below(self, noise: float) -> float:
+        """Return the chance that the noise is below this value, accurate in both tails."""
+        if self.law == "gaussian":
+            return math.erfc(-noise / self.scale / math.sqrt(2)) / 2
+        tail = math.exp(-abs(noise) / self.scale) / 2
+        return tail if noise < 0 else 1 - tail
+
+    def ends(self) -> tuple[float, float]:
+        """Return the chances of the two ends of the ball, where the constraint binds."""
+        radius = self.setting.constants.radius
+        low, high = self.noise(np.array([-radius, radius]))
+        return self.below(-low), self.below(high)  # the laws are even
+
+    def weights(self, noise: Array) -> Array:
+        """Return the minimisers that belong to noise, by bisection; b falls as w rises."""
+        slack = sum(abs(row) * 40.0 for row in self.rows) + 1.0
+        low, high = -(noise + slack) / self._ridge, -(noise - slack) / self._ridge
+        for _ in range(110):
+            middle = (low + high) / 2
+            above = self.noise(middle) > noise
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return (low + high) / 2
+
+    def corners(self) -> list[float]:
+        """Return the weights at which a curvature jumps."""
+        loss = self.setting.problem.loss
+        margins = {
+            "clipped-logistic": [getattr(loss, "corner", 0.0)],
+            "smooth-hinge": [1 - getattr(loss, "width", 0.0), 1 + getattr(loss, "width", 0.0)],
+        }.get(loss.id, [])
+        found = [code * margin / row for row, code in zip(self.rows, self.targets, strict=True) if row for margin in margins]
+        caps = {"huber": 1.0, "clipped-squared": 0.5}
+        if loss.id in caps:
+            width = caps[loss.id] * loss.cap
+            found += [(code + side * width) / row for row, code in zip(self.rows, self.targets, strict=True) if row for side in (-1, 1)]
+        return found
+
+
+def panels(first: Line, second: Line) -> tuple[Array, Array]:
+    """Return nodes in w and their weights: even panels in the first table's noise, cut wherever something jumps."""
+    span, radius = REACHED[first.law] * first.scale, first.setting.constants.radius
+    jumps = np.array([0.0, *first.corners(), *second.corners()])
+    # Where either noise is zero the Laplace density has a peak.
+    peaks = [float(line.weights(np.zeros(1))[0]) for line in (first, second)]
+    cuts = first.noise(np.concatenate([jumps, peaks]))
+    ends = np.array([-span, span])
+    if math.isfinite(radius):
+        ends = np.clip(np.sort(first.noise(np.array([-radius, radius]))), -span, span)
+    edges = np.unique(np.concatenate([np.linspace(ends[0], ends[1], PANELS), cuts[(cuts > ends[0]) & (cuts < ends[1])]]))
+    lengths = np.diff(edges)
+    noise = (edges[:-1, None] + lengths[:, None] * NODES).ravel()
+    return first.weights(noise), (lengths[:, None] * WEIGHTS).ravel()
+
+
+def divergence(first: Line, second: Line, epsilon: float) -> float:
+    """Return the hockey-stick divergence of the two minimisers, by quadrature."""
+    points, measure = panels(first, second)
+    ratio = first.log_density(points) - second.log_density(points)
+    mass = np.exp(first.log_noise(first.noise(points))) * measure
+    total = float(mass @ np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - ratio))))
+    if math.isfinite(first.setting.constants.radius):
+        for one, other in zip(first.ends(), second.ends(), strict=True):
+            total += max(0.0, one - math.exp(epsilon) * other)
+    return total
+
+
+def largest_ratio(first: Line, second: Line) -> float:
+    """Return the supremum of the log ratio of the densities, on the nodes and at the ends of the ball."""
+    points, _ = panels(first, second)
+    found = float(np.max(first.log_density(points) - second.log_density(points)))
+    if math.isfinite(first.setting.constants.radius):
+        for one, other in zip(first.ends(), second.ends(), strict=True):
+            found = max(found, math.log(one / other) if one > 0 else -math.inf)
+    return found
+
+
+def neighbours(loss: str, n_samples: int, row_norm: float) -> Iterator[tuple[tuple[float, float], ...]]:
+    """Yield an example, the one that replaces it, and the others that both tables share.
+
+    Extreme rows and targets, a row that pulls nothing, and others that are absent, that hold the weights where the
+    curvature is largest, or that pull to one side.
+    """
+    long, short, none = row_norm, row_norm / 2, 0.0
+    regression = loss_named(loss).task == "regression"
+    pairs = [((long, 1.0), (none, 1.0)), ((long, 1.0), (long, -1.0)), ((long, 1.0), (short, -1.0))]
+    if regression:
+        pairs += [((long, 0.0), (none, 0.0)), ((long, 1.0), (long, 0.0))]
+    common = [[(none, 1.0)], [(long, 1.0), (long, -1.0)], [(long, 1.0)]] if n_samples > 1 else [[]]
+    for pair, others in itertools.product(pairs, common):
+        shared = list(itertools.islice(itertools.cycle(others), n_samples - 1)) if others else []
+        for one, other in (pair, pair[::-1]):
+            yield (one, other, *shared)
+
+
+def tables(setting: Setting, law: str, scale: float, loss: str, ridge: float | None = None) -> Iterator[tuple[Line, Line]]:
+    for one, other, *shared in neighbours(loss, setting.n_samples, setting.constants.row_norm):
+        lines = [
+            Line(setting, law, scale, *zip(*(mine, *shared), strict=True), ridge) for mine in (one, other)
+        ]
+        yield lines[0], lines[1]
+
+
+def worst(setting: Setting, law: str, scale: float, loss: str, epsilon: float) -> float:
+    return max(divergence(first, second, epsilon) for first, second in tables(setting, law, scale, loss))
+
+
+def worst_ratio(setting: Setting, law: str, scale: float, loss: str) -> float:
+    return max(largest_ratio(first, second) for first, second in tables(setting, law, scale, loss))
+
+
+# Loss, radius of the ball.
+LINES = {
+    "logistic": math.inf,
+    "clipped-logistic:0.5": math.inf,
+    "smooth-hinge:0.5": math.inf,
+    "huber:0.5": math.inf,
+    "squared": 1.0,
+}
+# Rows and ridge: the share of one row, k = B^2 / (n alpha), from small to large.
+SHARES = ((1, 20.0), (1, 1.0), (1, 0.2), (3, 0.6), (4, 0.05))
+
+
+def test_the_density_integrates_to_one_and_belongs_to_the_minimiser():
+    for loss, law in itertools.product(LINES, LAWS):
+        setting = situation(loss, 0.3, 2, radius=LINES[loss])
+        for first, second in itertools.islice(tables(setting, law, 1.3, loss), 4):
+            # Integrated in the other table's noise, where nothing cancels.
+            points, measure = panels(second, first)
+            stretch = second.stretch(points)
+            mass = float((np.exp(first.log_density(points)) / stretch) @ measure)
+            if math.isfinite(LINES[loss]):
+                mass += sum(first.ends())
+            assert mass == pytest.approx(1.0, abs=1e-7)
+            noise = np.array([-2.0, -0.1, 0.0, 1.0])
+            step = 1e-6
+            points = first.weights(noise)
+            assert first.noise(points) == pytest.approx(noise, abs=1e-9)
+            slope = (first.noise(points + step) - first.noise(points - step)) / (2 * step)
+            assert -slope == pytest.approx(first.stretch(points), rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", LINES)
+@pytest.mark.parametrize("share", range(len(SHARES)))
+def test_the_exact_log_ratio_stays_below_the_pure_claim(loss, share):
+    n_samples, alpha = SHARES[share]
+    setting = situation(loss, alpha, n_samples, radius=LINES[loss])
+    for theorem in (PureTilt(), FreeDeterminant()):
+        if not holds(theorem, setting, "spherical-laplace"):
+            continue
+        for pull in (0.2, 1.0, 4.0):
+            scale = setting.constants.gradient_diameter / pull
+            assert worst_ratio(setting, "spherical-laplace", scale, loss) <= theorem.level(setting, scale) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["E3a", "E3b", "E3c"])
+@pytest.mark.parametrize("loss", LINES)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_exact_divergence_stays_below_the_approximate_claim(name, loss, law):
+    theorem = perturbations.members()[name]()
+    for n_samples, alpha in SHARES:
+        setting = situation(loss, alpha, n_samples, radius=LINES[loss])
+        if not holds(theorem, setting, law):
+            continue
+        for size, epsilon in ((0.5, 2.0), (1.0, 1.0), (2.0, 4.0)):
+            scale = size * setting.constants.gradient_diameter
+            claimed = theorem.curve(setting, law_named(law), scale).delta(epsilon)
+            if claimed < 1:
+                observed = worst(setting, law, scale, loss, epsilon)
+                assert observed <= claimed * (1 + QUADRATURE) + 1e-12
