@@ -52,6 +52,8 @@ bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: ma
 	$(BIN)/python benchmarks/utility.py splits --data "$(DATA)"
 	$(PEERS)/bin/python benchmarks/peers.py build/splits build/peers.json
 	$(BIN)/python benchmarks/utility.py measure --data "$(DATA)"
+	$(BIN)/python benchmarks/utility.py classes --data "$(DATA)"
+	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py page
 
 lock: $(READY)  ## resolve the development lock again (needs uv)

@@ -1,6 +1,6 @@
 """How scores depend on the constants of the reference problem: the evidence in docs/mechanisms.md.
 
-python benchmarks/reference.py --data FOLDER --out docs
+python benchmarks/reference.py --data FOLDER --seeds 5 --out docs
 """
 
 import time
@@ -170,18 +170,20 @@ def picture(found: list[Cell], path: str) -> None:
     order = [f"{route}, epsilon {epsilon:g}" for (route, _), epsilon in product(ROUTES, EPSILONS)]
     colours = alt.Scale(domain=order, range=["#4c78a8", "#f58518", "#4c78a8", "#f58518"])
     dashes = alt.Scale(domain=order, range=[[1, 0], [1, 0], [5, 3], [5, 3]])
+    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=600, symbolStrokeWidth=2)
+    axis = alt.Axis(title="evidence of a typical prediction (3 is used)", values=list(EVIDENCE))
     chart = (
         alt.Chart(alt.Data(values=shown))
         .mark_line(point=True)
         .encode(
-            x=alt.X("evidence:Q", title="evidence of a typical prediction (3 is used)").scale(type="log"),
+            x=alt.X("evidence:Q", axis=axis).scale(type="log"),
             y=alt.Y("score:Q", title="test accuracy (R2 for diabetes)").scale(zero=False),
-            color=alt.Color("line:N", title=None, scale=colours),
-            strokeDash=alt.StrokeDash("line:N", title=None, scale=dashes),
+            color=alt.Color("line:N", scale=colours, legend=legend),
+            strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend),
         )
         .properties(width=210, height=150)
         .facet(facet=alt.Facet("data:N", title=None, sort=list(dict.fromkeys(cell.data for cell in found))), columns=3)
-        .resolve_scale(y="independent")
+        .resolve_scale(x="independent", y="independent")
         .configure(font="sans-serif", background="white")
     )
     chart.save(path)

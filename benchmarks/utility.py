@@ -1,10 +1,10 @@
 """Accuracy of the automatic choice, of every mechanism and of the peers, on the same rows in one run.
 
-Four steps, which ``make bench DATA=FOLDER`` does one after the other. ::
+Steps that ``make bench DATA=FOLDER`` takes one after the other. ::
 
     python benchmarks/utility.py splits --data FOLDER       # write the prepared splits
     python benchmarks/peers.py build/splits build/peers.json    # measure the peers, in their own environment
-    python benchmarks/utility.py measure --data FOLDER      # measure Equipoise
+    python benchmarks/utility.py measure --data FOLDER      # measure Equipoise; then the same with classes and time
     python benchmarks/utility.py page                       # write the tables and the picture of docs/utility.md
 
 Estimators are used as they come: ``LogisticRegression(epsilon=..., delta=..., domain=...)``; nothing is tuned on data.
@@ -266,7 +266,7 @@ def fit_time(split: Split) -> str:
 def main() -> None:
     """Write splits, measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("splits", "measure", "page"))
+    parser.add_argument("step", choices=("splits", "measure", "classes", "time", "page"))
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--build", type=Path, default=Path("build"), help="folder for what was measured")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder for the page")
@@ -279,18 +279,28 @@ def main() -> None:
         return
     if not chosen.data or not Path(chosen.data).is_dir():
         parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
+    if chosen.step == "classes":
+        keep(ours, {"classes": several_classes(chosen.data, 1)})
+        return
+    if chosen.step == "time":
+        keep(ours, {"time": fit_time(covertype(chosen.data))})
+        return
     datasets = read(chosen.data, chosen.seeds_small)
     if chosen.step == "splits":
         write_splits(datasets, chosen.build / "splits")
         return
-    cells = measure_all(datasets, chosen.seeds_large)
-    found = {
-        "cells": [asdict(cell) for cell in cells],
-        "unprivate": {name: unprivate_score(group) for name, group in datasets.items()},
-        "classes": several_classes(chosen.data, 3),
-        "time": fit_time(datasets["Covertype 1-vs-2"][0]),
-    }
-    ours.write_text(json.dumps(found, indent=1))
+    unprivate: dict[str, float] = {}
+    cells: list[dict[str, Any]] = []
+    for name, group in datasets.items():
+        cells += [asdict(cell) for cell in measure_all({name: group}, chosen.seeds_large)]
+        unprivate[name] = unprivate_score(group)
+        keep(ours, {"cells": cells, "unprivate": unprivate})
+
+
+def keep(path: Path, found: dict[str, Any]) -> None:
+    """Write what was found beside what was found before."""
+    before = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(before | found, indent=1))
 
 
 def write_page(ours: dict[str, Any], peers: list[dict[str, Any]], out: Path) -> None:

@@ -10,8 +10,9 @@ from sklearn.linear_model import Ridge as PlainRidge
 from sklearn.svm import LinearSVC as PlainLinearSVC
 
 import equipoise as eq
-from equipoise.errors import InvalidData
+from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import INTERCEPT_SHARE
+from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE
 from equipoise.learn.problem import Objective
 
 Array = NDArray[np.float64]
@@ -22,6 +23,9 @@ LABELS = eq.Domain(row_norm=1.0, labels=(-3.0, 5.0))
 MIDPOINT = 1.0
 OPEN = 1e13
 ALPHA = 0.05
+
+# The entry of the constant column.
+SHARES = {"ridge": REGRESSION_INTERCEPT_SHARE, "elastic net": REGRESSION_INTERCEPT_SHARE}
 
 MODELS = {
     "logistic": (eq.LogisticRegression, TWO, {}),
@@ -34,7 +38,8 @@ MODELS = {
 
 def make(name: str, **changes):
     kind, domain, parameters = MODELS[name]
-    return kind(**{"epsilon": OPEN, "alpha": ALPHA, "domain": domain, "random_state": 0, **parameters, **changes})
+    usual = {"epsilon": OPEN, "alpha": ALPHA, "domain": domain, "mechanism": "output", "random_state": 0}
+    return kind(**{**usual, **parameters, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +53,8 @@ def table() -> tuple[Array, dict[str, Array]]:
     return X, {**targets, "support vectors": two, "elastic net": number}
 
 
-def with_column(X: Array) -> Array:
-    return np.hstack([X, np.full((len(X), 1), INTERCEPT_SHARE)])
+def with_column(X: Array, share: float) -> Array:
+    return np.hstack([X, np.full((len(X), 1), share)])
 
 
 def theirs(name: str, X: Array, y: Array) -> Array:
@@ -84,11 +89,12 @@ def allowed(model) -> float:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_weights_of_scikit_learn_are_released_with_the_certificate_of_fit(table, name, fit_intercept):
     X, y = table[0], table[1][name]
-    solution = theirs(name, with_column(X) if fit_intercept else X, y)
+    share = SHARES.get(name, INTERCEPT_SHARE)
+    solution = theirs(name, with_column(X, share) if fit_intercept else X, y)
     centre = MIDPOINT if name in ("ridge", "elastic net") else 0.0
     coefficients, intercepts = solution, np.full(len(solution), 0.0)
     if fit_intercept:
-        coefficients, intercepts = solution[:, :-1], centre + INTERCEPT_SHARE * solution[:, -1]
+        coefficients, intercepts = solution[:, :-1], centre + share * solution[:, -1]
     released = eq.release_solution(coefficients, make(name, fit_intercept=fit_intercept), X, y, intercepts)
     # Two solvers, each within its tolerance; only the hinge's is worth mentioning.
     room = 1e-6 if name != "support vectors" else 1e-6 + allowed(released)
@@ -147,6 +153,19 @@ WRONG = {
     "a table of intercepts": (np.zeros((1, 4)), np.zeros((1, 1))),
     "rows of different lengths": ([[1.0, 2.0], [3.0]], 0.0),
 }
+
+
+@pytest.mark.parametrize("mechanism", ["auto", "objective", "noisy-gradient", "noisy-gradient:50"])
+def test_noise_that_does_not_go_to_finished_weights_is_refused_before_the_ledger_is_touched(table, tmp_path, mechanism):
+    X, y = table[0], table[1]["logistic"]
+    reference = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(reference).create(eq.Budget(1.0, 1e-5))
+    model = make("logistic", epsilon=0.25, delta=1e-6, mechanism=mechanism, random_state=None, ledger=reference)
+    assert model.plan(*X.shape).route != "output"
+    with pytest.raises(InvalidParameter, match='mechanism="output"'):
+        eq.release_solution(np.zeros((1, 4)), model, X, y)
+    assert not hasattr(model, "coef_")
+    assert str(eq.Ledger(reference).balance().epsilon_left) in ("1", "1.0")
 
 
 @pytest.mark.parametrize("wrong", WRONG)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise.errors import CertificateUnreadable, EquipoiseError
+from equipoise.proof import routes
 from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
 from equipoise.proof.request import Request
 
@@ -19,6 +20,14 @@ REQUESTS = {
     "pure": Request("logistic", "l2", "public", CLASSES, 0.2, 1000, 5, eq.Budget(1.0)),
     "given alpha": Request("logistic", "l2", 0.05, CLASSES, 0.0, 1000, 5, eq.Budget(0.5), mechanism="laplace"),
     "approximate": Request("squared", "l2", 0.05, LABELS, 0.4, 1000, 40, eq.Budget(1.0, 1e-6), public_seed=3),
+    "auto": Request("logistic", "l2", "public", CLASSES, 0.2, 1000, 5, eq.Budget(1.0), mechanism="auto"),
+    "auto, corners": Request("hinge", "l2", "public", CLASSES, 0.2, 1000, 5, eq.Budget(1.0), mechanism="auto"),
+    "objective": Request("squared", "l2", "public", LABELS, 0.4, 1000, 5, eq.Budget(1.0), mechanism="objective"),
+    "unclipped": Request("logistic", "l2", 0.05, CLASSES, 0.0, 1000, 5, eq.Budget(1.0, 1e-6), mechanism="objective:1"),
+    "gradient": Request("logistic", "l2", 0.01, CLASSES, 0.2, 900, 9, eq.Budget(1.0, 1e-6), mechanism="noisy-gradient"),
+    "batches": Request("logistic", "l2", 0.01, CLASSES, 0.2, 900, 9, eq.Budget(1, 1e-6), mechanism="noisy-gradient:30"),
+    "sums": Request("squared", "l2", 0.05, LABELS, 0.4, 1000, 4, eq.Budget(1.0), mechanism="sufficient-statistics"),
+    "coefficients": Request("squared", "l2", "public", LABELS, 0.4, 1000, 4, eq.Budget(1.0), mechanism="functional"),
 }
 
 
@@ -46,6 +55,10 @@ def changed(record: dict, path: tuple, change) -> dict:
         place = place[step]
     place[path[-1]] = change(place[path[-1]])
     return copy
+
+
+def test_every_route_is_here():
+    assert {Certificate.issue(request).route for request in REQUESTS.values()} == set(routes.members())
 
 
 def test_a_certificate_follows_and_survives_the_journey_through_json(certificate):
@@ -80,26 +93,33 @@ def test_a_changed_derived_number_is_named_itself(certificate):
         assert any(str(path[-1]) in fault for fault in faults), path
 
 
-def test_a_forged_digest_does_not_help_a_smaller_sensitivity(certificate):
-    forged = dataclasses.replace(certificate.argument, sensitivity=certificate.sensitivity / 2)
+@pytest.mark.parametrize("field", ["sensitivity", "noise_scale"])
+def test_a_forged_digest_does_not_help_a_smaller_number(certificate, field):
+    # Objective perturbation and the functional mechanism have no L2 sensitivity; claiming one is a forgery as well.
+    forged = dataclasses.replace(certificate.argument, **{field: (getattr(certificate, field) or 1.0) / 2})
     resealed = dataclasses.replace(
         certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged)
     )
-    assert any("sensitivity" in fault for fault in resealed.verify())
+    assert any(field in fault for fault in resealed.verify())
     assert not any("digest" in fault for fault in resealed.verify())
 
 
 def test_explain_shows_every_number_of_the_argument(certificate):
     text = certificate.explain()
     argument = certificate.argument
+    procedure = dataclasses.astuple(argument.procedure)
     shown = [
-        argument.sensitivity,
         argument.noise_scale,
         argument.noise_deviation,
         argument.alpha,
-        argument.tolerance,
-        argument.excess_risk,
         *dataclasses.astuple(argument.constants),
+        *(number for number in procedure if number and not isinstance(number, str)),
+        *(choice.alpha for choice in argument.menu if choice.theorem),
+        *(choice.clip for choice in argument.menu if choice.clip is not None),
+        # Numbers that only some routes have.
+        *([] if argument.sensitivity is None else [argument.sensitivity]),
+        *([argument.tolerance] if argument.tolerance else []),
+        *([argument.excess_risk] if argument.route == "output" else []),
         *(bound.value for bound in argument.bounds if bound.value is not None),
         *(candidate.scale for candidate in argument.candidates),
         *(point.delta for point in argument.curve),
@@ -108,13 +128,26 @@ def test_explain_shows_every_number_of_the_argument(certificate):
     shown.remove(argument.constants.label_bound)
     for number in shown:
         assert f"{number:.6g}" in text
-    for words in (*argument.caveats, *argument.assumptions, argument.theorem, argument.mechanism, "replace-one"):
+    for choice in argument.menu:
+        assert choice.verdict in text
+        assert not choice.theorem or f"{choice.cost:.4f}" in text
+    named = (argument.theorem, argument.mechanism, argument.route, "replace-one")
+    for words in (*argument.caveats, *argument.assumptions, *named):
         assert words in text
 
 
 def test_a_claim_rests_on_the_smallest_certifying_bound(certificate):
-    certified = [bound.value for bound in certificate.bounds if bound.certifies and bound.value is not None]
-    assert certificate.sensitivity == min(certified)
+    certified = {bound.theorem: bound.value for bound in certificate.bounds if bound.certifies and bound.value}
+    if certificate.route == "objective":
+        # Its theorems ask for a scale of noise and bound no distance; of two that agree to the fineness of calibration
+        # the simpler one is quoted.
+        assert certified[certificate.theorem] <= min(certified.values()) * (1 + 1e-6)
+        assert certificate.noise_scale == certified[certificate.theorem]
+    else:
+        assert certified[certificate.theorem] == min(certified.values())
+    if certificate.sensitivity is not None:
+        assert certificate.sensitivity == min(certified.values())
+    assert (certificate.sensitivity is None) == (certificate.route in ("objective", "functional"))
     epsilon, delta = certificate.epsilon, certificate.delta
     point = next(point for point in certificate.argument.curve if point.epsilon == epsilon)
     assert point.delta <= delta
@@ -200,7 +233,8 @@ json_values = st.recursive(
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(data=st.data())
 def test_any_replaced_value_is_refused_or_noticed(data):
-    record = json.loads(Certificate.issue(REQUESTS["pure"]).to_json())
+    issued = Certificate.issue(REQUESTS[data.draw(st.sampled_from(["pure", "objective"]))])
+    record = json.loads(issued.to_json())
     place = record[data.draw(st.sampled_from(["request", "argument"]))]
     key = data.draw(st.sampled_from(sorted(place)))
     value = data.draw(json_values)
@@ -208,27 +242,29 @@ def test_any_replaced_value_is_refused_or_noticed(data):
         return
     place[key] = value
     try:
-        faults = Certificate.from_json(json.dumps(record)).verify()
+        changed = Certificate.from_json(json.dumps(record))
     except EquipoiseError:
         return
-    assert faults
+    # A record may leave out fields at their defaults: an empty procedure is the plain one, and nothing was changed.
+    assert changed.verify() or changed == issued
 
 
 def test_every_field_is_documented():
     page = (Path(__file__).parents[1] / "docs" / "certificate.md").read_text()
-    record = json.loads(Certificate.issue(REQUESTS["approximate"]).to_json())
-    keys = set()
+    paths = set()
 
-    def collect(value):
+    def collect(value, path):
         if isinstance(value, dict):
             for key, entry in value.items():
-                keys.add(key)
-                collect(entry)
+                paths.add(f"{path}{key}")
+                collect(entry, f"{path}{key}.")
         elif isinstance(value, list) and value:
-            collect(value[0])
+            collect(value[0], f"{path[:-1]}[].")
 
-    collect(record)
-    assert {key for key in keys if key not in page} == set()
+    for name in ("approximate", "auto"):
+        collect(json.loads(Certificate.issue(REQUESTS[name]).to_json()), "")
+    assert "argument.menu[].cost" in paths
+    assert {path for path in paths if f"| `{path}` |" not in page} == set()
 
 
 def test_a_field_with_a_default_may_be_missing_and_the_digest_still_holds():
@@ -236,4 +272,9 @@ def test_a_field_with_a_default_may_be_missing_and_the_digest_still_holds():
     certificate = Certificate.issue(REQUESTS["pure"])
     record = json.loads(certificate.to_json())
     assert record["request"].pop("public_seed") == 0
+    # What the routes added: a file of output perturbation that knows nothing of them says the same.
+    assert record["request"].pop("mechanism") == "output"
+    added = ("route", "loss", "procedure", "menu")
+    assert all(field in record["argument"] for field in added)
+    record["argument"] = {field: value for field, value in record["argument"].items() if field not in added}
     assert Certificate.from_json(json.dumps(record)).verify() == ()

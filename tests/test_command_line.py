@@ -18,12 +18,48 @@ def equipoise(*arguments: object, folder: Path | None = None) -> subprocess.Comp
 @pytest.fixture
 def certificate(tmp_path) -> Path:
     path = tmp_path / "certificate.json"
-    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", path)
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--mechanism", "output", "--out", path)
     assert done.returncode == 0, done.stderr
     assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
     assert "Certified bounds on risk" in done.stdout
     assert "J4.convex.tail" in done.stdout
     return path
+
+
+def test_a_plan_chooses_the_way_and_shows_the_menu(tmp_path):
+    path = tmp_path / "certificate.json"
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
+    assert "Which way?" in done.stdout
+    assert json.loads(path.read_text())["argument"]["route"] == "objective"
+    # The bounds on risk are those of noise on the weights.
+    assert "Certified bounds on risk" not in done.stdout
+    verified = equipoise("verify", path)
+    assert verified.returncode == 0
+    assert "objective and spherical-laplace" in verified.stdout
+    assert "What does one row change?" in equipoise("explain", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "words"),
+    [
+        ("objective", "noise in the objective"),
+        ("objective:50", "clipped"),
+        ("noisy-gradient", "noise in every gradient"),
+        ("noisy-gradient:100", "100 rows drawn in secret"),
+        ("sufficient-statistics", "noise on sums of products"),
+        ("functional", "noise on the objective's coefficients"),
+        ("gaussian", "noise on the weights"),
+    ],
+)
+def test_every_mechanism_plans(mechanism, words, tmp_path):
+    path = tmp_path / "certificate.json"
+    facts = ("--model", "ridge", "--labels", "0,400", "--delta", 1e-6, "--mechanism", mechanism)
+    done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, *facts, "--out", path)
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout
+    assert equipoise("verify", path).returncode == 0
 
 
 def test_help_lists_the_commands():
@@ -116,6 +152,9 @@ def test_an_existing_file_is_kept(certificate):
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "svm", "--classes", "0,1,2"), "two classes"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--classes", "[bold],[bold]"), "[bold]"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "magic"), "noisy-gradient"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "noisy-gradient"), "delta > 0"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "functional"), "Ridge"),
         (("bounds", "-n", 10, "--alpha", 0), "alpha"),
         (("bounds", "-n", 10, "--alpha", 1, "--loss", "hinge-ish"), "hinge, huber, logistic"),
         (("verify", "nowhere.json"), "nowhere.json"),
@@ -144,8 +183,9 @@ def test_a_truncated_and_a_newer_certificate_are_refused(certificate):
 def test_the_demo_writes_a_page_that_needs_no_network(tmp_path):
     done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
-    for words in ("breast cancer", "digits 3-vs-5", "diabetes", "A2+A4", "Study on public data"):
+    for words in ("breast cancer", "digits 3-vs-5", "diabetes", "objective", "E2+E4", "Study on public data"):
         assert words in done.stdout
+    assert "…" not in done.stdout
     page = (tmp_path / "demo" / "index.html").read_text()
     assert "Study on public data" in page
     for outside in ('src="http', "src='http", 'href="http', "@import", "url(http"):

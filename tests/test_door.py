@@ -1,5 +1,6 @@
 """Nothing that depends on rows leaves except through the door: hostile values, escapes, and the order of things."""
 
+import dataclasses
 import io
 import pickle
 import warnings
@@ -17,12 +18,30 @@ import equipoise.release as door
 from equipoise.errors import PlanMismatch, PrivateFailure
 from equipoise.learn.rows import Rows, centred_targets, class_codes
 from equipoise.learn.tables import Unread, feature_table, target_column
+from equipoise.proof import routes
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
-MODELS = {"logistic": (eq.LogisticRegression, CLASSES), "squared": (eq.Ridge, LABELS)}
+THREE = eq.Domain(row_norm=1.0, classes=(0, 1, 2))
+# Every way through the door: where the noise enters, and what carries out the loss.
+MODELS = {
+    "logistic": (eq.LogisticRegression, {"domain": CLASSES}),
+    "logistic output": (eq.LogisticRegression, {"domain": CLASSES, "mechanism": "output"}),
+    "logistic objective": (eq.LogisticRegression, {"domain": CLASSES, "mechanism": "objective"}),
+    "logistic gradient": (eq.LogisticRegression, {"domain": CLASSES, "mechanism": "noisy-gradient", "delta": 1e-3}),
+    "logistic batches": (eq.LogisticRegression, {"domain": CLASSES, "mechanism": "noisy-gradient:2", "delta": 1e-3}),
+    "multinomial objective": (eq.LogisticRegression, {"domain": THREE, "mechanism": "objective"}),
+    "multinomial gradient": (eq.LogisticRegression, {"domain": THREE, "mechanism": "noisy-gradient", "delta": 1e-3}),
+    "hinge": (eq.LinearSVC, {"domain": CLASSES}),
+    "squared": (eq.Ridge, {"domain": LABELS}),
+    "squared output": (eq.Ridge, {"domain": LABELS, "mechanism": "output"}),
+    "squared objective": (eq.Ridge, {"domain": LABELS, "mechanism": "objective"}),
+    "squared gradient": (eq.Ridge, {"domain": LABELS, "mechanism": "noisy-gradient", "delta": 1e-3}),
+    "squared sums": (eq.Ridge, {"domain": LABELS, "mechanism": "sufficient-statistics"}),
+    "squared coefficients": (eq.Ridge, {"domain": LABELS, "mechanism": "functional"}),
+}
 
 hostile_floats = st.floats(width=64, allow_nan=True, allow_infinity=True) | st.sampled_from(
     [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0, -0.0]
@@ -102,17 +121,22 @@ class Hostile:
     __hash__ = None
 
 
-@pytest.mark.parametrize("loss", MODELS)
+def test_every_route_is_tested_at_the_door():
+    planned = {model(**parameters).plan(50, 3).route for model, parameters in MODELS.values()}
+    assert planned == set(routes.members()) == set(door.carriers())
+
+
+@pytest.mark.parametrize("name", MODELS)
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(data=st.data())
-def test_no_value_raises_warns_or_prints(loss, data):
-    model, domain = MODELS[loss]
+def test_no_value_raises_warns_or_prints(name, data):
+    model, parameters = MODELS[name]
     X = data.draw(arrays.arrays(np.float64, (6, 2), elements=hostile_floats))
     y = data.draw(arrays.arrays(np.float64, (6,), elements=hostile_floats))
     output = io.StringIO()
     with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(output):
         warnings.simplefilter("error")
-        fitted = model(epsilon=1.0, domain=domain, random_state=0).fit(X, y)
+        fitted = model(epsilon=1.0, **parameters, random_state=0).fit(X, y)
         assert np.isfinite(fitted.predict(X)).all()
     assert output.getvalue() == ""
     assert np.isfinite(fitted.coef_).all()
@@ -133,13 +157,24 @@ def test_missing_values_of_frames_become_the_fill():
     np.testing.assert_array_equal(fitted.coef_, filled.coef_)
 
 
+# What each route does with rows first.
+FIRST_STEPS = {
+    "output": "equipoise.learn.solvers.named",
+    "objective": "equipoise.learn.solvers.named",
+    "noisy-gradient": "equipoise.learn.problem.Objective.clipped_gradient",
+    "sufficient-statistics": "equipoise.release.sufficient_statistics.products",
+    "functional": "equipoise.release.functional.products",
+}
+
+
 @pytest.mark.parametrize("failure", [ValueError("row 12 is 3.25"), MemoryError("12 rows"), np.linalg.LinAlgError("12")])
-def test_a_failure_after_rows_were_read_tells_nothing(failure, monkeypatch):
+@pytest.mark.parametrize("route", routes.members())
+def test_a_failure_after_rows_were_read_tells_nothing(route, failure, monkeypatch):
     def fail(*arguments):
         raise failure
 
-    monkeypatch.setattr(door.solvers, "named", fail)
-    model = eq.LogisticRegression(domain=CLASSES, random_state=0)
+    monkeypatch.setattr(FIRST_STEPS[route], fail)
+    model = eq.Ridge(domain=LABELS, delta=1e-3, mechanism=route, random_state=0)
     with pytest.raises(PrivateFailure) as caught:
         model.fit(np.eye(3), [0, 1, 0])
     error = caught.value
@@ -158,33 +193,37 @@ def test_a_failed_refit_keeps_the_earlier_release(monkeypatch):
     assert model.__dict__ == before
 
 
-def test_the_same_request_gives_the_same_object_but_for_the_noisy_weights():
+@pytest.mark.parametrize("name", MODELS)
+def test_the_same_request_gives_the_same_object_but_for_the_noisy_weights(name):
     """Two tables, one shape: everything a fitted object holds must agree, except the noisy coefficients."""
+    model_type, parameters = MODELS[name]
     generator = np.random.default_rng(0)
     states = []
     for scale in (0.01, 100.0):
         X = generator.normal(scale=scale, size=(50, 3))
-        model = eq.LogisticRegression(domain=CLASSES).fit(X, generator.integers(0, 2, 50))
+        model = model_type(**parameters).fit(X, generator.integers(0, 2, 50))
         state = dict(model.__dict__)
-        assert state.pop("coef_").shape == (1, 3)
-        assert state.pop("intercept_").shape == (1,)
-        assert state.pop("classes_").tolist() == [0, 1]
+        outputs = 3 if parameters["domain"] is THREE else 1
+        assert np.atleast_2d(state.pop("coef_")).shape == (outputs, 3)
+        assert np.size(state.pop("intercept_")) == outputs
+        classes = parameters["domain"].classes
+        assert classes is None or state.pop("classes_").tolist() == list(classes)
         states.append(state)
     assert states[0] == states[1]
-    assert set(states[0]) <= {*eq.LogisticRegression().get_params(), "certificate_", "n_features_in_"}
+    assert set(states[0]) <= {*model_type().get_params(), "certificate_", "n_features_in_"}
 
 
-@pytest.mark.parametrize("loss", MODELS)
-def test_the_pickle_holds_no_row_and_nothing_private_but_the_noisy_weights(loss):
-    model_type, domain = MODELS[loss]
+@pytest.mark.parametrize("name", MODELS)
+def test_the_pickle_holds_no_row_and_nothing_private_but_the_noisy_weights(name):
+    model_type, parameters = MODELS[name]
     marked = np.float64(0.123456789123)
     X = np.full((30, 2), marked)
-    model = model_type(domain=domain).fit(X, np.full(30, 1))
+    model = model_type(**parameters).fit(X, np.full(30, 1))
     pickled = pickle.dumps(model)
     assert marked.tobytes() not in pickled
     assert repr(float(marked)).encode() not in pickled
     shapes = [entry.shape for entry in _arrays(model)]
-    assert max(int(np.prod(shape)) for shape in shapes) <= 3
+    assert max(int(np.prod(shape)) for shape in shapes) <= (6 if parameters["domain"] is THREE else 3)
 
 
 def _arrays(value, seen=None):
@@ -200,6 +239,9 @@ def _arrays(value, seen=None):
         children = [*value.values(), *value]
     elif isinstance(value, list | tuple | set | frozenset):
         children = list(value)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        # Records with slots have no dictionary.
+        children = [getattr(value, field.name) for field in dataclasses.fields(value)]
     elif hasattr(value, "__dict__") and not isinstance(value, type):
         children = list(vars(value).values())
     for child in children:
@@ -218,19 +260,25 @@ def test_the_door_refuses_a_noise_source_that_was_not_planned():
         door.release(certificate, feature_table(np.zeros((4, 2))), target_column(np.zeros(4), 4), door.noise_source(0))
 
 
-def test_exact_noise_differs_between_runs_and_seeded_noise_does_not():
+@pytest.mark.parametrize("name", MODELS)
+def test_exact_noise_differs_between_runs_and_seeded_noise_does_not(name):
+    model, parameters = MODELS[name]
     X, y = np.eye(4), [0, 1, 0, 1]
-    fresh = [eq.LogisticRegression(domain=CLASSES).fit(X, y).coef_ for _ in range(2)]
-    seeded = [eq.LogisticRegression(domain=CLASSES, random_state=5).fit(X, y).coef_ for _ in range(2)]
-    assert not np.array_equal(*fresh)
-    np.testing.assert_array_equal(*seeded)
+    fresh = [model(**parameters).fit(X, y) for _ in range(2)]
+    seeded = [model(**parameters, random_state=5).fit(X, y) for _ in range(2)]
+    assert not np.array_equal(*(fitted.coef_ for fitted in fresh))
+    np.testing.assert_array_equal(*(fitted.coef_ for fitted in seeded))
+    for fitted in (*fresh, *seeded):
+        stamped = "seeded: for experiments, not for release" in fitted.certificate_.caveats
+        assert stamped is (fitted.random_state is not None)
+        assert fitted.certificate_.grade == ("conditional" if stamped else "proved")
 
 
-def test_the_public_seed_does_not_touch_the_noise():
+@pytest.mark.parametrize("name", MODELS)
+def test_the_public_seed_does_not_touch_the_noise(name):
+    model, parameters = MODELS[name]
     X, y = np.eye(4), [0, 1, 0, 1]
-    first, second = (
-        eq.LogisticRegression(domain=CLASSES, random_state=5, public_seed=seed).fit(X, y).coef_ for seed in (0, 1)
-    )
+    first, second = (model(**parameters, random_state=5, public_seed=seed).fit(X, y).coef_ for seed in (0, 1))
     np.testing.assert_array_equal(first, second)
 
 

@@ -25,6 +25,7 @@ from equipoise.errors import (
     UnknownName,
 )
 from equipoise.estimators.base import INTERCEPT_SHARE
+from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-3.0, 5.0))
@@ -71,27 +72,31 @@ def table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, labels, np.clip(1.0 + scores + 0.2 * generator.normal(size=400), -3, 5)
 
 
-def with_column(X: np.ndarray) -> np.ndarray:
-    return np.hstack([X, np.full((len(X), 1), INTERCEPT_SHARE)])
+def with_column(X: np.ndarray, share: float) -> np.ndarray:
+    return np.hstack([X, np.full((len(X), 1), share)])
 
 
+@pytest.mark.parametrize("mechanism", ["auto", "output", "objective:1"])
 @pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
-def test_without_noise_logistic_regression_is_scikit_learns(table, alpha):
+def test_without_noise_logistic_regression_is_scikit_learns(table, alpha, mechanism):
     X, labels, _ = table
-    ours = eq.LogisticRegression(epsilon=OPEN, domain=CLASSES, alpha=alpha, random_state=0).fit(X, labels)
+    model = eq.LogisticRegression(epsilon=OPEN, domain=CLASSES, alpha=alpha, mechanism=mechanism, random_state=0)
+    ours = model.fit(X, labels)
     plain = PlainLogisticRegression(C=1 / (alpha * len(X)), fit_intercept=False, solver="newton-cholesky", tol=1e-12)
-    plain.fit(with_column(X), labels)
+    plain.fit(with_column(X, INTERCEPT_SHARE), labels)
     np.testing.assert_allclose(ours.coef_[0], plain.coef_[0, :-1], atol=1e-6)
     np.testing.assert_allclose(ours.intercept_[0], INTERCEPT_SHARE * plain.coef_[0, -1], atol=1e-6)
 
 
+@pytest.mark.parametrize("mechanism", ["auto", "output", "objective:100", "sufficient-statistics", "functional"])
 @pytest.mark.parametrize("alpha", [1.0, 1e-2, 1e-4])
-def test_without_noise_ridge_is_scikit_learns(table, alpha):
+def test_without_noise_ridge_is_scikit_learns(table, alpha, mechanism):
     X, _, target = table
-    ours = eq.Ridge(epsilon=OPEN, domain=LABELS, alpha=alpha, random_state=0).fit(X, target)
-    plain = PlainRidge(alpha=alpha * len(X) / 2, fit_intercept=False, tol=1e-12).fit(with_column(X), target - 1.0)
+    ours = eq.Ridge(epsilon=OPEN, domain=LABELS, alpha=alpha, mechanism=mechanism, random_state=0).fit(X, target)
+    plain = PlainRidge(alpha=alpha * len(X) / 2, fit_intercept=False, tol=1e-12)
+    plain.fit(with_column(X, REGRESSION_INTERCEPT_SHARE), target - 1.0)
     np.testing.assert_allclose(ours.coef_, plain.coef_[:-1], atol=1e-6)
-    np.testing.assert_allclose(ours.intercept_, 1.0 + INTERCEPT_SHARE * plain.coef_[-1], atol=1e-6)
+    np.testing.assert_allclose(ours.intercept_, 1.0 + REGRESSION_INTERCEPT_SHARE * plain.coef_[-1], atol=1e-6)
     np.testing.assert_allclose(ours.predict(X), np.clip(X @ ours.coef_ + ours.intercept_, -3, 5), atol=1e-9)
 
 
@@ -256,7 +261,21 @@ BAD_PARAMETERS = [
     ({"domain": eq.Domain(row_norm=1.0)}, InvalidParameter),
     ({"domain": LABELS}, InvalidParameter),
     ({"mechanism": "magic"}, UnknownName),
-    ({"mechanism": 3}, EquipoiseError),
+    ({"mechanism": 3}, InvalidParameter),
+    ({"mechanism": ["output"]}, InvalidParameter),
+    ({"mechanism": "objective:much"}, UnknownName),
+    ({"mechanism": "objective:nan"}, InvalidParameter),
+    ({"mechanism": "objective:-1"}, InvalidParameter),
+    ({"mechanism": "output:2"}, InvalidParameter),
+    ({"mechanism": "auto:2"}, EquipoiseError),
+    ({"mechanism": "gaussian:2"}, EquipoiseError),
+    ({"mechanism": "noisy-gradient"}, BudgetImpossible),
+    ({"mechanism": "noisy-gradient:2.5", "delta": 1e-6}, InvalidParameter),
+    ({"mechanism": "noisy-gradient:nan", "delta": 1e-6}, InvalidParameter),
+    ({"mechanism": "noisy-gradient:inf", "delta": 1e-6}, InvalidParameter),
+    ({"mechanism": "noisy-gradient:1000", "delta": 1e-6}, InvalidParameter),
+    ({"mechanism": "sufficient-statistics"}, NoTheoremApplies),
+    ({"mechanism": "functional"}, NoTheoremApplies),
     ({"mechanism": "gaussian"}, BudgetImpossible),
     ({"fit_intercept": "yes"}, InvalidParameter),
     ({"random_state": -1}, InvalidParameter),
@@ -368,9 +387,10 @@ def test_public_alpha_shrinks_with_data_and_budget():
     assert alpha(10**4, 0.1) > alpha(10**4, 1.0) > alpha(10**4, 10.0)
 
 
-def test_a_ridge_below_the_rounding_of_the_data_is_refused_with_the_remedy():
+@pytest.mark.parametrize("mechanism", ["auto", "output", "objective"])
+def test_a_ridge_below_the_rounding_of_the_data_is_refused_with_the_remedy(mechanism):
     with pytest.raises(NoTheoremApplies, match="raise alpha"):
-        eq.LogisticRegression(domain=CLASSES, alpha=1e-13).plan(1000, 3)
+        eq.LogisticRegression(domain=CLASSES, alpha=1e-13, mechanism=mechanism).plan(1000, 3)
 
 
 def test_the_comparator_of_the_risk_bound_stays_inside_a_declared_radius():

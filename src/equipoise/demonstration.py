@@ -92,9 +92,9 @@ class Cell:
     private: float
     low: float
     high: float
+    route: str
     theorem: str
     mechanism: str
-    sensitivity: float
     noise: float
     explanation: str
 
@@ -137,9 +137,9 @@ def _cell(dataset: PublicDataset, splits: list[list[Array]], plain: float, epsil
         private=float(np.mean(scores)),
         low=float(low),
         high=float(high),
+        route=certificate.route,
         theorem=certificate.theorem,
         mechanism=certificate.mechanism,
-        sensitivity=certificate.sensitivity,
         noise=certificate.argument.noise_deviation,
         explanation=certificate.explain(),
     )

@@ -8,7 +8,7 @@ panels cut at every corner of the losses. No draws, no confidence bounds.
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -18,10 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from equipoise.errors import NoTheoremApplies
 from equipoise.proof import perturbations
-from equipoise.proof.curves import GaussianCurve, PureCurve
 from equipoise.proof.mechanisms import named as law_named
 from equipoise.proof.perturbations import Perturbation, answers
 from equipoise.proof.perturbations.base import determinant_price, row_share
@@ -66,7 +67,8 @@ def situation(
 ) -> Setting:
     """Return the setting of an exact minimiser over a ball; the constants are suprema over that ball."""
     member = loss_named(loss)
-    target = {"labels": (-1.0, 1.0)} if member.task == "regression" else {"classes": tuple(range(max(2, member.outputs)))}
+    classes = tuple(range(max(2, member.outputs)))
+    target = {"labels": (-1.0, 1.0)} if member.task == "regression" else {"classes": classes}
     problem = Problem(member, penalty_named(penalty, alpha), Domain(row_norm, **target))
     return Setting(problem, Recipe(), n_samples, n_features, constants(problem, radius))
 
@@ -179,7 +181,7 @@ def test_calibration_lands_on_the_private_side_and_is_not_wasteful(case):
             continue
         assert 0 < scale < math.inf
         assert theorem.curve(setting, law_named(law), scale).delta(budget.epsilon) <= budget.delta
-        if name != "E2a":  # E2a's curve jumps where the determinant ceases to be free
+        if budget.delta == 0 or name not in ("E2", "E2a"):  # the pure theorems ignore delta
             assert theorem.curve(setting, law_named(law), 0.99 * scale).delta(budget.epsilon) > budget.delta
 
 
@@ -198,9 +200,9 @@ def test_the_curve_falls_with_epsilon(name, loss, law):
     theorem, setting = perturbations.members()[name](), situation(loss, 0.5, 10, radius=SMOOTH[loss], n_features=2)
     if not holds(theorem, setting, law):
         return
-    for size in (0.3, 1.0, 4.0):
+    for size in (1.0, 4.0):
         curve = theorem.curve(setting, law_named(law), size * setting.constants.gradient_diameter)
-        deltas = [curve.delta(epsilon) for epsilon in np.linspace(0.0, 6.0, 61)]
+        deltas = [curve.delta(epsilon) for epsilon in np.linspace(0.0, 6.0, 61).tolist()]
         assert all(0 <= later <= earlier * (1 + 1e-12) <= 1 + 1e-12 for earlier, later in itertools.pairwise(deltas))
         assert deltas[-1] < deltas[0]
 
@@ -225,7 +227,7 @@ KNOWN = {
     ("E3a", "logistic"): 3.7306,
     ("E3a", "smooth-hinge:0.5"): 3.7306,
     ("E3a", "huber:0.5"): 3.884,
-    ("E3a", "multinomial:10"): 4.256,
+    ("E3a", "multinomial:10"): 4.251,  # 4.256 in the catalogue, which counts K - 1 corners as sqrt(6) B too many
     ("E3b", "logistic"): 3.7306,
     ("E3c", "logistic"): 4.251,
     ("E3c", "huber:0.5"): 4.251,
@@ -313,7 +315,7 @@ def test_when_nothing_certifies_the_route_refuses(monkeypatch):
 
 # Nodes and weights of one Gauss panel on [0, 1].
 NODES, WEIGHTS = (lambda nodes, weights: ((nodes + 1) / 2, weights / 2))(*np.polynomial.legendre.leggauss(8))
-PANELS = 240
+PANELS = 120
 # How far out the noise is followed, in scales: the rest has mass e^-45, below 1e-19.
 REACHED = {"spherical-laplace": 45.0, "gaussian": 10.0}
 # What eight-point panels of this number leave open; the divergences compared are 1e-7 and more.
@@ -374,7 +376,7 @@ class Line:
         """Return the minimisers that belong to noise, by bisection; b falls as w rises."""
         slack = sum(abs(row) * 40.0 for row in self.rows) + 1.0
         low, high = -(noise + slack) / self._ridge, -(noise - slack) / self._ridge
-        for _ in range(110):
+        for _ in range(80):
             middle = (low + high) / 2
             above = self.noise(middle) > noise
             low, high = np.where(above, middle, low), np.where(above, high, middle)
@@ -387,36 +389,41 @@ class Line:
             "clipped-logistic": [getattr(loss, "corner", 0.0)],
             "smooth-hinge": [1 - getattr(loss, "width", 0.0), 1 + getattr(loss, "width", 0.0)],
         }.get(loss.id, [])
-        found = [code * margin / row for row, code in zip(self.rows, self.targets, strict=True) if row for margin in margins]
+        found = [
+            code * margin / row for row, code in zip(self.rows, self.targets, strict=True) if row for margin in margins
+        ]
         caps = {"huber": 1.0, "clipped-squared": 0.5}
         if loss.id in caps:
             width = caps[loss.id] * loss.cap
-            found += [(code + side * width) / row for row, code in zip(self.rows, self.targets, strict=True) if row for side in (-1, 1)]
+            found += [
+                (code + side * width) / row
+                for row, code in zip(self.rows, self.targets, strict=True)
+                if row
+                for side in (-1, 1)
+            ]
         return found
 
 
 def panels(first: Line, second: Line) -> tuple[Array, Array]:
-    """Return nodes in w and their weights: even panels in the first table's noise, cut wherever something jumps."""
+    """Return nodes in w and their weights: panels even in the first table's noise, cut wherever something jumps."""
     span, radius = REACHED[first.law] * first.scale, first.setting.constants.radius
-    jumps = np.array([0.0, *first.corners(), *second.corners()])
+    even = first.weights(np.linspace(-span, span, PANELS))
     # Where either noise is zero the Laplace density has a peak.
     peaks = [float(line.weights(np.zeros(1))[0]) for line in (first, second)]
-    cuts = first.noise(np.concatenate([jumps, peaks]))
-    ends = np.array([-span, span])
+    edges = np.concatenate([even, first.corners(), second.corners(), peaks])
     if math.isfinite(radius):
-        ends = np.clip(np.sort(first.noise(np.array([-radius, radius]))), -span, span)
-    edges = np.unique(np.concatenate([np.linspace(ends[0], ends[1], PANELS), cuts[(cuts > ends[0]) & (cuts < ends[1])]]))
+        edges = np.append(np.clip(edges, -radius, radius), [-radius, radius])
+    edges = np.unique(edges)
     lengths = np.diff(edges)
-    noise = (edges[:-1, None] + lengths[:, None] * NODES).ravel()
-    return first.weights(noise), (lengths[:, None] * WEIGHTS).ravel()
+    return (edges[:-1, None] + lengths[:, None] * NODES).ravel(), (lengths[:, None] * WEIGHTS).ravel()
 
 
 def divergence(first: Line, second: Line, epsilon: float) -> float:
     """Return the hockey-stick divergence of the two minimisers, by quadrature."""
     points, measure = panels(first, second)
-    ratio = first.log_density(points) - second.log_density(points)
-    mass = np.exp(first.log_noise(first.noise(points))) * measure
-    total = float(mass @ np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - ratio))))
+    here = first.log_density(points)
+    ratio = here - second.log_density(points)
+    total = float((np.exp(here) * measure) @ np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - ratio))))
     if math.isfinite(first.setting.constants.radius):
         for one, other in zip(first.ends(), second.ends(), strict=True):
             total += max(0.0, one - math.exp(epsilon) * other)
@@ -451,11 +458,11 @@ def neighbours(loss: str, n_samples: int, row_norm: float) -> Iterator[tuple[tup
             yield (one, other, *shared)
 
 
-def tables(setting: Setting, law: str, scale: float, loss: str, ridge: float | None = None) -> Iterator[tuple[Line, Line]]:
+def tables(
+    setting: Setting, law: str, scale: float, loss: str, ridge: float | None = None
+) -> Iterator[tuple[Line, Line]]:
     for one, other, *shared in neighbours(loss, setting.n_samples, setting.constants.row_norm):
-        lines = [
-            Line(setting, law, scale, *zip(*(mine, *shared), strict=True), ridge) for mine in (one, other)
-        ]
+        lines = [Line(setting, law, scale, *zip(*(mine, *shared), strict=True), ridge) for mine in (one, other)]
         yield lines[0], lines[1]
 
 
@@ -476,21 +483,19 @@ LINES = {
     "squared": 1.0,
 }
 # Rows and ridge: the share of one row, k = B^2 / (n alpha), from small to large.
-SHARES = ((1, 20.0), (1, 1.0), (1, 0.2), (3, 0.6), (4, 0.05))
+SHARES = ((1, 20.0), (1, 0.2), (3, 0.6), (4, 0.05))
 
 
 def test_the_density_integrates_to_one_and_belongs_to_the_minimiser():
     for loss, law in itertools.product(LINES, LAWS):
         setting = situation(loss, 0.3, 2, radius=LINES[loss])
         for first, second in itertools.islice(tables(setting, law, 1.3, loss), 4):
-            # Integrated in the other table's noise, where nothing cancels.
             points, measure = panels(second, first)
-            stretch = second.stretch(points)
-            mass = float((np.exp(first.log_density(points)) / stretch) @ measure)
+            mass = float(np.exp(first.log_density(points)) @ measure)
             if math.isfinite(LINES[loss]):
                 mass += sum(first.ends())
             assert mass == pytest.approx(1.0, abs=1e-7)
-            noise = np.array([-2.0, -0.1, 0.0, 1.0])
+            noise = np.array([-2.03, -0.11, 0.07, 1.17])
             step = 1e-6
             points = first.weights(noise)
             assert first.noise(points) == pytest.approx(noise, abs=1e-9)
@@ -511,6 +516,10 @@ def test_the_exact_log_ratio_stays_below_the_pure_claim(loss, share):
             assert worst_ratio(setting, "spherical-laplace", scale, loss) <= theorem.level(setting, scale) * (1 + 1e-9)
 
 
+# Scale over Gam, and epsilon: chosen so that every theorem claims less than 1 somewhere, and much less elsewhere.
+CELLS = ((0.3, 3.0), (1.0, 1.0), (0.7, 2.0))
+
+
 @pytest.mark.parametrize("name", ["E3a", "E3b", "E3c"])
 @pytest.mark.parametrize("loss", LINES)
 @pytest.mark.parametrize("law", LAWS)
@@ -520,9 +529,207 @@ def test_the_exact_divergence_stays_below_the_approximate_claim(name, loss, law)
         setting = situation(loss, alpha, n_samples, radius=LINES[loss])
         if not holds(theorem, setting, law):
             continue
-        for size, epsilon in ((0.5, 2.0), (1.0, 1.0), (2.0, 4.0)):
+        for size, epsilon in CELLS:
             scale = size * setting.constants.gradient_diameter
             claimed = theorem.curve(setting, law_named(law), scale).delta(epsilon)
             if claimed < 1:
                 observed = worst(setting, law, scale, loss, epsilon)
                 assert observed <= claimed * (1 + QUADRATURE) + 1e-12
+
+
+# How near the exact densities come to the claims: the least of these tests that still has power.
+NEAR_PURE = {"clipped-logistic:0.5": 0.99, "smooth-hinge:0.5": 0.99, "huber:0.5": 0.99, "squared": 0.9, "logistic": 0.7}
+NEAR_GAUSSIAN = {"clipped-logistic:0.5": 0.85, "smooth-hinge:0.5": 0.8}
+
+
+@pytest.mark.parametrize("loss", NEAR_PURE)
+def test_the_exact_log_ratio_comes_near_the_pure_claim(loss):
+    n_samples, alpha = SHARES[-1]
+    setting = situation(loss, alpha, n_samples, radius=LINES[loss])
+    scale = 5 * setting.constants.gradient_diameter
+    assert worst_ratio(setting, "spherical-laplace", scale, loss) >= NEAR_PURE[loss] * PureTilt().level(setting, scale)
+
+
+@pytest.mark.parametrize("loss", NEAR_GAUSSIAN)
+def test_the_exact_divergence_comes_near_the_gaussian_claim(loss):
+    setting = situation(loss, 20.0, 1)
+    scale = setting.constants.gradient_diameter
+    claimed = Corners().curve(setting, law_named("gaussian"), scale).delta(1.0)
+    assert worst(setting, "gaussian", scale, loss, 1.0) >= NEAR_GAUSSIAN[loss] * claimed
+
+
+# --- exact densities in two dimensions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A table with two columns: examples as products of code and row, and how many rows each stands for."""
+
+    scale: float
+    law: str
+    examples: tuple[tuple[float, float], ...]
+    counts: tuple[float, ...]
+    ridge: tuple[float, float]
+
+    def noise(self, weights: Array) -> Array:
+        """Return the b whose minimiser each pair of weights is, for the logistic loss."""
+        total = -weights * np.array(self.ridge)
+        for example, count in zip(self.examples, self.counts, strict=True):
+            total += count * expit(-weights @ np.array(example))[..., None] * np.array(example)
+        return total
+
+    def log_density(self, weights: Array) -> Array:
+        """Return the log density of the minimiser, up to the constant of the noise."""
+        curved = [
+            count * expit(weights @ np.array(example)) * expit(-weights @ np.array(example))
+            for example, count in zip(self.examples, self.counts, strict=True)
+        ]
+        # Cauchy and Binet: det(diag(r) + sum c u u') by ridges, by one example and a ridge, by pairs of examples.
+        determinant = self.ridge[0] * self.ridge[1]
+        for (left, right), size in zip(self.examples, curved, strict=True):
+            determinant = determinant + size * (left**2 * self.ridge[1] + right**2 * self.ridge[0])
+        for (one, here), (other, there) in itertools.combinations(zip(self.examples, curved, strict=True), 2):
+            determinant = determinant + here * there * (one[0] * other[1] - one[1] * other[0]) ** 2
+        length = np.linalg.norm(self.noise(weights), axis=-1) / self.scale
+        weight = -length if self.law == "spherical-laplace" else -np.square(length) / 2
+        return weight + np.log(determinant)
+
+
+def crowd(law: str, scale: float, ridge: float, turn: float) -> tuple[Plane, Plane, Array, float]:
+    """Return neighbours of a billion rows, a grid of weights, and the area of its cells.
+
+    All rows but one pull the weights far to one side, so that a row on either slant, nearly at right angles, is on the
+    wrong side with its whole pull: replacing one by the other changes the gradient by almost 2 B.
+    """
+    many, reach = 1e9, 9 * scale + 3
+    slants = [(math.cos(turn), sign * math.sin(turn)) for sign in (1, -1)]
+    planes = [Plane(scale, law, ((-1.0, 0.0), slant), (many, 1.0), (ridge, ridge)) for slant in slants]
+
+    def along(push: float) -> float:
+        """Return the first weight for which the crowd's pull and the ridge balance a push."""
+        return float(
+            brentq(
+                lambda weight: ridge * weight + many * expit(weight) + push, -1e3 - reach / ridge, 1e3 + reach / ridge
+            )
+        )
+
+    first = np.linspace(along(reach), along(-reach), 500)
+    second = np.linspace(-reach / ridge, reach / ridge, 500)
+    grid = np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1)
+    return planes[0], planes[1], grid, float((first[1] - first[0]) * (second[1] - second[0]))
+
+
+def crowd_divergence(law: str, scale: float, ridge: float, turn: float, epsilon: float) -> float:
+    one, other, grid, cell = crowd(law, scale, ridge, turn)
+    here, there = one.log_density(grid), other.log_density(grid)
+    constant = 2 * math.pi * scale**2  # both laws have it in the plane
+    mass = np.exp(here) * cell / constant
+    assert mass.sum() == pytest.approx(1.0, abs=1e-3)
+    return float((mass * np.maximum(0.0, -np.expm1(np.minimum(0.0, epsilon - (here - there))))).sum())
+
+
+@pytest.mark.parametrize("name", ["E3a", "E3b"])
+@pytest.mark.parametrize("law", LAWS)
+def test_in_the_plane_the_logistic_divergence_stays_below_the_claim_and_comes_near(name, law):
+    theorem = perturbations.members()[name]()
+    ratios = []
+    for ridge, turn, (scale, epsilon) in itertools.product((100.0, 20.0), (1.25, 1.35), ((2.0, 0.5), (0.5, 6.0))):
+        setting = situation("logistic", ridge / (1e9 + 1), 10**9 + 1, n_features=2)
+        claimed = theorem.curve(setting, law_named(law), scale).delta(epsilon)
+        observed = crowd_divergence(law, scale, ridge, turn, epsilon)
+        assert observed <= claimed * 1.001
+        ratios.append(observed / claimed if claimed else 0.0)
+    assert max(ratios) >= 0.8
+
+
+@pytest.mark.parametrize("ridge", [100.0, 5.0, 0.5])
+def test_in_the_plane_the_logistic_log_ratio_stays_below_the_pure_claims_and_comes_near(ridge):
+    setting = situation("logistic", ridge / (1e9 + 1), 10**9 + 1, n_features=2)
+    ratios = []
+    for scale, turn in itertools.product((0.5, 2.0), (1.25, 1.35)):
+        one, other, grid, _ = crowd("spherical-laplace", scale, ridge, turn)
+        found = float(np.max(one.log_density(grid) - other.log_density(grid)))
+        for theorem in (PureTilt(), FreeDeterminant()):
+            assert found <= theorem.level(setting, scale) * (1 + 1e-9)
+            ratios.append(found / theorem.level(setting, scale))
+    assert max(ratios) >= (0.9 if ridge >= 5 else 0.7)
+
+
+# --- planted faults ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["logistic", "huber:0.5"])
+def test_curvature_scaled_by_the_row_norm_instead_of_its_square_is_caught(loss):
+    # diffprivlib's price of the determinant is ln(1 + c B / (n alpha)); for rows of norm 1 nobody sees the difference.
+    setting = situation(loss, 100.0, 1, row_norm=100.0)
+    facts = setting.constants
+    curvature, pull = setting.problem.loss.curvature_bound(), 0.7
+    scale = facts.gradient_diameter / pull
+    false = pull + math.log1p(curvature * facts.row_norm / (setting.n_samples * facts.strong_convexity))
+    found = worst_ratio(setting, "spherical-laplace", scale, loss)
+    assert found > 3 * false
+    assert found <= PureTilt().level(setting, scale)
+    unit = situation(loss, 100.0, 1)
+    assert worst_ratio(unit, "spherical-laplace", unit.constants.gradient_diameter / pull, loss) <= pull + math.log1p(
+        curvature / 100.0
+    )
+
+
+def intercept_ratio(ridge: tuple[float, float], scale: float, reach: float) -> float:
+    """Return the largest log ratio over a box, when the row 1 is replaced by 0; both have a constant column."""
+    side = np.linspace(-reach, reach, 401)
+    grid = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1)
+    planes = [Plane(scale, "spherical-laplace", (example,), (1.0,), ridge) for example in ((1.0, 1.0), (0.0, 1.0))]
+    difference = planes[0].log_density(grid) - planes[1].log_density(grid)
+    return float(np.max(np.abs(difference)))
+
+
+def test_an_intercept_without_a_ridge_is_caught():
+    setting = situation("logistic", 0.5, 1, row_norm=math.sqrt(2), n_features=2)
+    scale = 4.0
+    claimed = PureTilt().level(setting, scale)
+    ratios = [intercept_ratio((0.5, 0.0), scale, reach) for reach in (5.0, 20.0, 80.0)]
+    # The curvature that is left belongs to the row, and vanishes: the log ratio grows with the weights, for ever.
+    assert ratios[0] > claimed
+    assert ratios[2] > 3 * ratios[1] > 6 * ratios[0]
+    assert intercept_ratio((0.5, 0.5), scale, 80.0) <= claimed
+
+
+def test_an_intercept_without_a_ridge_has_no_minimiser_for_most_noise():
+    # One row of class 1 pulls the intercept by a number in (0, 1); noise outside of it is balanced by nothing.
+    plane = Plane(4.0, "spherical-laplace", ((1.0, 1.0),), (1.0,), (0.5, 0.0))
+    side = np.linspace(-60.0, 60.0, 241)
+    pulls = plane.noise(np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1))[..., 1]
+    assert pulls.min() > 0
+    assert pulls.max() <= 1
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_dropping_the_correction_terms_where_one_row_weighs_more_than_epsilon_is_caught(law):
+    # delta_noise(epsilon; 2B) alone, at k = 20 and epsilon = 1.
+    setting, scale = situation("logistic", 0.05, 1), 4.0
+    assert row_share(setting) > 1
+    bare = law_named(law).curve(2.0, 1, scale).delta(1.0)
+    found = worst(setting, law, scale, "logistic", 1.0)
+    assert found > 5 * bare + 0.005
+    assert LogisticCorners().curve(setting, law_named(law), scale).delta(1.0) == 1.0
+    assert found <= Corners().curve(setting, law_named(law), scale).delta(1.0)
+
+
+@pytest.mark.parametrize("loss", ["huber:0.5", "smooth-hinge:0.5", "clipped-logistic:0.5"])
+def test_gaussian_noise_calibrated_to_the_gradient_alone_is_caught(loss):
+    setting = situation(loss, 0.01, 1)
+    scale = law_named("gaussian").scale_for(setting.constants.gradient_diameter, 1, Budget(1.0, 1e-5))
+    found = worst(setting, "gaussian", scale, loss, 1.0)
+    assert found > 1000 * 1e-5
+    assert found <= Corners().curve(setting, law_named("gaussian"), scale).delta(1.0)
+
+
+def test_halved_noise_is_caught():
+    setting = situation("huber:0.5", 20.0, 1)
+    scale = PureTilt().scale_for(setting, law_named("spherical-laplace"), Budget(1.0))
+    assert worst_ratio(setting, "spherical-laplace", scale, "huber:0.5") <= 1.0
+    assert worst_ratio(setting, "spherical-laplace", scale / 2, "huber:0.5") > 1.5
+    scale = Corners().scale_for(setting, law_named("gaussian"), Budget(1.0, 1e-3))
+    assert worst(setting, "gaussian", scale, "huber:0.5", 1.0) <= 1e-3
+    assert worst(setting, "gaussian", scale / 2, "huber:0.5", 1.0) > 1e-2

@@ -14,8 +14,13 @@ from equipoise.demonstration import DATASETS, EPSILONS, Cell, run
 from equipoise.errors import InvalidParameter
 from equipoise.report import charts, page
 
-HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "theorem", "sensitivity", "noise")
+HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "route", "theorem", "noise")
 SPREAD = HEADER.index("10 % .. 90 %")
+TEXTS = ("dataset", "route", "theorem")
+UNITS = (
+    "Route: where the noise enters, chosen from public facts alone. Noise: its standard deviation there, a coordinate "
+    "of the objective's tilt (objective), a weight (output) or a sum of products (sufficient-statistics)"
+)
 NOTICE = (
     "Study on public data. The scores are measured on test rows and are no part of a certificate: on private rows they "
     "would have to be paid for. The noise is seeded, so these models are for looking at, not for release."
@@ -55,9 +60,9 @@ def _texts(cell: Cell) -> tuple[str, ...]:
         f"{cell.plain:.3f}",
         f"{cell.private:.3f}",
         f"{cell.low:.3f} .. {cell.high:.3f}",
+        cell.route,
         cell.theorem,
-        f"{cell.sensitivity:.4g}",
-        f"{cell.noise:.4g}",
+        f"{cell.noise:.3g}" if cell.noise < 1000 else f"{cell.noise:.0f}",
     )
 
 
@@ -69,7 +74,7 @@ def _print_table(console: Console, cells: list[Cell]) -> None:
         padding=(0, 1, 0, 0),
     )
     for name in HEADER[:SPREAD] + HEADER[SPREAD + 1 :]:
-        table.add_column(name, justify="left" if name in ("dataset", "theorem") else "right", no_wrap=True)
+        table.add_column(name, justify="left" if name in TEXTS else "right", no_wrap=True)
     shown = ""
     for cell in cells:
         texts = _texts(cell)
@@ -79,7 +84,7 @@ def _print_table(console: Console, cells: list[Cell]) -> None:
         table.add_row("" if cell.dataset == shown else texts[0], *texts[1:SPREAD], *texts[SPREAD + 1 :])
         shown = cell.dataset
     console.print(table)
-    console.print("sensitivity: how far one replaced row can move the weights; noise: standard deviation added to each")
+    console.print(f"{UNITS}.", highlight=False)
 
 
 def _write(out: Path, cells: list[Cell], repetitions: int) -> tuple[Path, Path]:
@@ -96,7 +101,7 @@ def _write(out: Path, cells: list[Cell], repetitions: int) -> tuple[Path, Path]:
         NOTICE,
         charts.specification(chart),
         charts.runtime(),
-        page.table(HEADER, [_texts(cell) for cell in cells]),
+        page.table(HEADER, [_texts(cell) for cell in cells], f"{UNITS}."),
         examples,
     )
     document, picture = out / "index.html", out / "privacy-utility.png"

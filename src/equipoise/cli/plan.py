@@ -14,6 +14,7 @@ from equipoise.estimators.huber import HuberRegressor
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 from equipoise.estimators.svm import LinearSVC
+from equipoise.proof.certificate import Certificate
 from equipoise.proof.risk import risk
 
 MODELS: dict[str, type[PrivateLinearModel]] = {
@@ -39,7 +40,13 @@ def command(
     alpha: Annotated[
         str, typer.Option(help='The ridge: a number, or "public" to pick it from these facts.')
     ] = "public",
-    mechanism: Annotated[str, typer.Option(help="auto, output, spherical-laplace, laplace or gaussian.")] = "auto",
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            help="auto, output, objective[:CLIP], noisy-gradient[:BATCH]; for ridge also sufficient-statistics and "
+            "functional; or noise on the output by one law: spherical-laplace, laplace, gaussian."
+        ),
+    ] = "auto",
     intercept: Annotated[bool, typer.Option(help="Append a penalised constant column.")] = True,
     out: Annotated[
         Path | None, typer.Option(help="Also write the certificate as JSON; an existing file is kept.")
@@ -60,9 +67,15 @@ def command(
         fit_intercept=intercept,
     )
     certificate = face.plan(n_samples, n_features)
-    print(certificate.to_json() if as_json else f"{certificate.explain()}\n{risk(certificate)}", end="")
+    print(certificate.to_json() if as_json else _in_words(certificate), end="")
     if out is not None:
         _write(out, certificate.to_json())
+
+
+def _in_words(certificate: Certificate) -> str:
+    """Return the argument, with the certified bounds on risk where there are any: for noise on the weights."""
+    text = certificate.explain()
+    return f"{text}\n{risk(certificate)}" if certificate.route == "output" else text
 
 
 def _number(text: str) -> float:

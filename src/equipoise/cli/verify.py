@@ -28,7 +28,7 @@ def command(
         console = Console(highlight=False)
         console.print(
             f"[bold green]consistent; origin unproved[/]: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, "
-            f"{claim.adjacency}, {claim.grade}, by {claim.theorem} and {claim.mechanism}",
+            f"{claim.adjacency}, {claim.grade}, by {claim.theorem}, {claim.route} and {claim.mechanism}",
             soft_wrap=True,
         )
         console.print("Arithmetic cannot prove that noise was drawn: that rests on who ran the fit.", soft_wrap=True)

@@ -155,11 +155,12 @@ def _noisy_gradient(request: Request, argument: Argument) -> str:
 
 
 def _sums(request: Request, argument: Argument) -> str:
-    size = argument.bounds[0].value or 0.0
+    size, weight = argument.bounds[0].value or 0.0, argument.procedure.moment_weight
     norm = "L1" if argument.theorem == "E7" else "L2"
     lines = [
         f"What does one row change? Sums of products of columns, by at most {_number(size)} ({norm}), "
         f"by {argument.theorem}.",
+        *([f"  Sums with the target are multiplied by {_number(weight)} beside the others."] if weight else []),
         f"  Their noise is met by a ridge of {_number(argument.procedure.ridge)}, computed from what was released.",
     ]
     return "\n".join(lines + _hypotheses(argument))

@@ -66,6 +66,10 @@ class Request:
         object.__setattr__(
             self, "n_features", require_count("n_features", self.n_features, "pass the number of columns")
         )
+        if not isinstance(self.mechanism, str):
+            raise InvalidParameter(
+                "mechanism, a name", f"mechanism of type {type(self.mechanism).__name__}", 'pass mechanism="auto"'
+            )
         seed = plain(self.public_seed)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise InvalidParameter("public_seed, a whole number >= 0", f"public_seed={seed!r}", "pass public_seed=0")

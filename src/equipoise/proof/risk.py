@@ -197,7 +197,8 @@ def risk(
     Examples
     --------
     >>> import equipoise as eq
-    >>> model = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(row_norm=1.0, classes=(0, 1)))
+    >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    >>> model = eq.LogisticRegression(epsilon=1.0, domain=domain, mechanism="output")
     >>> report = eq.risk(model.plan(n_samples=10_000, n_features=20))
     >>> round(report["J1.mean"].value, 4), report["J6"].value < report["J4.linear.mean"].value
     (0.0502, True)

@@ -23,7 +23,7 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
     Parameters
     ----------
     records : sequence of dict
-        With the keys dataset, score, epsilon, private, low, high, plain.
+        With the keys dataset, score, epsilon, private, low, high, plain, route, theorem, noise.
     """
     alt = _altair()
     values = sorted({float(str(record["epsilon"])) for record in records})
@@ -42,8 +42,9 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
             alt.Tooltip("epsilon:Q", format="~g"),
             alt.Tooltip("private:Q", format=".3f", title="private score"),
             alt.Tooltip("plain:Q", format=".3f", title="non-private score"),
-            alt.Tooltip("sensitivity:Q", format=".4g"),
-            alt.Tooltip("noise:Q", format=".4g", title="noise a weight"),
+            alt.Tooltip("route:N"),
+            alt.Tooltip("theorem:N"),
+            alt.Tooltip("noise:Q", format=".4g", title="noise there"),
         ],
     )
     plain = base.mark_line(strokeDash=[6, 4], strokeWidth=1.6).encode(y="plain:Q", color=alt.value("#c2571a"))

@@ -29,8 +29,8 @@ vegaEmbed('#chart', SPECIFICATION, {actions: false, renderer: 'svg',
 """
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table of text cells.
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
+    """Return an HTML table of text cells, and a note below it.
 
     Examples
     --------
@@ -39,7 +39,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    below = f'<p class="soft">{html.escape(note)}</p>' if note else ""
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{below}'
 
 
 def study_page(

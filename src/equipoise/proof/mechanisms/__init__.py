@@ -51,8 +51,8 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
         for mechanism, scale in scales.items()
         if scale is not None and SMALLEST_SCALE <= scale <= LARGEST_SCALE
     ]
-    # With one weight the spherical and the coordinate law coincide; the exact sampler of OpenDP is preferred then.
-    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / found[0].deviation, 9), choice.mechanism)))
+    # Laws that differ by less than a thousandth count as equal, and the exact samplers of OpenDP come first by name.
+    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / found[0].deviation, 3), choice.mechanism)))
 
 
 def quietest(sensitivity: float, dimension: int, budget: Budget, request: str = "auto") -> Calibration:

@@ -123,7 +123,7 @@ class NoisyGradient(Route):
 
 
 def _batch(parameter: float, n_samples: int) -> int:
-    if parameter != int(parameter) or not 1 <= parameter <= n_samples:
+    if not 1 <= parameter <= n_samples or parameter != int(parameter):
         raise InvalidParameter(
             f"a whole batch size from 1 to n = {n_samples}",
             f"noisy-gradient:{parameter:g}",
