@@ -118,6 +118,21 @@ def choices_table(groups: list[list[Split]]) -> str:
     return table_rows(header + [f"share {share:g}" for share in SHARES if share != USUAL[1]], rows)
 
 
+def spectra_table(groups: list[list[Split]]) -> str:
+    """Return what the rows really look like: shares of their squared length, beside those of the reference problem."""
+    rows = []
+    for split in (group[0] for group in groups):
+        height = type(model_for(split, 1.0, 0.0, "auto", None))._intercept_share
+        X = np.column_stack([split.X, np.full(len(split.X), height)])
+        shares = np.linalg.eigvalsh(X.T @ X)[::-1]
+        others = 1 / np.arange(1, X.shape[1])
+        imagined = np.concatenate([[1.0], others / others.sum()]) * USUAL[1]
+        parts = slice(0, 1), slice(1, 6), slice(6, 21), slice(21, None)
+        found = [f"{part[where].sum():.2f}" for where in parts for part in (shares / shares.sum(), imagined)]
+        rows.append([split.name, *(f"{one} ({other})" for one, other in zip(found[::2], found[1::2], strict=True))])
+    return table_rows(["data", "direction 1", "2 to 6", "7 to 21", "beyond"], rows)
+
+
 def probabilities_table(splits: list[Split], seeds: int) -> str:
     """Return how sure the released models are against how often they are right, clipped and unclipped."""
     rows = []
@@ -195,5 +210,5 @@ if __name__ == "__main__":
     groups = [[large[0]], [large[1]] * MNIST_SEEDS, *small(chosen.splits)]
     found = list(cells(groups, chosen.seeds))
     picture(found, str(chosen.out / "mechanisms-evidence.svg"))
-    tables = scores_table(found), choices_table(groups), probabilities_table(large, chosen.seeds), times_table(large[0])
-    print("\n\n".join(tables))
+    print(scores_table(found), choices_table(groups), spectra_table(groups), sep="\n\n", end="\n\n")
+    print(probabilities_table(large, chosen.seeds), times_table(large[0]), sep="\n\n")

@@ -25,7 +25,8 @@ class Pair:
     extra: tuple[tuple[str, object], ...] = ()
 
     def sensitivity(self, **parameters: object) -> float:
-        """Return the bound that the certificate of a fit states."""
+        """Return the bound on the weights' movement that the certificate of output perturbation states."""
+        parameters = {"mechanism": "output", **parameters}
         model = self.model(domain=self.domain, alpha=self.alpha, **dict(self.extra), **parameters)
         return model.plan(*self.X.shape).sensitivity
 
@@ -40,7 +41,7 @@ class Pair:
     def scores(self, runs: range, **parameters: object) -> tuple[Array, Array]:
         """Return whole fits on both tables, projected on the line through the clean ends, which lie at 0 and 1."""
         start, end = self.weights(
-            **{**parameters, "epsilon": 1e9, "delta": 0.0, "mechanism": "auto", "random_state": 0}
+            **{**parameters, "epsilon": 1e9, "delta": 0.0, "mechanism": "output", "random_state": 0}
         )
         direction = (end - start) / float((end - start) @ (end - start))
         fits = [

@@ -51,7 +51,9 @@ class HalvedNoise(SeededSource):
 
 def test_the_suite_shares_its_false_alarm_rate_among_all_audits():
     mechanism_audits = len(BUDGETS)
-    assert len(CASES) + mechanism_audits <= AUDITS
+    # test_audit_routes.py makes up to six, each with half of the share of one.
+    route_audits = 3
+    assert len(CASES) + mechanism_audits + route_audits <= AUDITS
 
 
 @pytest.mark.parametrize(("loss", "mechanism", "dimension", "intercept"), CASES)
@@ -75,7 +77,7 @@ def test_halved_noise_is_caught(loss, mechanism, monkeypatch):
 @pytest.mark.parametrize("loss", PAIRS)
 def test_the_pairs_nearly_attain_the_bound(loss):
     pair = PAIRS[loss](3)
-    first, second = pair.weights(epsilon=1e9, fit_intercept=False, random_state=0)
+    first, second = pair.weights(epsilon=1e9, fit_intercept=False, mechanism="output", random_state=0)
     share = np.linalg.norm(first - second) / pair.sensitivity(epsilon=1e9, fit_intercept=False)
     # The multinomial bound adds two gradients' lengths, and a bridge's curvature is stated for its flattest place; no
     # two rows attain either.

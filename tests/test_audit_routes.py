@@ -70,7 +70,7 @@ CASES = {
         eq.LogisticRegression, 2000, domain=CLASSES, alpha=0.01, mechanism="noisy-gradient", delta=0.1
     ),
     "noisy gradient, batches": case(
-        eq.LogisticRegression, 1000, domain=CLASSES, alpha=0.01, mechanism="noisy-gradient:2", delta=0.1
+        eq.LogisticRegression, 1000, domain=CLASSES, alpha=0.01, mechanism="noisy-gradient:3", delta=0.1
     ),
     "sufficient statistics": case(eq.Ridge, 3000, domain=LABELS, alpha=0.01, mechanism="sufficient-statistics"),
     "functional": case(eq.Ridge, 4000, domain=LABELS, alpha=0.01, mechanism="functional"),
@@ -148,7 +148,7 @@ def test_a_whole_release_stays_below_its_claim(name):
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_a_whole_release_stays_below_its_claim_with_more_runs_and_fresh_seeds(name, dimension):
     start = secrets.randbelow(2**40)
-    assert observed(name, runs=20_000, start=start, dimension=dimension) <= CASES[name].estimator().epsilon
+    assert observed(name, runs=10_000, start=start, dimension=dimension) <= CASES[name].estimator().epsilon
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ LONG = eq.Domain(row_norm=100.0, classes=(0, 1))
 
 
 def long_rows(**changes: object) -> eq.LogisticRegression:
-    given = {"domain": LONG, "alpha": 100.0, "mechanism": "objective:1", "fit_intercept": False, "random_state": 0}
+    given = {"domain": LONG, "alpha": 60.0, "mechanism": "objective:1", "fit_intercept": False, "random_state": 0}
     return eq.LogisticRegression(**{**given, **changes})
 
 
@@ -240,8 +240,8 @@ ROW = (np.array([[100.0]]), np.array([[0.0]]), np.array([1]))
 @pytest.mark.usefixtures("faulty_row_share")
 def test_curvature_scaled_by_the_row_norm_instead_of_its_square_is_caught():
     certificate = long_rows().plan(1, 1)
-    first, second = releases(certificate, ROW, SeededSource, range(1200), nearness)
-    assert audit(first, second, 0.0, np.array([0.01, 0.02, 0.04]), SHARE).epsilon > certificate.epsilon
+    first, second = releases(certificate, ROW, SeededSource, range(2000), nearness)
+    assert audit(first, second, 0.0, np.array([0.03]), SHARE).epsilon > certificate.epsilon
 
 
 def test_the_right_curvature_refuses_that_plan():

@@ -180,7 +180,7 @@ def request(route: str, loss: str, **changes: object) -> Request:
 
 
 @pytest.mark.parametrize("factor", [2.0**-10, 2.0**7])
-@pytest.mark.parametrize(("route", "loss"), CASES)
+@pytest.mark.parametrize(("route", "loss"), [case for case in CASES if case[0] != "functional"])
 def test_the_unit_of_the_rows_changes_nothing_that_has_no_unit(route, loss, factor):
     plain, scaled = (derive(request(route, loss, scale=scale)) for scale in (1.0, factor))
     assert scaled.cost == pytest.approx(plain.cost, rel=1e-6)
@@ -190,11 +190,16 @@ def test_the_unit_of_the_rows_changes_nothing_that_has_no_unit(route, loss, fact
     assert scaled.procedure.reach == pytest.approx(plain.procedure.reach / factor, rel=1e-6)
     assert scaled.procedure.step * factor**2 == pytest.approx(plain.procedure.step, rel=1e-6)
     assert scaled.alpha == pytest.approx(plain.alpha * factor**2, rel=1e-6)
-    unit = factor**2 if route in ("sufficient-statistics", "functional") else factor
-    if route == "functional":
-        # Its coefficients have two units, that of the rows and its square: only the exponent of the largest scales.
-        return
+    unit = factor**2 if route == "sufficient-statistics" else factor
     assert scaled.noise_scale == pytest.approx(plain.noise_scale * unit, rel=1e-6)
+
+
+def test_the_functional_mechanism_has_no_unit_where_rows_and_targets_share_theirs():
+    # One Laplace scale serves squares of rows and products with targets, so that only a common unit drops out.
+    plain, scaled = (derive(request("functional", "squared", scale=size, labels=size)) for size in (1.0, 128.0))
+    assert scaled.cost == pytest.approx(plain.cost, rel=1e-6)
+    assert scaled.procedure.reach == pytest.approx(plain.procedure.reach, rel=1e-6)
+    assert scaled.noise_scale == pytest.approx(128**2 * plain.noise_scale, rel=1e-6)
 
 
 @pytest.mark.parametrize("route", ["noisy-gradient", "noisy-gradient:50", "objective", "sufficient-statistics"])

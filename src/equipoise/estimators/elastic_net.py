@@ -9,14 +9,17 @@ class ElasticNet(Ridge):
     """Least squares with an elastic net, released with a privacy certificate.
 
     Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha (c ||w||_1 + (1 - c)/2 ||w||^2)`` with c the `l1_ratio`, the
-    constant column's weight among w, and adds noise. The L1 part cancels in the stability bound; the strong convexity
+    constant column's weight among w, and adds noise to the weights. The L1 part cancels in the stability bound; the strong convexity
     is ``alpha (1 - c)``. The noise fills in the zeros of the minimiser: threshold the released weights, which is free.
 
     Parameters
     ----------
     l1_ratio : float
         The share of the L1 norm, in [0, 1).
-    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
+    mechanism : str
+        "auto" or "output" for the quietest noise on the output, or a law by name: "spherical-laplace", "laplace",
+        "gaussian".
+    epsilon, delta, domain, alpha, fit_intercept, random_state, public_seed, ledger
         As in `Ridge`.
 
     Examples
@@ -56,13 +59,16 @@ class ElasticNetClassifier(LogisticRegression):
 
     Coefficients of several classes are centred over the classes, which changes no prediction. Minimises the mean
     logistic (or multinomial) loss plus ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)``, c being the `l1_ratio`, and adds
-    noise.
+    noise to the weights.
 
     Parameters
     ----------
     l1_ratio : float
         The share of the L1 norm, in [0, 1).
-    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
+    mechanism : str
+        "auto" or "output" for the quietest noise on the output, or a law by name: "spherical-laplace", "laplace",
+        "gaussian".
+    epsilon, delta, domain, alpha, fit_intercept, random_state, public_seed, ledger
         As in `LogisticRegression`.
 
     Examples

@@ -8,15 +8,15 @@ class HuberRegressor(PrivateRegressor):
     """Linear regression by the Huber loss with a ridge, released with a privacy certificate.
 
     Minimises ``(1/n) sum huber(<w, x> + b - y) + alpha/2 (||w||^2 + ((b - c)/s)^2)``, where huber(r) is r^2/2 up to
-    the cap and grows with slope cap beyond, and adds noise. A row can pull no harder than the cap, which keeps the
-    sensitivity low however wide the target's range is.
+    the cap and grows with slope cap beyond, with noise where `mechanism` says. A row can pull no harder than the cap,
+    which keeps the noise low however wide the target's range is.
 
     Parameters
     ----------
     cap : float, optional
         The residual beyond which the loss is linear, in units of the target; a quarter of the half-range if left out.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
-        As in `Ridge`.
+        As in `Ridge`, but for the mechanisms that need sums of products.
 
     Examples
     --------

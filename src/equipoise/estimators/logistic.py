@@ -13,8 +13,9 @@ from equipoise.vocabulary.facts import Domain
 class LogisticRegression(PrivateClassifier):
     """Logistic regression with a ridge, for two classes or more, released with one privacy certificate.
 
-    Minimises ``(1/n) sum log(1 + exp(-y (<w, x> + b))) + alpha/2 (||w||^2 + (b/s)^2)`` to a public tolerance and adds
-    noise. More than two classes are fitted jointly by the multinomial loss: epsilon is never split over classes.
+    Minimises ``(1/n) sum log(1 + exp(-y (<w, x> + b))) + alpha/2 (||w||^2 + (b/s)^2)`` to a public tolerance, with
+    noise where `mechanism` says. More than two classes are fitted jointly by the multinomial loss: epsilon is never
+    split over classes.
 
     Parameters
     ----------
@@ -25,8 +26,11 @@ class LogisticRegression(PrivateClassifier):
     alpha : float or "public"
         The ridge; "public" picks it from n, the number of columns, the domain and the budget alone.
     mechanism : str
-        "auto" or "output" for the quietest output perturbation, or one by name: "spherical-laplace", "laplace",
-        "gaussian".
+        Where the noise enters. "auto" takes the way with the smallest modelled cost, from public facts alone; the
+        certificate shows the menu (docs/mechanisms.md). "output" adds it to the weights; "objective" tilts the
+        objective, with slopes clipped, at CLIP for "objective:CLIP"; "noisy-gradient" (delta > 0) adds it to every
+        gradient, of BATCH secret rows for "noisy-gradient:BATCH". A law of noise on the output can be named instead:
+        "spherical-laplace", "laplace", "gaussian".
     fit_intercept : bool
         Whether a penalised constant column, covered by the theorem, is appended.
     random_state : int, optional

@@ -8,8 +8,7 @@ from sklearn.base import RegressorMixin
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.release import Released
 
-
-# A regression's offset can be anywhere in the target's range, so that its constant column is higher (docs/intercept.md).
+# A regression's offset can be anywhere in the target's range, so its constant column is higher (docs/intercept.md).
 REGRESSION_INTERCEPT_SHARE = 0.5
 
 

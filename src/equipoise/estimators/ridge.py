@@ -8,8 +8,8 @@ class Ridge(PrivateRegressor):
     """Least squares with a ridge, released with a privacy certificate.
 
     Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha/2 (||w||^2 + ((b - c)/s)^2)`` (no factor 1/2 in the loss; c is the
-    public midpoint of the target's range) to a public tolerance and adds noise. Predictions are clipped into the
-    target's public range.
+    public midpoint of the target's range) to a public tolerance, with noise where `mechanism` says. Predictions are
+    clipped into the target's public range.
 
     Parameters
     ----------
@@ -20,8 +20,12 @@ class Ridge(PrivateRegressor):
     alpha : float or "public"
         The ridge; "public" picks it from n, the number of columns, the domain and the budget alone.
     mechanism : str
-        "auto" or "output" for the quietest output perturbation, or one by name: "spherical-laplace", "laplace",
-        "gaussian".
+        Where the noise enters. "auto" takes the way with the smallest modelled cost, from public facts alone; the
+        certificate shows the menu (docs/mechanisms.md). "output" adds it to the weights; "objective" tilts the
+        objective, with slopes clipped, at CLIP for "objective:CLIP"; "noisy-gradient" (delta > 0) adds it to every
+        gradient, of BATCH secret rows for "noisy-gradient:BATCH"; "sufficient-statistics" and "functional" add it to
+        sums of products of columns. A law of noise on the output can be named instead: "spherical-laplace",
+        "laplace", "gaussian".
     fit_intercept : bool
         Whether a penalised constant column, covered by the theorem, is appended.
     random_state : int, optional

@@ -10,9 +10,11 @@ from equipoise.vocabulary.facts import Domain
 class LinearSVC(PrivateClassifier):
     """A linear support vector machine with a ridge for two classes, released with a privacy certificate.
 
-    Minimises ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 (||w||^2 + (b/s)^2)`` and adds noise. The hinge has a corner,
-    where no gradient can be small: its solver proves its distance from the minimiser by a duality gap, to a public
-    tolerance that adds at most 4 % to the sensitivity unless rounding asks for more (docs/proofs/A4.md).
+    Minimises ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 (||w||^2 + (b/s)^2)`` with noise where `mechanism` says. The
+    hinge has a corner, so that noise can go to the output only, and no gradient can be small: its solver proves its
+    distance from the minimiser by a duality gap, to a public tolerance that adds at most 4 % to the sensitivity
+    unless rounding asks for more (docs/proofs/A4.md). The smooth hinge can be served by every mechanism of
+    `LogisticRegression`.
 
     Parameters
     ----------

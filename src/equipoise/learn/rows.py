@@ -242,16 +242,19 @@ class Rows(RowSource):
                 yield ClippedView(self._matrix[where], self._factors[where], self._intercept), where
 
     def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-        """Yield chosen rows at once: only they are read."""
-        block = np.empty((len(chosen), self.dimension))
-        features = block[:, : self._n_features]
-        np.multiply(self._matrix[chosen], self._factors[chosen, None], out=features)
-        for start, (positions, repaired) in self._repaired.items():
-            for position, row in zip(start + positions, repaired, strict=True):
-                features[chosen == position] = row
-        if self._intercept > 0:
-            block[:, -1] = self._intercept
-        yield block, chosen
+        """Yield chosen rows; only they are read."""
+        for start in range(0, len(chosen), BLOCK_ROWS):
+            places = chosen[start : start + BLOCK_ROWS]
+            block = np.empty((len(places), self.dimension))
+            features = block[:, : self._n_features]
+            np.multiply(self._matrix[places], self._factors[places, None], out=features)
+            for first, (positions, repaired) in self._repaired.items():
+                spots = np.searchsorted(places, first + positions)
+                found = places[np.minimum(spots, len(places) - 1)] == first + positions
+                features[spots[found]] = repaired[found]
+            if self._intercept > 0:
+                block[:, -1] = self._intercept
+            yield block, places
 
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return the product of rows scaled by the root of their curvature with their own transpose: half the work."""

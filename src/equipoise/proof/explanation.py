@@ -126,8 +126,8 @@ def _objective(request: Request, argument: Argument) -> str:
         "of epsilon.",
         *_clip(argument),
         "  The minimiser of objective + <b, w>/n is released with a little more noise, of scale "
-        f"{_number(procedure.finishing_scale)}: {_number(procedure.finishing_epsilon)} of epsilon hides where the solver "
-        "stopped (E4).",
+        f"{_number(procedure.finishing_scale)}: {_number(procedure.finishing_epsilon)} of epsilon hides where the "
+        "solver stopped (E4).",
         "  Scale of b that each theorem asks for:",
     ]
     known = perturbations.members()

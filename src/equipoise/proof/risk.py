@@ -250,12 +250,8 @@ def _values(
     argument, facts, n = certificate.argument, certificate.argument.constants, certificate.n_samples
     problem, epsilon = certificate.request.problem(certificate.alpha), certificate.epsilon
     loss, penalty, declared = problem.loss, problem.penalty, problem.domain.radius
-    mechanism, scale, d, sensitivity = (
-        argument.mechanism,
-        argument.noise_scale,
-        argument.dimension,
-        certificate.output_sensitivity,
-    )
+    mechanism, scale, d = argument.mechanism, argument.noise_scale, argument.dimension
+    sensitivity = certificate.output_sensitivity
     mu, beta, row_norm = facts.strong_convexity, facts.smoothness, facts.row_norm
     distance = argument.tolerance / mu
     ball = facts.radius + distance

@@ -82,7 +82,7 @@ class Perturbation(ABC):
         while private(low):
             low, high = low / 2, low
         while high > low * (1 + FINENESS):
-            middle = math.sqrt(low * high)
+            middle = low * math.sqrt(high / low)
             low, high = (low, middle) if private(middle) else (middle, high)
         return high
 

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from equipoise.errors import BudgetImpossible
 from equipoise.proof.curves import PureCurve
-from equipoise.proof.mechanisms import Calibration, named
+from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration, named
 from equipoise.proof.reference import of_problem, ridge_share
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import Plan, Procedure, Route
@@ -33,6 +34,10 @@ class Functional(Route):
         rounding = rounding_unit(request.n_samples, sums) * request.n_samples * exact
         sensitivity = (exact + 2 * rounding) * (1 + ROUNDING_MARGIN)
         scale = math.nextafter(sensitivity / request.budget.epsilon * (1 + 1e-15), math.inf)
+        if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+            raise BudgetImpossible(
+                "the functional mechanism", f"noise of scale {scale:g}", "change the units or epsilon"
+            )
         deviation = math.sqrt(2) * scale
         imagined = of_problem(problem, request.n_features)
         # Diagonal coefficients carry the noise once, cross coefficients half of it, the linear ones once.

@@ -30,15 +30,15 @@ ROUNDING_MARGIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedGaussianCurve(Curve):
-    """The curve of T Gaussian releases that together have this mu, with the lattice's price for each (C5, D3)."""
+class PricedCurve(Curve):
+    """The curve of many Gaussian releases, with the lattice's price for each of them on top (C5, C3, D3)."""
 
-    mu: float
+    curve: Curve
     releases: int
 
     def delta(self, epsilon: float) -> float:
-        """Return the exact Gaussian delta and the price."""
-        return min(1.0, GaussianCurve(self.mu).delta(epsilon) + self.releases * LATTICE_DELTA)
+        """Return the curve's delta and the price."""
+        return min(1.0, self.curve.delta(epsilon) + self.releases * LATTICE_DELTA)
 
 
 class NoisyGradient(Route):
@@ -81,12 +81,15 @@ class NoisyGradient(Route):
         curve: Curve
         if batch:
             steps = math.ceil(PASSES * request.n_samples / batch)
-            descent = Descent(steps, descent.step * descent.steps / steps, descent.momentum, descent.average)
-            multiplier = smallest_multiplier(
-                request.budget.epsilon, request.budget.delta, batch / request.n_samples, steps
-            )
+            # As far in all as with every row in every step, if steps of that length still shrink an error.
+            longest = (1 + descent.momentum) / (facts.smoothness + problem.penalty.alpha)
+            length = min(descent.step * descent.steps / steps, longest)
+            descent = Descent(steps, length, descent.momentum, descent.average)
+            chance = batch / request.n_samples
+            left = request.budget.delta - steps * LATTICE_DELTA
+            multiplier = smallest_multiplier(request.budget.epsilon, left, chance, steps)
             scale = sensitivity * multiplier
-            curve = SampledGaussianCurve(multiplier, batch / request.n_samples, steps)
+            curve = PricedCurve(SampledGaussianCurve(multiplier, chance, steps), steps)
         else:
             scale, curve = _settled(sensitivity, mu, descent.steps, request.budget)
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
@@ -129,7 +132,8 @@ def _batch(parameter: float, n_samples: int) -> int:
             f"noisy-gradient:{parameter:g}",
             "write noisy-gradient:256, or noisy-gradient for all rows in every step",
         )
-    return int(parameter)
+    # A batch of all rows is no sample.
+    return 0 if parameter == n_samples else int(parameter)
 
 
 def _problem(request: Request) -> tuple[Problem, float]:
@@ -165,7 +169,7 @@ def _descent(imagined: Reference, alpha: float, noise: float, smoothness: float)
     for momentum in MOMENTA:
         lengths = LENGTHS * (1 + momentum) / (smoothness + alpha)
         for descent, (shrinkage, variance) in descent_shares(imagined, alpha, lengths, momentum, MARKS).items():
-            cost = imagined.share(shrinkage, variance * descent.steps * noise**2)
+            cost = imagined.share(shrinkage, variance * descent.steps * noise * noise)
             if best is None or cost < best[0]:
                 best = cost, descent
     assert best is not None  # noqa: S101 - the grid is not empty
@@ -176,7 +180,7 @@ def _settled(sensitivity: float, mu: float, steps: int, budget: Budget) -> tuple
     """Return the noise of one step, raised until the curve of this very scale meets the budget."""
     scale, growth = math.sqrt(steps) * sensitivity / mu, 1e-15
     while True:
-        curve = RepeatedGaussianCurve(math.sqrt(steps) * sensitivity / scale, steps)
+        curve = PricedCurve(GaussianCurve(math.sqrt(steps) * sensitivity / scale), steps)
         if curve.delta(budget.epsilon) <= budget.delta:
             return scale, curve
         scale, growth = scale * (1 + growth), 2 * growth

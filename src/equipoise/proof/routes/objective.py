@@ -174,6 +174,9 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
     the plan itself is calibrated exactly at the alpha that is found.
     """
     unit = constants(_problem(request, loss, 1.0), 1.0).smoothness
+    if not math.isfinite(unit):
+        remedy = "use a smooth loss, such as smooth-hinge or huber, or mechanism='output'"
+        raise NoTheoremApplies("objective perturbation", f"the {loss.id} loss, which has corners", remedy)
     free = _setting(request, _problem(request, loss, unit * 2.0**100), None)
     calibration = _calibrated(free, budget).calibration
     finisher = named(FINISHING_LAW)

@@ -74,9 +74,9 @@ def joint_sensitivity(row_norm: float, label_bound: float, weight: float) -> flo
     >>> round(joint_sensitivity(1.0, 1.0, 1.0), 6)
     2.12132
     """
-    target = (weight * label_bound) ** 2
-    cosine = min(1.0, target / (2 * row_norm**2))
-    return math.sqrt(2 * row_norm**4 * (1 - cosine**2) + 2 * target * row_norm**2 * (1 + cosine)) * (1 + 1e-14)
+    ratio = (weight * label_bound / row_norm) ** 2
+    cosine = min(1.0, ratio / 2)
+    return row_norm**2 * math.sqrt(2 * (1 - cosine**2) + 2 * ratio * (1 + cosine)) * (1 + 1e-14)
 
 
 def least_squares(request: Request) -> tuple[Problem, tuple[Hypothesis, ...], int]:

@@ -62,7 +62,7 @@ class Squared(Loss):
         """Return ``4 B (Y + R B c) sqrt(1 - c^2)``, ``c = (-Y + sqrt(Y^2 + 8 R^2 B^2)) / (4 R B)`` (A2, attained)."""
         reach = row_norm * radius
         # The same c, written without cancellation: it tends to 0 with the reach and to 1/sqrt(2) for a large one.
-        cosine = 2 * reach / (label_bound + math.sqrt(label_bound**2 + 8 * reach**2))
+        cosine = 2 * reach / (label_bound + math.hypot(label_bound, math.sqrt(8.0) * reach))
         return 4 * row_norm * (label_bound + reach * cosine) * math.sqrt(1 - cosine**2)
 
     def unit(self, label_bound: float) -> float:
