@@ -1,17 +1,12 @@
-"""What the benchmarks share: command-line options, scores of released models, and where figures go."""
+"""What the benchmarks share: command-line options, requests and tables."""
 
 import argparse
 import os
 from pathlib import Path
 
-import numpy as np
 from prepared import Split
 
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.noise import SeededSource
 from equipoise.proof.request import Request
-from equipoise.release import release
 from equipoise.vocabulary.facts import Budget
 
 
@@ -33,24 +28,6 @@ def request_for(split: Split, budget: Budget, intercept: float, alpha: float | s
     loss = "squared" if split.domain.labels is not None else "logistic"
     n_samples, n_features = split.X.shape
     return Request(loss, "l2", alpha, split.domain, intercept, n_samples, n_features, budget, seeded=True)
-
-
-def test_scores(split: Split, request: Request, seeds: range) -> np.ndarray:
-    """Return the test accuracy, or R2 for a regression, of one released model a seed."""
-    certificate = Certificate.issue(request)
-    return np.array([_score(split, request, certificate, seed) for seed in seeds])
-
-
-def _score(split: Split, request: Request, certificate: Certificate, seed: int) -> float:
-    weights = release(
-        certificate, feature_table(split.X), target_column(split.y, len(split.y)), SeededSource(seed)
-    ).weights
-    constant = request.intercept * weights[-1] if request.intercept > 0 else 0.0
-    scores = split.X_test @ weights[: request.n_features] + constant
-    if split.domain.labels is None:
-        return float(np.mean((scores > 0) == split.y_test))
-    predicted = np.clip(scores + split.domain.label_centre, *split.domain.labels)
-    return 1 - float(np.mean((predicted - split.y_test) ** 2) / np.var(split.y_test))
 
 
 def table_rows(header: list[str], rows: list[list[str]]) -> str:

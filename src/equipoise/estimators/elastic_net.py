@@ -9,8 +9,9 @@ class ElasticNet(Ridge):
     """Least squares with an elastic net, released with a privacy certificate.
 
     Minimises ``(1/n) sum (<w, x> + b - y)^2 + alpha (c ||w||_1 + (1 - c)/2 ||w||^2)`` with c the `l1_ratio`, the
-    constant column's weight among w, and adds noise to the weights. The L1 part cancels in the stability bound; the strong convexity
-    is ``alpha (1 - c)``. The noise fills in the zeros of the minimiser: threshold the released weights, which is free.
+    constant column's weight among w, and adds noise to the weights. The L1 part cancels in the stability bound; the
+    strong convexity is ``alpha (1 - c)``. The noise fills in the zeros of the minimiser: threshold the released
+    weights, which is free.
 
     Parameters
     ----------
