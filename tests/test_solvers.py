@@ -12,6 +12,7 @@ from equipoise.learn.rows import Rows
 from equipoise.learn.solvers import gradient as gradient_module
 from equipoise.learn.solvers import line_search
 from equipoise.learn.solvers import newton as newton_module
+from equipoise.learn.solvers import newton_conjugate as conjugate_module
 from equipoise.learn.solvers.base import Target, constrained_subgradient
 from equipoise.vocabulary.constants import constants, public_tolerance, rounding_floor
 
@@ -66,13 +67,45 @@ def test_a_solver_ends_at_the_tolerance(solver, loss, table, alpha, radius):
     assert radius is None or np.linalg.norm(weights) <= radius
 
 
+@pytest.mark.parametrize("radius", [None, 0.3, 20.0])
+@pytest.mark.parametrize("solver", ["newton", "newton-conjugate"])
 @pytest.mark.parametrize("alpha", [1e-6, 1e-8])
 @pytest.mark.parametrize(("loss", "table"), CASES)
-def test_newton_reaches_it_without_help_when_the_ridge_is_tiny(loss, table, alpha, monkeypatch):
+def test_newton_reaches_it_without_help_when_the_ridge_is_tiny(loss, table, alpha, solver, radius, monkeypatch):
     monkeypatch.setattr(newton_module, "ProjectedGradient", None)
-    objective, target = assemble(loss, table, alpha, None)
-    weights = solvers.named("newton").solve(objective, target)
-    assert np.linalg.norm(objective.gradient(weights)) <= target.tolerance
+    monkeypatch.setattr(conjugate_module, "ProjectedGradient", None)
+    objective, target = assemble(loss, table, alpha, radius)
+    weights = solvers.named(solver).solve(objective, target)
+    subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
+    assert np.linalg.norm(subgradient) <= target.tolerance
+    assert radius is None or np.linalg.norm(weights) <= radius
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-8])
+@pytest.mark.parametrize("radius", [0.1, 3.0, 50.0])
+@pytest.mark.parametrize("length", [1.0, 100.0])
+def test_several_classes_in_a_ball_need_no_fallback(alpha, radius, length, monkeypatch):
+    # Classes that can be told apart pull the weights to the sphere; gradient steps would take millions there.
+    monkeypatch.setattr(conjugate_module, "ProjectedGradient", None)
+    generator = np.random.default_rng(2)
+    X = length * generator.normal(size=(200, 5))
+    domain = eq.Domain(row_norm=length, radius=radius / length, classes=(0, 1, 2))
+    problem = eq.Problem(eq.losses.named("multinomial:3"), eq.penalties.named("l2", alpha), domain, intercept=0.2)
+    facts = constants(problem)
+    codes = (X @ generator.normal(size=(5, 3))).argmax(axis=1).astype(float)
+    objective = Objective(problem.loss, problem.penalty, Rows(X, domain, 0.2), codes)
+    tolerance = public_tolerance(facts, 200, 12, epsilon=1.0)
+    target = Target(tolerance, facts.smoothness + alpha, alpha, facts.radius, domain.radius)
+    weights = solvers.suited(objective).solve(objective, target)
+    subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
+    assert np.linalg.norm(subgradient) <= target.tolerance
+    assert np.linalg.norm(weights) <= domain.radius
+    # Nowhere else in the ball is the objective lower.
+    value = objective.value(weights, objective.predictions(weights))
+    for _ in range(20):
+        other = weights + generator.normal(size=18) * domain.radius / 10
+        other *= min(1.0, domain.radius / np.linalg.norm(other))
+        assert objective.value(other, objective.predictions(other)) >= value
 
 
 def test_solvers_agree_within_the_distance_that_the_tolerance_allows():

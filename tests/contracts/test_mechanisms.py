@@ -366,9 +366,17 @@ def test_pure_spherical_noise_gives_way_to_gaussian_where_the_catalogue_says(del
 @pytest.mark.parametrize("delta", [1e-6, 1e-5])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0, 10.0])
 def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, delta):
-    # THEOREMS D6. With one weight it even beats the coordinate law, whose calibration ignores delta.
-    chosen = {quietest(0.3, dimension, Budget(epsilon, delta)).mechanism for dimension in (*range(1, 41), 109, 785)}
-    assert chosen == {"spherical-laplace"}
+    # THEOREMS D6. With one weight it beats even the coordinate law, whose calibration ignores delta, but by less than a
+    # thousandth: the exact sampler is preferred.
+    budget = Budget(epsilon, delta)
+    assert {quietest(0.3, dimension, budget).mechanism for dimension in (*range(2, 41), 109, 785)} == {
+        "spherical-laplace"
+    }
+    assert quietest(0.3, 1, budget).mechanism == "laplace"
+    spherical, coordinate = (
+        mechanisms.calibrations(0.3, 1, budget, law)[0].deviation for law in ("spherical-laplace", "laplace")
+    )
+    assert spherical < coordinate < spherical * 1.001
 
 
 def test_with_one_weight_and_pure_privacy_the_exact_sampler_is_preferred():
@@ -380,8 +388,9 @@ def test_calibrations_are_the_requested_ones_quietest_first():
     for dimension in (1, 5, 50):
         choices = mechanisms.calibrations(1.0, dimension, Budget(1.0, 1e-5))
         assert {choice.mechanism for choice in choices} == set(IDS)
-        deviations = [choice.deviation for choice in choices]
-        assert all(later >= earlier * (1 - 1e-8) for earlier, later in itertools.pairwise(deviations))
+        for earlier, later in itertools.pairwise(choices):
+            alike = abs(later.deviation / earlier.deviation - 1) <= 1e-3
+            assert later.deviation > earlier.deviation or (alike and later.mechanism > earlier.mechanism)
         for choice in choices:
             mechanism = mechanisms.named(choice.mechanism)
             assert choice.deviation == mechanism.deviation(choice.scale, dimension)

@@ -294,7 +294,9 @@ def test_no_minimiser_lies_outside_the_stated_radius(name, alpha, slope, row_nor
     penalty = penalty_named(name, alpha)
     radius = penalty.minimiser_radius(lambda reach: slope * min(reach, 1e12), row_norm)
     assert math.isinf(radius) == (name == "none")
-    points = np.linspace(0.0, min(20 * radius, 1e12 / row_norm), 401)
+    furthest = min(20 * radius, 1e12 / row_norm)
+    # The radius is among the points: a convex cost whose minimum lies within is higher at every point beyond.
+    points = np.union1d(np.linspace(0.0, furthest, 401), [min(radius, furthest)])
     costs = [penalty.value(np.array([point])) - slope * row_norm * point for point in points]
     assert name == "none" or points[int(np.argmin(costs))] <= radius * ROUNDING
 

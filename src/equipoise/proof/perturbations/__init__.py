@@ -7,9 +7,14 @@ from equipoise.proof.mechanisms.base import Calibration, Mechanism
 from equipoise.proof.perturbations.approximate import completed
 from equipoise.proof.perturbations.base import Perturbation
 from equipoise.vocabulary.discovery import discover
-from equipoise.vocabulary.facts import Bound, Budget, Setting
+from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Setting
 
 __all__ = ["Perturbation", "answers", "completed", "members"]
+
+
+TOO_DEAR = Hypothesis(
+    "some scale meets the budget: one row's curvature costs less than epsilon", False, "raise alpha or epsilon"
+)
 
 
 @functools.cache
@@ -30,6 +35,8 @@ def answers(setting: Setting, law: Mechanism, budget: Budget) -> tuple[tuple[Bou
         hypotheses = tuple(theorem.hypotheses(setting, law))
         holds = all(hypothesis.holds for hypothesis in hypotheses)
         scale = theorem.scale_for(setting, law, budget) if holds else None
+        if holds and scale is None:
+            hypotheses += (TOO_DEAR,)
         bound = Bound(name, theorem.certifies, scale, hypotheses)
         calibration = None if scale is None else Calibration(law.id, scale, law.deviation(scale, dimension))
         found.append((bound, calibration))

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from equipoise.proof.curves import Curve
@@ -74,17 +74,22 @@ class Perturbation(ABC):
         )
         if start is None:
             return None
-        low, high = start / 2, start
-        while not private(high):
-            low, high = high, 2 * high
-            if high > 2.0**60 * start:
-                return None
-        while private(low):
-            low, high = low / 2, low
-        while high > low * (1 + FINENESS):
-            middle = low * math.sqrt(high / low)
-            low, high = (low, middle) if private(middle) else (middle, high)
-        return high
+        return smallest_scale(start, private)
+
+
+def smallest_scale(start: float, private: Callable[[float], bool]) -> float | None:
+    """Return the private end of a bisection for the smallest scale; None when none near the start is private."""
+    low, high = start / 2, start
+    while not private(high):
+        low, high = high, 2 * high
+        if high > 2.0**60 * start:
+            return None
+    while private(low):
+        low, high = low / 2, low
+    while high > low * (1 + FINENESS):
+        middle = low * math.sqrt(high / low)
+        low, high = (low, middle) if private(middle) else (middle, high)
+    return high
 
 
 def row_share(setting: Setting) -> float:

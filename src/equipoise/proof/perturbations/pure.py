@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from equipoise.proof.curves import Curve, PureCurve
 from equipoise.proof.mechanisms.base import Mechanism
-from equipoise.proof.perturbations.base import Perturbation, determinant_price, row_share
+from equipoise.proof.perturbations.base import Perturbation, determinant_price, row_share, smallest_scale
 from equipoise.vocabulary.facts import Budget, Hypothesis, Setting
 
 
@@ -43,15 +43,15 @@ class PureTilt(Perturbation):
 
 
 class FreeDeterminant(PureTilt):
-    """``epsilon = 2 B / scale`` for the logistic loss, when that is at least ``2 B^2 / (n alpha)`` (E2a).
+    """``epsilon = max over p in [0, 1] of (B / scale)(1 + p) + ln(1 + k p (1 - p))``, ``k = B^2 / (n alpha)`` (E2a).
 
-    A row that pulls with all its force is far on the wrong side, where the loss is not curved; so the determinant
-    changes most where the pull is half as strong, and its price is hidden behind the pull's.
+    For the logistic loss a row that pulls with force p is curved by p (1 - p): one that pulls with all its force is
+    far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free.
     """
 
     id: ClassVar[str] = "E2a"
     citation: ClassVar[str] = "docs/proofs/E2a.md"
-    statement: ClassVar[str] = "epsilon = 2 B / s, if that is at least 2 B^2 / (n alpha)"
+    statement: ClassVar[str] = "epsilon = max over p of (B / s)(1 + p) + ln(1 + p (1 - p) B^2 / (n alpha))"
 
     def hypotheses(self, setting: Setting, law: Mechanism) -> Iterator[Hypothesis]:
         """Yield those of E2, and that the loss is the plain logistic one."""
@@ -59,15 +59,21 @@ class FreeDeterminant(PureTilt):
         yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E2")
 
     def level(self, setting: Setting, scale: float) -> float:
-        """Return ``2 B / scale`` where the determinant is free, and E2's level elsewhere."""
-        pull = 2 * setting.constants.row_norm / scale * (1 + 1e-14)
-        return pull if pull >= 2 * row_share(setting) * (1 + 1e-12) else pull + determinant_price(setting)
+        """Return the maximum, found where its slope changes sign: the function is concave in p."""
+        half, share = setting.constants.row_norm / scale, row_share(setting)
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            rising = half + share * (1 - 2 * middle) / (1 + share * middle * (1 - middle)) > 0
+            low, high = (middle, high) if rising else (low, middle)
+        # Each term at its largest between the ends of the bracket, which is 2^-60 wide.
+        price = math.log1p(share * max(low * (1 - low), high * (1 - high)))
+        return (half * (1 + high) + price) * (1 + 1e-14)
 
     def scale_for(self, setting: Setting, law: Mechanism, budget: Budget) -> float | None:
-        """Return ``2 B / epsilon``, rounded up, when the determinant is free there."""
-        if budget.epsilon < 2 * row_share(setting) * (1 + 1e-9):
-            return None
-        return _settled(self, setting, 2 * setting.constants.row_norm / budget.epsilon, budget)
+        """Return the smallest scale, at least ``2 B / epsilon``."""
+        start = 2 * setting.constants.row_norm / budget.epsilon
+        return smallest_scale(start, lambda scale: self.level(setting, scale) <= budget.epsilon)
 
 
 def _settled(theorem: PureTilt, setting: Setting, scale: float, budget: Budget) -> float:

@@ -4,7 +4,7 @@ import functools
 import sys
 from dataclasses import dataclass
 
-from equipoise.errors import EquipoiseError, NoTheoremApplies
+from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.proof import mechanisms
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import PLAIN, Plan, Procedure, Route
@@ -13,7 +13,7 @@ from equipoise.vocabulary.discovery import discover, look_up, split_name
 __all__ = ["PLAIN", "Choice", "Plan", "Procedure", "Route", "choose", "members"]
 
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
-NEGLIGIBLE = 0.005
+NEGLIGIBLE = 1e-4
 
 AUTOMATIC = "auto"
 
@@ -44,7 +44,9 @@ def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     name, parameters = split_name(request.mechanism, "mechanism")
     if name == AUTOMATIC and not parameters:
         return _cheapest(request)
-    known = members() | {law: members()["output"] for law in mechanisms.members()} | {AUTOMATIC: members()["output"]}
+    if name == AUTOMATIC or name in mechanisms.members():
+        raise InvalidParameter(f"mechanism={name!r} without a number", repr(request.mechanism), f"write {name!r}")
+    known = {**members(), **dict.fromkeys((AUTOMATIC, *mechanisms.members()), members()["output"])}
     route = look_up(known, name, "mechanism")()
     return next(iter(route.plans(request, parameters[0] if parameters else None))), ()
 

@@ -17,15 +17,15 @@ from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.theorems.approximate import ROUNDING_MARGIN
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, well_conditioned
-from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
+from equipoise.vocabulary.facts import LARGEST, SMALLEST, Bound, Budget, Problem, Recipe, Setting, require_number
 from equipoise.vocabulary.losses import Loss
 
 LAWS = ("spherical-laplace", "gaussian")
 FINISHING_LAW = "spherical-laplace"
 
-# The grid of alpha="public": steps an octave, from 2^-40 to 2^6 of the loss's smoothness.
+# The grid of alpha="public": steps an octave, from 2^-40 to 2^30 of the loss's smoothness.
 STEPS_AN_OCTAVE = 4
-OCTAVES = (-40, 6)
+OCTAVES = (-40, 30)
 
 
 class Objective(Route):
@@ -42,7 +42,9 @@ class Objective(Route):
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the plan with clipped slopes, and the one without when clipping changes the loss."""
         loss, label_bound = losses.named(request.loss), request.domain.label_bound
-        cap = loss.typical_slope(label_bound) if parameter is None else parameter
+        cap = loss.typical_slope(label_bound)
+        if parameter is not None:
+            cap = require_number("clip", parameter, above=0.0, remedy="write objective:0.5, or objective alone")
         clipped = loss.clipped(cap)
         if parameter is not None and clipped.slope_bound(math.inf, label_bound) > cap:
             remedy = "clip the logistic, squared or huber loss, or leave the number out"
@@ -128,9 +130,9 @@ def _calibrated(setting: Setting, budget: Budget) -> _Noise:
         price = determinant_price(setting) if setting.constants.strong_convexity > 0 else math.inf
         remedies = {hypothesis.remedy for bound, _ in found for hypothesis in bound.missing if bound.theorem == "E3a"}
         raise NoTheoremApplies(
-            f"objective perturbation at epsilon={budget.epsilon:g}",
-            f"a curvature price of {price:.3g}" if not remedies else "hypotheses that do not hold",
-            "; ".join(sorted(remedies)) or "raise alpha or epsilon: one row's curvature must cost less than epsilon",
+            f"objective perturbation at epsilon={budget.epsilon:g}, delta={budget.delta:g}",
+            f"hypotheses that do not hold (one row's curvature costs {price:.3g})",
+            "; ".join(sorted(remedies)),
         )
     _, bound, calibration = ranked[0]
     quietest: dict[str, Calibration] = {}
@@ -177,7 +179,9 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
     if not math.isfinite(unit):
         remedy = "use a smooth loss, such as smooth-hinge or huber, or mechanism='output'"
         raise NoTheoremApplies("objective perturbation", f"the {loss.id} loss, which has corners", remedy)
-    free = _setting(request, _problem(request, loss, unit * 2.0**100), None)
+    # Public numbers stay within these powers of ten.
+    lowest, highest = SMALLEST * 1.01, LARGEST / 1.01
+    free = _setting(request, _problem(request, loss, min(max(unit * 2.0**100, lowest), highest)), None)
     calibration = _calibrated(free, budget).calibration
     finisher = named(FINISHING_LAW)
 
@@ -195,7 +199,8 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
         return _share(request, problem, grown, finisher.deviation(scale, dimension))
 
     steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
-    return min((unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps), key=cost)
+    grid = (unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps)
+    return min((min(max(alpha, lowest), highest) for alpha in grid), key=cost)
 
 
 def _rounding(law: Mechanism, dimension: int) -> str:

@@ -22,6 +22,7 @@ class ClippedSquared(Loss):
 
     Examples
     --------
+    >>> import numpy as np
     >>> loss = ClippedSquared(2.0)
     >>> loss.value(np.array([1.0, 5.0]), np.array([0.0, 0.0])).tolist()
     [1.0, 9.0]

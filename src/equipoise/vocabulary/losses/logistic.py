@@ -57,8 +57,8 @@ class Logistic(Loss):
         return 1.0 / (1.0 + math.exp(-reach))
 
     def slope_floor(self, reach: float) -> float:
-        """Return ``1 - sigmoid(reach)``."""
-        return 1.0 / (1.0 + math.exp(min(reach, 700.0)))
+        """Return ``1 - sigmoid(reach)``, which is as good as 0 far out."""
+        return 1.0 / (1.0 + math.exp(reach)) if reach < 700 else 0.0
 
     def clipped(self, cap: float) -> Loss:
         """Return the clipped logistic loss, or this one for a cap of 1 or more."""
