@@ -323,20 +323,22 @@ def test_a_delta_never_costs_noise():
 
 def test_spherical_noise_is_chosen_over_gaussian_up_to_a_hundred_and_nine_weights():
     budget = Budget(1.0, 1e-5)
-    for dimension in range(1, 110):
+    # With one weight the law is that of OpenDP's Laplace noise, which is preferred where it is as good.
+    assert mechanisms.quietest(1.0, 1, budget).mechanism == "laplace"
+    for dimension in range(2, 110):
         assert mechanisms.quietest(1.0, dimension, budget).mechanism == "spherical-laplace"
     share = [SPHERICAL.deviation(SPHERICAL.scale_for(1.0, d, budget), d) * largest_mu(1.0, 1e-5) for d in TABLE]
     assert [round(value, 3) for value in share[:4]] == [0.464, 0.776, 0.917, 0.975]
     assert round(share[4], 4) == 0.9965
 
 
-def test_the_choice_is_always_the_smallest_deviation():
+def test_the_choice_is_always_the_smallest_deviation_to_a_thousandth():
     for dimension, epsilon, delta in itertools.product((1, 3, 109, 30_000), (0.01, 1.0, 20.0), (0.0, 1e-9, 1e-5, 0.1)):
         budget = Budget(epsilon, delta)
         choices = mechanisms.calibrations(0.7, dimension, budget)
         assert choices[0] == mechanisms.quietest(0.7, dimension, budget)
-        # Ties are broken by name, to nine digits.
-        assert choices[0].deviation <= min(choice.deviation for choice in choices) * (1 + 1e-8)
+        # Laws that differ by less than a thousandth count as equal, and names decide.
+        assert choices[0].deviation <= min(choice.deviation for choice in choices) * (1 + 1e-3)
         for choice in choices:
             assert mechanisms.named(choice.mechanism).curve(0.7, dimension, choice.scale).delta(epsilon) <= delta
 

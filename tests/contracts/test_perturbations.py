@@ -255,11 +255,13 @@ def test_the_determinant_is_free_for_the_logistic_loss_from_twice_the_rows_share
     setting, budget, law = situation("logistic", alpha, 10), Budget(1.0), law_named("spherical-laplace")
     assert (2 * row_share(setting) <= budget.epsilon) is free
     scale = FreeDeterminant().scale_for(setting, law, budget)
-    if free:
-        assert scale == pytest.approx(2.0, rel=1e-12)
-        assert scale < PureTilt().scale_for(setting, law, budget)
-    else:
-        assert scale is None
+    assert (scale == pytest.approx(2.0, rel=1e-12)) is free
+    # Free or not, the price is never more than E2's, and a scale a little smaller does not do.
+    assert 2.0 <= scale < (PureTilt().scale_for(setting, law, budget) or math.inf)
+    assert FreeDeterminant().level(setting, scale) <= 1.0 < FreeDeterminant().level(setting, scale * (1 - 1e-6))
+    pulls = np.linspace(0, 1, 100_001)
+    naive = (1 + pulls) / scale + np.log1p(row_share(setting) * pulls * (1 - pulls))
+    assert naive.max() == pytest.approx(FreeDeterminant().level(setting, scale), rel=1e-9)
 
 
 # --- only what certifies is taken -------------------------------------------------------------------------------------

@@ -71,9 +71,13 @@ class FreeDeterminant(PureTilt):
         return (half * (1 + high) + price) * (1 + 1e-14)
 
     def scale_for(self, setting: Setting, law: Mechanism, budget: Budget) -> float | None:
-        """Return the smallest scale, at least ``2 B / epsilon``."""
-        start = 2 * setting.constants.row_norm / budget.epsilon
-        return smallest_scale(start, lambda scale: self.level(setting, scale) <= budget.epsilon)
+        """Return the smallest scale: ``2 B / epsilon``, rounded up, where the determinant is free."""
+
+        def private(scale: float) -> bool:
+            return self.level(setting, scale) <= budget.epsilon
+
+        free = 2 * setting.constants.row_norm / budget.epsilon * (1 + 1e-13)
+        return free if private(free) else smallest_scale(free, private)
 
 
 def _settled(theorem: PureTilt, setting: Setting, scale: float, budget: Budget) -> float:

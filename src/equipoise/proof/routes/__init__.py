@@ -15,6 +15,9 @@ __all__ = ["PLAIN", "Choice", "Plan", "Procedure", "Route", "choose", "members"]
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
 
+# Costs that differ by less than this are equal as far as the model can tell.
+RESOLUTION = 1e-3
+
 AUTOMATIC = "auto"
 
 
@@ -52,7 +55,7 @@ def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
 
 
 def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
-    """Return the plan with the smallest modelled cost; among plans whose cost is negligible, one that clips nothing."""
+    """Return the plan with the smallest modelled cost, or one that clips nothing where its cost is negligible."""
     plans: list[Plan] = []
     refusals: dict[str, EquipoiseError] = {}
     for name, route in sorted(members().items()):
@@ -66,7 +69,11 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         )
     plans.sort(key=lambda plan: (plan.share, plan.route))
     faithful = [plan for plan in plans if plan.procedure.clip is None and plan.share <= NEGLIGIBLE]
-    chosen = (faithful or plans)[0]
+    equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
+    # Of equals, objective perturbation is the fastest, and with clipped slopes no row can pull far.
+    chosen = min(
+        faithful or equal, key=lambda plan: (plan.route != "objective", plan.procedure.clip is None, plan.share)
+    )
     reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}" if faithful else "taken: the smallest modelled cost"
     menu = [
         Choice(
@@ -88,5 +95,5 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
 
 def _loss(plan: Plan, chosen: Plan) -> str:
     if plan.share < chosen.share:
-        return "clips slopes where noise hardly matters"
+        return "cheaper by less than the model can tell"
     return f"costs {plan.share / chosen.share:.3g} times as much"

@@ -132,7 +132,7 @@ def _calibrated(setting: Setting, budget: Budget) -> _Noise:
         raise NoTheoremApplies(
             f"objective perturbation at epsilon={budget.epsilon:g}, delta={budget.delta:g}",
             f"hypotheses that do not hold (one row's curvature costs {price:.3g})",
-            "; ".join(sorted(remedies)),
+            "; ".join(sorted(remedies)) or "raise alpha or epsilon",
         )
     _, bound, calibration = ranked[0]
     quietest: dict[str, Calibration] = {}
