@@ -111,8 +111,9 @@ def measure(group: list[Split], epsilon: float, delta: float, mechanism: str, ru
         scores.append(model.score(split.X_test, split.y_test))
         taken = model.certificate_.route
     kind = "approximate" if delta else "pure"
+    spread = float(np.std(scores, ddof=1)) if runs > 1 else 0.0
     return Cell(
-        group[0].name, epsilon, delta, kind, mechanism, taken, float(np.mean(scores)), float(np.std(scores, ddof=1)),
+        group[0].name, epsilon, delta, kind, mechanism, taken, float(np.mean(scores)), spread,
         runs, float(np.median(seconds)),
     )  # fmt: skip
 
@@ -213,7 +214,7 @@ def picture(cells: list[Cell], peers: list[dict[str, Any]], unprivate: dict[str,
         for kind in ("pure", "approximate"):
             data = alt.Data(values=[r for r in records if (r["dataset"], r["kind"]) == (dataset, kind)])
             dots = alt.Data(values=[r for r in rivals if (r["dataset"], r["kind"]) == (dataset, kind)])
-            x = alt.X("epsilon:Q", scale=alt.Scale(type="log"), title="epsilon")
+            x = alt.X("epsilon:Q", scale=alt.Scale(type="log", domain=[0.045, 11.0], nice=False), title="epsilon")
             y = alt.Y("score:Q", scale=alt.Scale(zero=False), title="test score")
             order = [
                 "auto",

@@ -22,7 +22,7 @@ from equipoise.proof.mechanisms import named as law_named
 from equipoise.proof.noise import SeededSource
 from equipoise.proof.perturbations.approximate import FINISHING_SHARE, answer, steep
 from equipoise.proof.request import Request
-from equipoise.proof.routes import NEGLIGIBLE
+from equipoise.proof.routes import NEGLIGIBLE, RESOLUTION
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem, Recipe, Setting
@@ -383,10 +383,15 @@ def test_the_choice_has_the_smallest_cost_or_bends_nothing_at_a_negligible_one(n
     costs = [choice.cost for choice in served]
     assert costs == sorted(costs)
     assert all(math.isfinite(cost) and cost > 0 for cost in costs)
-    if taken[0].cost > min(costs):
+    unbent = [choice.cost for choice in served if choice.clip is None and choice.cost <= NEGLIGIBLE]
+    if unbent:
         assert taken[0].clip is None
         assert taken[0].cost <= NEGLIGIBLE
-        assert all(choice.clip is not None for choice in served if choice.cost < taken[0].cost)
+    else:
+        # Within what the model can tell apart, and then objective perturbation comes first.
+        assert taken[0].cost <= min(costs) + RESOLUTION
+        near = [choice.route for choice in served if choice.cost <= min(costs) + RESOLUTION]
+        assert taken[0].route == "objective" or "objective" not in near
     assert {choice.route for choice in certificate.menu} == set(routes.members())
     for choice in refused:
         assert choice.verdict.startswith("refused: ")

@@ -98,6 +98,21 @@ def _hypotheses(argument: Argument) -> list[str]:
     return [f"  Hypotheses of {chosen.theorem}, checked:", *marks]
 
 
+def _answers(argument: Argument) -> list[str]:
+    """Return what every theorem said, each with its statement and what it misses."""
+    known: dict[str, type[theorems.Theorem] | type[perturbations.Perturbation]]
+    known = {**theorems.members(), **perturbations.members()}
+    lines = []
+    for bound in argument.bounds:
+        theorem = known.get(bound.theorem.removesuffix("+A4").removesuffix("+E4"))
+        statement = "" if theorem is None else f"{theorem.statement}  [{theorem.citation}]"
+        value = "does not apply" if bound.value is None else _number(bound.value)
+        mark = "*" if bound.theorem == argument.theorem else " "
+        lines.append(f"  {mark} {bound.theorem:<12} {value:<14} {statement}")
+        lines += [f"      missing: {missing.claim}; {missing.remedy}" for missing in bound.missing]
+    return lines
+
+
 def _output(request: Request, argument: Argument) -> str:
     slack, sensitivity = 2 * argument.tolerance / argument.constants.strong_convexity, argument.sensitivity or 0.0
     lines = [
@@ -105,15 +120,7 @@ def _output(request: Request, argument: Argument) -> str:
         f"  Each value includes 2 tau / mu = {_number(slack)}, {slack / sensitivity:.2%} of the sensitivity, "
         "for the solver's tolerance.",
     ]
-    known = theorems.members()
-    for bound in argument.bounds:
-        theorem = known.get(bound.theorem.removesuffix("+A4"))
-        statement = "" if theorem is None else f"{theorem.statement}  [{theorem.citation}]"
-        value = "does not apply" if bound.value is None else _number(bound.value)
-        mark = "*" if bound.theorem == argument.theorem else " "
-        lines.append(f"  {mark} {bound.theorem:<12} {value:<14} {statement}")
-        lines += [f"      missing: {missing.claim}; {missing.remedy}" for missing in bound.missing]
-    return "\n".join(lines + _hypotheses(argument))
+    return "\n".join(lines + _answers(argument) + _hypotheses(argument))
 
 
 def _objective(request: Request, argument: Argument) -> str:
@@ -130,14 +137,7 @@ def _objective(request: Request, argument: Argument) -> str:
         "solver stopped (E4).",
         "  Scale of b that each theorem asks for:",
     ]
-    known = perturbations.members()
-    for bound in argument.bounds:
-        theorem = known.get(bound.theorem.removesuffix("+E4"))
-        statement = "" if theorem is None else f"{theorem.statement}  [{theorem.citation}]"
-        value = "does not apply" if bound.value is None else _number(bound.value)
-        mark = "*" if bound.theorem == argument.theorem else " "
-        lines.append(f"  {mark} {bound.theorem:<12} {value:<14} {statement}")
-    return "\n".join(lines + _hypotheses(argument))
+    return "\n".join(lines + _answers(argument) + _hypotheses(argument))
 
 
 def _noisy_gradient(request: Request, argument: Argument) -> str:

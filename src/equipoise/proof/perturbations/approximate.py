@@ -9,8 +9,8 @@ the sphere, where a fixed point finds it.
 import math
 from dataclasses import replace
 
-from equipoise.proof.theorems.approximate import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN
-from equipoise.vocabulary.constants import rounding_floor, well_conditioned
+from equipoise.proof.theorems.approximate import ROUNDING_MARGIN, double_precision
+from equipoise.vocabulary.constants import rounding_floor
 from equipoise.vocabulary.facts import Bound, Constants, Hypothesis, Setting
 
 # The share of epsilon that hides where the solver stopped.
@@ -58,8 +58,7 @@ def finishing_sensitivity(setting: Setting) -> float:
 
 def completed(bound: Bound, setting: Setting, scale: float) -> Bound:
     """Return the bound with the conditions of E4, for noise of this scale."""
-    facts, tolerance, n_samples = setting.constants, setting.recipe.tolerance, setting.n_samples
-    dimension = setting.problem.dimension(setting.n_features)
+    facts, tolerance = setting.constants, setting.recipe.tolerance
     floor = smallest_tolerance(setting, scale)
     hypotheses = (
         *bound.hypotheses,
@@ -71,16 +70,7 @@ def completed(bound: Bound, setting: Setting, scale: float) -> Bound:
             tolerance >= floor * (1 - ROUNDING_MARGIN),
             "raise the tolerance",
         ),
-        Hypothesis(
-            "n and the number of weights are of a size that double precision can bear (M4)",
-            n_samples <= MOST_ROWS and dimension <= MOST_WEIGHTS,
-            f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights",
-        ),
-        Hypothesis(
-            "the objective is well enough conditioned for double precision (A4)",
-            well_conditioned(facts, n_samples, dimension),
-            "raise alpha: it is below the rounding of the data's curvature",
-        ),
+        *double_precision(setting),
     )
     holds = all(hypothesis.holds for hypothesis in hypotheses)
     return replace(bound, theorem=f"{bound.theorem}+E4", value=bound.value if holds else None, hypotheses=hypotheses)

@@ -56,16 +56,7 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
             _kinks(setting) <= 1,
             "combine corners with smooth parts: one of a kinked loss, a kinked penalty and a weight radius at a time",
         ),
-        Hypothesis(
-            "n and the number of weights are of a size that double precision can bear (M4)",
-            n_samples <= MOST_ROWS and dimension <= MOST_WEIGHTS,
-            f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights",
-        ),
-        Hypothesis(
-            "the objective is well enough conditioned for double precision (A4)",
-            well_conditioned(facts, n_samples, dimension),
-            "raise alpha: it is below the rounding of the data's curvature",
-        ),
+        *double_precision(setting),
         Hypothesis(
             "the penalty is as curved where a solver may end as where minimisers lie (docs/proofs/bridge.md)",
             setting.problem.penalty.strong_convexity(math.inf) >= facts.strong_convexity
@@ -76,6 +67,24 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
     holds = all(hypothesis.holds for hypothesis in hypotheses)
     value = (bound.value + slack(setting)) * (1 + ROUNDING_MARGIN) if holds and bound.value is not None else None
     return replace(bound, theorem=f"{bound.theorem}+A4", value=value, hypotheses=hypotheses)
+
+
+def double_precision(setting: Setting) -> tuple[Hypothesis, ...]:
+    """Return the conditions under which a small computed gradient is a near minimum (M4, A4)."""
+    facts, n_samples = setting.constants, setting.n_samples
+    dimension = setting.problem.dimension(setting.n_features)
+    return (
+        Hypothesis(
+            "n and the number of weights are of a size that double precision can bear (M4)",
+            n_samples <= MOST_ROWS and dimension <= MOST_WEIGHTS,
+            f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights",
+        ),
+        Hypothesis(
+            "the objective is well enough conditioned for double precision (A4)",
+            well_conditioned(facts, n_samples, dimension),
+            "raise alpha: it is below the rounding of the data's curvature",
+        ),
+    )
 
 
 def _kinks(setting: Setting) -> int:
