@@ -94,7 +94,8 @@ def derive(request: Request) -> Argument:
         route=plan.route,
         loss="" if plan.loss == request.loss else plan.loss,
         procedure=plan.procedure,
-        cost=plan.share,
+        # Certificates that asked for noise on the output before there was a menu carry no cost.
+        cost=0.0 if plan.route == "output" and not menu else plan.share,
         menu=menu,
     )
 
