@@ -20,7 +20,7 @@ FINISHING_SHARE = 0.02
 TOLERANCE_SHARE = 1e-6
 
 # Tilts beyond this multiple of what loss and ridge can answer are left to the fixed point (zone 2 of E4).
-STEEP = 2.0**10
+STEEP = 2.0**4
 
 
 def steep(facts: Constants) -> float:
@@ -40,7 +40,7 @@ def smallest_tolerance(setting: Setting, scale: float) -> float:
     """
     facts, n_samples, outputs = setting.constants, setting.n_samples, setting.problem.loss.outputs
     dimension = setting.problem.dimension(setting.n_features)
-    tilted = (1 if outputs == 1 else 2 * outputs + 9) * 2.0**-42 * answer(facts)
+    tilted = (1 if outputs == 1 else 2 * outputs + 9) * 2.0**-48 * answer(facts)
     drawn = math.sqrt(dimension) * 2.0**-40 * scale / n_samples
     return 20 * (rounding_floor(facts, n_samples, dimension) + tilted + drawn)
 
