@@ -68,14 +68,15 @@ def diabetes() -> tuple[Array, Array]:
     return X / 0.2, y
 
 
+def plain_logistic() -> PlainLogisticRegression:
+    """Return scikit-learn's classifier with next to no ridge: on rows of norm 1 its default holds it back."""
+    return PlainLogisticRegression(C=100.0, max_iter=2000)
+
+
 CLASSES = Domain(row_norm=1.0, classes=(0, 1))
 DATASETS = (
-    PublicDataset(
-        "breast cancer", "accuracy", breast_cancer, CLASSES, LogisticRegression, PlainLogisticRegression, True
-    ),
-    PublicDataset(
-        "digits 3-vs-5", "accuracy", digits_3_vs_5, CLASSES, LogisticRegression, PlainLogisticRegression, True
-    ),
+    PublicDataset("breast cancer", "accuracy", breast_cancer, CLASSES, LogisticRegression, plain_logistic, True),
+    PublicDataset("digits 3-vs-5", "accuracy", digits_3_vs_5, CLASSES, LogisticRegression, plain_logistic, True),
     PublicDataset("diabetes", "R2", diabetes, Domain(1.0, labels=(0.0, 400.0)), Ridge, lambda: PlainRidge(1e-3), False),
 )
 

@@ -58,8 +58,8 @@ def study_page(
 <title>{html.escape(title)}</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>
 <h1>{html.escape(title)}</h1><p class="soft">{html.escape(lead)}</p><p class="notice">{html.escape(notice)}</p>
 <h2>Score over epsilon</h2><div class="wide" id="chart"></div>
-<p class="soft">Solid: private model, mean over splits; band: from the 10 % to the 90 % quantile. Dashed: the same
-model without privacy. Scores below -1 are drawn at -1.</p>
+<p class="soft">Solid: private model, mean over splits; band: from the 10 % to the 90 % quantile. Dashed: scikit-learn
+without privacy, hardly regularised. Scores below -1 are drawn at -1.</p>
 <h2>The numbers</h2>{cells}
 <h2>The argument, before any row is read</h2>{arguments}
 <script>{runtime}</script><script type="module">{script}</script></body></html>
