@@ -74,7 +74,11 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     chosen = min(
         faithful or equal, key=lambda plan: (plan.route != "objective", plan.procedure.clip is None, plan.share)
     )
-    reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}" if faithful else "taken: the smallest modelled cost"
+    reason = "taken: the smallest modelled cost"
+    if faithful:
+        reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
+    elif chosen is not plans[0]:
+        reason = "taken: no dearer than the cheapest, as far as the model can tell"
     menu = [
         Choice(
             plan.route,
