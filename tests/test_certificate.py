@@ -12,6 +12,7 @@ import equipoise as eq
 from equipoise.errors import CertificateUnreadable, EquipoiseError
 from equipoise.proof import routes
 from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
+from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.proof.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
@@ -98,7 +99,7 @@ def test_a_forged_digest_does_not_help_a_smaller_number(certificate, field):
     # Objective perturbation and the functional mechanism have no L2 sensitivity; claiming one is a forgery as well.
     forged = dataclasses.replace(certificate.argument, **{field: (getattr(certificate, field) or 1.0) / 2})
     resealed = dataclasses.replace(
-        certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged)
+        certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged, ())
     )
     assert any(field in fault for fault in resealed.verify())
     assert not any("digest" in fault for fault in resealed.verify())
@@ -249,6 +250,42 @@ def test_any_replaced_value_is_refused_or_noticed(data):
     assert changed.verify() or changed == issued
 
 
+WITH_BOUNDS = Certificate.issue(
+    dataclasses.replace(REQUESTS["approximate"], private_bounds=PrivateBounds(("age", "income"), 0.25))
+).with_bounds((ReleasedBounds("age", 20.0, 100.0), ReleasedBounds("income", 0.0, 1e5)))
+
+
+def test_a_certificate_with_private_bounds_claims_both_parts_and_verifies():
+    plan = Certificate.issue(WITH_BOUNDS.request)
+    assert WITH_BOUNDS.verify() == plan.verify() == ()
+    assert Certificate.from_json(WITH_BOUNDS.to_json()) == WITH_BOUNDS
+    assert WITH_BOUNDS.planned_digest == plan.digest != WITH_BOUNDS.digest
+    model = Certificate.issue(WITH_BOUNDS.request.for_the_model())
+    assert model.epsilon == pytest.approx(plan.epsilon - 0.25)
+    assert plan.noise_scale == model.noise_scale
+    assert [point.delta for point in plan.argument.curve][1] <= plan.delta
+    assert "age in [20, 100]" in WITH_BOUNDS.explain()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    {
+        "a column that was not paid for": (ReleasedBounds("age", 20.0, 100.0), ReleasedBounds("height", 0.0, 1e5)),
+        "one column of two": (ReleasedBounds("age", 20.0, 100.0),),
+        "an end off the grid": (ReleasedBounds("age", 20.5, 100.0), ReleasedBounds("income", 0.0, 1e5)),
+        "ends in the wrong order": (ReleasedBounds("age", 100.0, 20.0), ReleasedBounds("income", 0.0, 1e5)),
+    }.items(),
+    ids=lambda case: case[0],
+)
+def test_released_bounds_that_cannot_be_true_are_named(wrong):
+    assert any("released_bounds" in fault for fault in WITH_BOUNDS.with_bounds(wrong[1]).verify())
+
+
+def test_bounds_that_nobody_paid_for_are_named():
+    free = Certificate.issue(REQUESTS["approximate"]).with_bounds((ReleasedBounds("age", 20.0, 100.0),))
+    assert any("released_bounds" in fault for fault in free.verify())
+
+
 def test_every_field_is_documented():
     page = (Path(__file__).parents[1] / "docs" / "certificate.md").read_text()
     paths = set()
@@ -263,6 +300,7 @@ def test_every_field_is_documented():
 
     for name in ("approximate", "auto"):
         collect(json.loads(Certificate.issue(REQUESTS[name]).to_json()), "")
+    collect(json.loads(WITH_BOUNDS.to_json()), "")
     assert "argument.menu[].cost" in paths
     assert {path for path in paths if f"| `{path}` |" not in page} == set()
 

@@ -46,6 +46,12 @@ class UnknownName(InvalidParameter):
     """A loss, penalty, theorem, mechanism or solver of that name does not exist."""
 
 
+class SchemaInvalid(InvalidParameter):
+    """A schema has blanks where facts are needed, or faults; `faults` lists them, each with its place in the file."""
+
+    faults: tuple[str, ...] = ()
+
+
 class InvalidData(EquipoiseError, ValueError):
     """The shape, data type, column names or number of rows do not fit; never a value inside a row."""
 
@@ -66,6 +72,18 @@ class CertificateUnreadable(EquipoiseError, ValueError):
     """A certificate file is truncated, malformed, or from a newer schema."""
 
 
+class ReleaseUnreadable(EquipoiseError, ValueError):
+    """A released folder, or a file in it, is missing, malformed, altered or of a newer format."""
+
+
+class OutputRefused(EquipoiseError, OSError):
+    """A file or folder cannot be written there, or exists already; nothing was written."""
+
+
+class ReleaseNotWritten(EquipoiseError, OSError):
+    """A model was trained and its budget spent, but it could not be written where it was asked for."""
+
+
 class LedgerError(EquipoiseError):
     """The ledger did not admit a spend; nothing was read."""
 
@@ -76,6 +94,10 @@ class LedgerUnreachable(LedgerError, OSError):
 
 class LedgerRefused(LedgerError, ValueError):
     """The ledger exists, but it does not take this kind of entry."""
+
+
+class LedgerTampered(LedgerError, ValueError):
+    """The recorded history does not hold together, so nothing more is admitted."""
 
 
 class Overdraft(LedgerError, ValueError):

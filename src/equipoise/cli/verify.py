@@ -1,36 +1,33 @@
-"""`equipoise verify`: whether a claim follows."""
+"""`equipoise verify`: whether a claim follows, and whether a release is as it was made."""
 
 import json
-from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from equipoise.artifact.folder import inspect
 from equipoise.cli.certificate_file import CertificatePath, read_certificate
+from equipoise.cli.exit_codes import CHECK_FAILED
+from equipoise.cli.options import AsJson, Quiet
 
-FAILED = 1
 
-
-def command(
-    certificate: CertificatePath, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
-    """Derive a certificate again and name every field that does not follow; exit code 1 if there is one."""
-    claim = read_certificate(certificate)
-    faults = claim.verify()
-    if as_json:
+def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False) -> None:
+    """Check every byte of a release and derive its certificate again; exit code 1 if anything does not hold."""
+    whole = path.is_dir()
+    faults = inspect(path) if whole else read_certificate(path).verify()
+    console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
+    if as_json and not quiet:
         print(json.dumps({"consistent": not faults, "faults": list(faults)}, indent=2))
-    elif faults:
-        console = Console(highlight=False)
-        console.print(f"[bold red]does not follow[/]: {len(faults)} field(s)")
-        for fault in faults:
-            console.print(f"  {fault}", markup=False, soft_wrap=True)
-    else:
-        console = Console(highlight=False)
-        console.print(
-            f"[bold green]consistent; origin unproved[/]: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, "
-            f"{claim.adjacency}, {claim.grade}, by {claim.theorem}, {claim.route} and {claim.mechanism}",
-            soft_wrap=True,
-        )
-        console.print("Arithmetic cannot prove that noise was drawn: that rests on who ran the fit.", soft_wrap=True)
     if faults:
-        raise typer.Exit(FAILED)
+        console.print(f"[bold red]does not hold[/]: {len(faults)} fault(s)")
+        for fault in faults:
+            console.print(f"  {fault}", markup=False)
+        raise typer.Exit(CHECK_FAILED)
+    claim = read_certificate(path)
+    console.print(
+        f"[bold green]consistent; origin unproved[/]: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, "
+        f"{claim.adjacency}, {claim.grade}, by {claim.theorem}, {claim.route} and {claim.mechanism}"
+    )
+    if whole:
+        console.print("Model, certificate, schema and report are those of the manifest, and belong together.")
+    console.print("Arithmetic cannot prove that noise was drawn: that rests on who ran the fit.")

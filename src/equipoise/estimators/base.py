@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, LedgerRefused, PlanMismatch
-from equipoise.learn.rows import row_source
-from equipoise.learn.tables import Unread, feature_table, target_column
+from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, PlanMismatch
+from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
+from equipoise.learn.schema import Schema
+from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 from equipoise.release import Released, noise_source, release
@@ -43,7 +44,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        domain: Domain | None = None,
+        domain: Domain | Schema | None = None,
         alpha: float | str = "public",
         mechanism: str = "auto",
         fit_intercept: bool = True,
@@ -62,26 +63,28 @@ class PrivateLinearModel(BaseEstimator, ABC):
         self.ledger = ledger
 
     @abstractmethod
-    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
-        """Store what was released under scikit-learn's names: a row of coefficients and an intercept an output."""
+    def _keep(self, classes: tuple[Label, ...], coefficients: Array, intercepts: Array) -> None:
+        """Store the weights and labels in the shapes that scikit-learn gives them."""
 
-    def plan(self, n_samples: int, n_features: int) -> Certificate:
+    def plan(self, n_samples: int | None = None, n_features: int | None = None) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone.
 
-        Afterwards `fit` refuses a table of any other shape: n is part of the claim.
+        Afterwards `fit` refuses a table of any other shape: n is part of the claim. A schema declares both numbers, so
+        that they can be left out.
         """
-        self._planned = Certificate.issue(self._request(n_samples, n_features))
+        self._planned = Certificate.issue(self._request(*self._intake().shape(n_samples, n_features)))
         return self._planned
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; pandas and Polars frames, float32 and float64 are taken as they are.
+            Numbers; pandas and Polars frames, float32 and float64 are taken as they are. With a schema as the domain:
+            a frame of raw columns, or a file opened by `equipoise.open_table`.
         y : array of shape (n_samples,)
-            Labels or targets.
+            Labels or targets. With a schema they may be left out, and are then a column of the table.
         """
         return self._fit_from(X, y, None)
 
@@ -97,18 +100,48 @@ class PrivateLinearModel(BaseEstimator, ABC):
             raise
 
     def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
-        table = feature_table(X)
-        n_samples, n_features = table.shape
-        target = target_column(y, n_samples)
-        certificate = self._certificate_for(n_samples, n_features, self._found_classes(target))
-        validate_data(self, X, skip_check_array=True)
+        intake = self._intake()
+        rows = intake.training(X, y)
+        certificate = self._certificate_for(*rows.features.shape, self._found_classes(rows.target))
+        intake.remember(self, X)
         begin = None if start is None else start(certificate)
-        released = release(certificate, table, target, noise_source(self.random_state), self.ledger, begin)
-        column = certificate.request.intercept
-        constants = column * released.weights[:, -1] if column > 0 else np.zeros(len(released.weights))
-        self._keep(released, released.weights[:, :n_features], constants)
-        self.certificate_ = released.certificate
+        source = noise_source(self.random_state)
+        self._take(release(certificate, rows.features, rows.target, source, self.ledger, begin, rows.unbounded))
         return self
+
+    def _take(self, released: Released) -> None:
+        """Keep a release under scikit-learn's names."""
+        request, weights = released.certificate.request, released.weights
+        constants = request.intercept * weights[:, -1] if request.intercept > 0 else np.zeros(len(weights))
+        coefficients = weights[:, : request.n_features]
+        self._restore(released.certificate, released.classes, coefficients, constants + request.domain.label_centre)
+
+    def _restore(
+        self, certificate: Certificate, classes: tuple[Label, ...], coefficients: Array, intercepts: Array
+    ) -> None:
+        """Become the fitted estimator of a release: a row of coefficients and an intercept an output."""
+        self.__dict__.pop("schema_", None)  # of an earlier fit
+        if isinstance(self.domain, Schema):
+            paid = {bounds.column: (bounds.low, bounds.high) for bounds in certificate.released_bounds}
+            self.schema_ = self.domain.with_bounds(paid) if paid else self.domain
+        self._keep(classes, coefficients, intercepts)
+        self.certificate_ = certificate
+
+    def _intake(self) -> Intake:
+        """Return how rows come in: by a schema, or as they are into a domain; neither is ever inferred."""
+        name, line = type(self).__name__, f"domain={self._domain_line}"
+        if self.domain is None:
+            raise DomainMissing(
+                f"the public facts about the rows, to which {name} clips them",
+                "domain=None, and nothing is ever inferred from the data",
+                f"write {name}({line})",
+            )
+        if isinstance(self.domain, Schema):
+            return SchemaRows(self.domain)
+        if not isinstance(self.domain, Domain):
+            found = f"domain of type {type(self.domain).__name__}"
+            raise InvalidParameter("a Domain or a Schema", found, f"write {line}")
+        return PlainRows(self.domain)
 
     def _found_classes(self, target: Unread) -> tuple[Label, ...]:
         """Return classes that must be read from the data before the request can be made: none, but for a classifier."""
@@ -117,7 +150,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
     def _certificate_for(self, n_samples: int, n_features: int, found: tuple[Label, ...]) -> Certificate:
         request = self._request(n_samples, n_features, found)
         planned: Certificate | None = getattr(self, "_planned", None)
-        if planned is None and self.ledger is not None:
+        if planned is None and self.ledger is not None and not isinstance(self.domain, Schema):
             raise LedgerRefused(
                 "a declared number of rows, since a ledger is bound",
                 "a fit that would take n from the data",
@@ -134,18 +167,10 @@ class PrivateLinearModel(BaseEstimator, ABC):
         return planned or Certificate.issue(request)
 
     def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
-        name, line = type(self).__name__, f"domain={self._domain_line}"
-        if self.domain is None:
-            raise DomainMissing(
-                f"the public facts about the rows, to which {name} clips them",
-                "domain=None, and nothing is ever inferred from the data",
-                f"write {name}({line})",
-            )
-        if not isinstance(self.domain, Domain):
-            raise InvalidParameter("a Domain", f"domain of type {type(self.domain).__name__}", f"write {line}")
+        intake = self._intake()
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
-        domain = replace(self.domain, classes=found) if found else self.domain
+        domain = replace(intake.domain, classes=found) if found else intake.domain
         return Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
@@ -160,6 +185,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             seeded=noise_source(self.random_state).seeded,
             ledger=_dataset_of(self.ledger),
             observed_classes=bool(found),
+            **intake.facts(),
         )
 
     @abstractmethod
@@ -173,24 +199,10 @@ class PrivateLinearModel(BaseEstimator, ABC):
     def _scores(self, X: Any) -> Array:
         """Return ``<coef, x> + intercept`` for new rows, a column an output, mapped into the domain as in training."""
         check_is_fitted(self, "certificate_")
-        table = feature_table(X)
-        if table.shape[1] != self.n_features_in_:
-            raise InvalidData(
-                f"the {self.n_features_in_} columns of the fit",
-                f"X has {table.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input",
-                "pass the same columns",
-            )
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise InvalidData(
-                "the column names of the fit", str(error), "pass the same columns in the same order"
-            ) from None
-        domain = self.certificate_.request.domain
+        schema: Schema | None = getattr(self, "schema_", None)
+        intake = PlainRows(self.certificate_.request.domain) if schema is None else SchemaRows(schema)
         with np.errstate(all="ignore"):
-            rows = row_source(table.read(), domain, intercept=0.0)
-            scores: Array = rows.predictions(np.atleast_2d(self.coef_).T) + self.intercept_
+            scores: Array = intake.scores(self, X, np.atleast_2d(self.coef_).T) + self.intercept_
         return scores
 
     def __sklearn_tags__(self) -> Any:

@@ -10,7 +10,6 @@ from equipoise.errors import InvalidData, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.learn.rows import observed_classes
 from equipoise.learn.tables import Unread
-from equipoise.release import Released
 from equipoise.vocabulary.facts import Label
 
 
@@ -36,8 +35,8 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
             raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
         return classes if len(classes) > 2 else ()
 
-    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
-        self.classes_ = np.array(released.classes)
+    def _keep(self, classes: tuple[Label, ...], coefficients: Array, intercepts: Array) -> None:
+        self.classes_ = np.array(classes)
         self.coef_ = coefficients
         self.intercept_ = intercepts
 

@@ -2,6 +2,7 @@
 
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
+from equipoise.learn.schema import Schema
 from equipoise.vocabulary.facts import Domain
 
 
@@ -39,7 +40,7 @@ class ElasticNet(Ridge):
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        domain: Domain | None = None,
+        domain: Domain | Schema | None = None,
         alpha: float | str = "public",
         mechanism: str = "auto",
         fit_intercept: bool = True,
@@ -88,7 +89,7 @@ class ElasticNetClassifier(LogisticRegression):
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        domain: Domain | None = None,
+        domain: Domain | Schema | None = None,
         alpha: float | str = "public",
         mechanism: str = "auto",
         fit_intercept: bool = True,

@@ -1,6 +1,7 @@
 """Private robust regression."""
 
 from equipoise.estimators.regressor import PrivateRegressor
+from equipoise.learn.schema import Schema
 from equipoise.vocabulary.facts import Domain, plain, require_number
 
 
@@ -33,7 +34,7 @@ class HuberRegressor(PrivateRegressor):
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        domain: Domain | None = None,
+        domain: Domain | Schema | None = None,
         alpha: float | str = "public",
         mechanism: str = "auto",
         fit_intercept: bool = True,

@@ -6,7 +6,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.release import Released
+from equipoise.learn.encoder import Encoder
+from equipoise.learn.schema import Schema
+from equipoise.vocabulary.facts import Label
 
 # A regression's offset can be anywhere in the target's range, so its constant column is higher (docs/intercept.md).
 REGRESSION_INTERCEPT_SHARE = 0.5
@@ -18,13 +20,15 @@ class PrivateRegressor(RegressorMixin, PrivateLinearModel):
     _domain_line: ClassVar[str] = "Domain(row_norm=1.0, labels=(low, high))"
     _intercept_share: ClassVar[float] = REGRESSION_INTERCEPT_SHARE
 
-    def _keep(self, released: Released, coefficients: Array, intercepts: Array) -> None:
+    def _keep(self, classes: tuple[Label, ...], coefficients: Array, intercepts: Array) -> None:
         self.coef_ = coefficients[0]
-        self.intercept_ = released.certificate.request.domain.label_centre + float(intercepts[0])
+        self.intercept_ = float(intercepts[0])
 
     def predict(self, X: Any) -> Array:
         """Return the prediction of each row, inside the target's public range."""
         scores = self._scores(X)[:, 0]
         domain = self.certificate_.request.domain
         low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
-        return np.clip(scores, low, high)
+        clipped: Array = np.clip(scores, low, high)
+        schema: Schema | None = getattr(self, "schema_", None)
+        return clipped if schema is None else Encoder(schema).decode_target(clipped)

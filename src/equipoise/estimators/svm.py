@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.learn.schema import Schema
 from equipoise.vocabulary.facts import Domain
 
 
@@ -40,7 +41,7 @@ class LinearSVC(PrivateClassifier):
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
-        domain: Domain | None = None,
+        domain: Domain | Schema | None = None,
         alpha: float | str = "public",
         mechanism: str = "auto",
         fit_intercept: bool = True,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from equipoise.proof.curves import AfterPure
 from equipoise.proof.mechanisms import Calibration
 from equipoise.proof.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.proof.request import Request
@@ -16,6 +17,7 @@ ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores t
 DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
 SEEDED = "seeded: for experiments, not for release"
 NOT_RECORDED = "not recorded: no ledger keeps this spend"
+SCORES = "scores and choices that looked at the data are not covered"
 RUNNING_TIME = "the running time of a fit is not covered"
 
 
@@ -55,6 +57,7 @@ class Argument:
     procedure: Procedure = PLAIN
     cost: float = 0.0
     menu: tuple[Choice, ...] = ()
+    bounds_scale: float = 0.0
 
 
 @lru_cache(maxsize=1024)
@@ -68,8 +71,9 @@ def derive(request: Request) -> Argument:
     >>> argument.theorem, argument.mechanism, argument.grade
     ('A2+A4', 'spherical-laplace', 'proved')
     """
-    plan, menu = choose(request)
+    plan, menu = choose(request.for_the_model())
     epsilon = request.budget.epsilon
+    curve = plan.curve if request.private_bounds is None else AfterPure(plan.curve, request.private_bounds.epsilon)
     assumptions = _assumptions(request)
     return Argument(
         adjacency=Adjacency.REPLACE_ONE.value,
@@ -89,7 +93,7 @@ def derive(request: Request) -> Argument:
         mechanism=plan.mechanism,
         noise_scale=plan.noise_scale,
         noise_deviation=plan.noise_deviation,
-        curve=tuple(CurvePoint(level, plan.curve.delta(level)) for level in (epsilon / 2, epsilon, 2 * epsilon)),
+        curve=tuple(CurvePoint(level, curve.delta(level)) for level in (epsilon / 2, epsilon, 2 * epsilon)),
         caveats=_caveats(request, DOUBLE_PRECISION if request.seeded else plan.rounding),
         route=plan.route,
         loss="" if plan.loss == request.loss else plan.loss,
@@ -97,6 +101,7 @@ def derive(request: Request) -> Argument:
         # Certificates that asked for noise on the output before there was a menu carry no cost.
         cost=0.0 if plan.route == "output" and not menu else plan.share,
         menu=menu,
+        bounds_scale=0.0 if request.private_bounds is None else request.private_bounds.scale,
     )
 
 
@@ -110,9 +115,18 @@ def _assumptions(request: Request) -> tuple[str, ...]:
 
 
 def _caveats(request: Request, rounding: str) -> tuple[str, ...]:
-    found = [ROWS_AS_GIVEN, rounding, RUNNING_TIME]
+    found = [_covered(request), rounding, RUNNING_TIME]
     if request.seeded:
         found.append(SEEDED)
     if request.ledger is None:
         found.append(NOT_RECORDED)
     return tuple(found)
+
+
+def _covered(request: Request) -> str:
+    if not request.schema:
+        return ROWS_AS_GIVEN
+    return (
+        f"covers raw rows as the schema {request.schema[:16]} encodes them, whose facts {request.vouched} vouches for; "
+        f"{SCORES}"
+    )

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof.argument import Argument, derive
 from equipoise.proof.document import build, to_plain
 from equipoise.proof.explanation import explain
+from equipoise.proof.private_bounds import ReleasedBounds
 from equipoise.proof.request import Request
 from equipoise.proof.routes import Choice
 from equipoise.vocabulary.facts import Bound
@@ -47,12 +48,23 @@ class Certificate:
     request: Request
     argument: Argument
     digest: str
+    released_bounds: tuple[ReleasedBounds, ...] = ()
 
     @classmethod
     def issue(cls, request: Request) -> Certificate:
         """Derive the argument for a request and seal both."""
         argument = derive(request)
-        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument))
+        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, ()))
+
+    def with_bounds(self, released: tuple[ReleasedBounds, ...]) -> Certificate:
+        """Return the certificate with the private bounds that were released on the way, sealed again."""
+        digest = _digest(self.schema_version, self.request, self.argument, released)
+        return replace(self, digest=digest, released_bounds=released)
+
+    @property
+    def planned_digest(self) -> str:
+        """The digest of the plan, under which a ledger records the spend before a row is read."""
+        return _digest(self.schema_version, self.request, self.argument, ())
 
     @property
     def epsilon(self) -> float:
@@ -150,7 +162,7 @@ class Certificate:
 
     def explain(self) -> str:
         """Return the whole argument in plain words, with every number."""
-        return explain(self.request, self.argument)
+        return explain(self.request, self.argument, self.released_bounds)
 
     def __str__(self) -> str:
         """Return the explanation."""
@@ -163,7 +175,8 @@ class Certificate:
         except EquipoiseError as error:
             return (f"request: no certificate follows from it ({error})",)
         faults = _differences("argument", to_plain(self.argument), to_plain(expected))
-        if self.digest != _digest(self.schema_version, self.request, self.argument):
+        faults += _wrong_bounds(self.request, self.released_bounds)
+        if self.digest != _digest(self.schema_version, self.request, self.argument, self.released_bounds):
             faults.append("digest: a recorded field was changed after the certificate was made")
         return tuple(faults)
 
@@ -200,10 +213,20 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _digest(version: int, request: Request, argument: Argument) -> str:
+def _digest(version: int, request: Request, argument: Argument, released: tuple[ReleasedBounds, ...]) -> str:
     record = [version, to_plain(request, keep_defaults=False), to_plain(argument, keep_defaults=False)]
+    # A plan releases nothing yet, and certificates without private bounds never do.
+    record += [to_plain(released)] if released else []
     text = json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _wrong_bounds(request: Request, released: tuple[ReleasedBounds, ...]) -> list[str]:
+    """Return what is wrong with released bounds: a plan has none, a release those of every column it paid for."""
+    paid = () if request.private_bounds is None else request.private_bounds.columns
+    if released and tuple(bounds.column for bounds in released) != paid:
+        return [f"released_bounds: not those of the columns {paid!r} that were paid for"]
+    return [f"released_bounds.{bounds.column}: {fault}" for bounds in released for fault in bounds.faults()]
 
 
 def _differences(path: str, recorded: object, expected: object) -> list[str]:

@@ -72,6 +72,27 @@ class GaussianCurve(Curve):
         return min(1.0, exact + LATTICE_DELTA)
 
 
+@dataclass(frozen=True, slots=True)
+class AfterPure(Curve):
+    """The curve of a mechanism that follows a pure one of parameter `level`, by basic composition.
+
+    ``delta(epsilon) = following(epsilon - level)``; below the level nothing is claimed.
+
+    Examples
+    --------
+    >>> AfterPure(PureCurve(0.75), 0.2).delta(1.0), AfterPure(PureCurve(0.75), 0.2).delta(0.1)
+    (0.0, 1.0)
+    """
+
+    following: Curve
+    level: float
+
+    def delta(self, epsilon: float) -> float:
+        """Return the delta of what follows, at what the pure mechanism leaves of epsilon."""
+        _require_epsilon(epsilon)
+        return 1.0 if epsilon < self.level else self.following.delta(math.nextafter(epsilon - self.level, 0.0))
+
+
 def _require_epsilon(epsilon: float) -> None:
     if not epsilon >= 0:
         raise InvalidParameter("a point of the curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")

@@ -5,15 +5,17 @@ import math
 from equipoise.proof import perturbations, routes, theorems
 from equipoise.proof.argument import Argument
 from equipoise.proof.mechanisms import named
+from equipoise.proof.private_bounds import LEVELS, ReleasedBounds
 from equipoise.proof.request import Request
 from equipoise.vocabulary import losses
 
 
-def explain(request: Request, argument: Argument) -> str:
+def explain(request: Request, argument: Argument, released: tuple[ReleasedBounds, ...] = ()) -> str:
     """Return the whole argument as text: claim, public facts, bound, noise, curve, caveats."""
     sections = (
         _claim(request, argument),
         _facts(request, argument),
+        _private_bounds(request, argument, released),
         _menu(argument),
         _SECTIONS[argument.route](request, argument),
         _noise(argument),
@@ -70,6 +72,21 @@ def _ball(request: Request, argument: Argument) -> str:
         constraint = f" (constraint {_number(declared)})" if declared is not None else ""
         return f"every minimiser has norm at most R = {radius}{constraint}"
     return f"weights are kept in a ball of radius {_number(argument.procedure.reach)}"
+
+
+def _private_bounds(request: Request, argument: Argument, released: tuple[ReleasedBounds, ...]) -> str:
+    asked = request.private_bounds
+    if asked is None:
+        return ""
+    model = request.for_the_model().budget.epsilon
+    lines = [
+        f"epsilon {_number(asked.epsilon)} pays for the bounds of {len(asked.columns)} column(s), by Q1: the "
+        f"{LEVELS[0]:.0%} and the {LEVELS[1]:.0%} quantile each, from a public grid, with noise of scale "
+        f"{_number(argument.bounds_scale)} on counts of rows",
+        f"epsilon {_number(model)} is left for the model; by basic composition the claim covers both",
+        *(f"released: {bounds.column} in [{bounds.low:g}, {bounds.high:g}]" for bounds in released),
+    ]
+    return _list("Private bounds, released before the model", tuple(lines))
 
 
 def _menu(argument: Argument) -> str:

@@ -46,6 +46,10 @@ class NoiseSource(ABC):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
 
+    @abstractmethod
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return the candidate with the best noisy score ``-|(1 - level) #below - level #above|`` (Q1)."""
+
 
 class SeededSource(NoiseSource):
     """NumPy's generator: fast, repeatable, and therefore for experiments only.
@@ -81,6 +85,13 @@ class SeededSource(NoiseSource):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset in rising order."""
         return np.sort(self._generator.choice(count, size=size, replace=False))
+
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return the candidate whose score with exponential noise is best."""
+        ordered = np.sort(values)
+        below, not_above = (np.searchsorted(ordered, candidates, side=side) for side in ("left", "right"))
+        scores = -np.abs((1 - level) * below - level * (len(values) - not_above))
+        return candidates[int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))]
 
 
 class ExactSource(NoiseSource):
@@ -132,6 +143,13 @@ class ExactSource(NoiseSource):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset, drawn from the operating system's entropy without bias."""
         return np.array(sorted(random.SystemRandom().sample(range(count), size)), dtype=np.intp)
+
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return OpenDP's private quantile of values whose number is public."""
+        dp = _opendp()
+        space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(values)), dp.symmetric_distance()
+        chosen = dp.m.make_private_quantile(*space, dp.max_divergence(), list(candidates), level, scale)
+        return float(chosen(values.tolist()))
 
 
 class _ExtendedDraws:

@@ -1,9 +1,10 @@
 """What a user asks for, in public facts only: the input of every certificate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise.errors import InvalidParameter
+from equipoise.proof.private_bounds import PrivateBounds
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem, plain, require_count
 
@@ -37,6 +38,12 @@ class Request:
         The dataset id under which the spend is recorded.
     observed_classes : bool
         Whether the classes of the domain were found in the data and declared public by the user's word.
+    schema : str
+        SHA-256 of the schema that encodes raw rows into the domain, "" where rows are taken as given.
+    vouched : str
+        Who vouches for the schema's facts, and when.
+    private_bounds : PrivateBounds, optional
+        The columns whose bounds are released first, and the part of the budget that pays for them.
 
     Examples
     --------
@@ -57,6 +64,9 @@ class Request:
     seeded: bool = False
     ledger: str | None = None
     observed_classes: bool = False
+    schema: str = ""
+    vouched: str = ""
+    private_bounds: PrivateBounds | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""
@@ -80,6 +90,13 @@ class Request:
             object.__setattr__(self, "alpha", self.problem(self.alpha).penalty.alpha)
         else:
             self.problem(1.0)
+        self.for_the_model()
+
+    def for_the_model(self) -> "Request":
+        """Return what is asked of the model alone: with the budget that private bounds leave."""
+        if self.private_bounds is None:
+            return self
+        return replace(self, budget=self.private_bounds.left(self.budget), private_bounds=None)
 
     def problem(self, alpha: float) -> Problem:
         """Return the objective with this strength of penalty."""

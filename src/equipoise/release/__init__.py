@@ -7,7 +7,9 @@ looks at public facts alone; everything below it may fail only with `PrivateFail
 
 import functools
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from equipoise.learn.rows import coded_targets, observed_classes, row_source
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.proof.private_bounds import CANDIDATES, LEVELS, ReleasedBounds, ordered
 from equipoise.release.base import Carrier, Task
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.discovery import discover
@@ -32,6 +35,23 @@ class Released:
     weights: Array
     classes: tuple[Label, ...]
     certificate: Certificate
+
+
+class Bounded(Protocol):
+    """A table with its target, encoded by complete public facts."""
+
+    features: Unread
+    target: Unread
+
+
+class Unbounded(Protocol):
+    """A table some of whose columns have no bounds yet: they are paid for before it can be encoded."""
+
+    def numbers(self, column: str) -> Array:
+        """Return a column's numbers, NaN where one is missing."""
+
+    def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> Bounded:
+        """Return the table encoded by these bounds."""
 
 
 def noise_source(random_state: object) -> NoiseSource:
@@ -58,6 +78,7 @@ def release(
     source: NoiseSource,
     ledger: str | None = None,
     start: Array | None = None,
+    unbounded: Unbounded | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, solve, add noise.
 
@@ -73,6 +94,8 @@ def release(
         The URL or name of the ledger that must admit the spend first.
     start : array, optional
         Private weights from which the solver begins, in the layout of `Released.weights`.
+    unbounded : Unbounded, optional
+        The same rows before they are encoded, where the certificate pays for bounds of columns.
     """
     if table.shape != (certificate.n_samples, certificate.n_features):
         raise PlanMismatch(
@@ -83,6 +106,12 @@ def release(
     if source.seeded is not certificate.request.seeded:
         raise InvalidParameter(
             "the noise source that was planned", "another one", "plan and fit with the same random_state"
+        )
+    if (unbounded is None) != (certificate.request.private_bounds is None):
+        raise InvalidParameter(
+            "columns without bounds exactly where the plan pays for them",
+            "another schema",
+            "plan again with the schema",
         )
     _check_target(certificate, target)
     _check_ledger(certificate, ledger)
@@ -95,6 +124,8 @@ def release(
     domain = certificate.request.domain
     classes = observed_classes(target.read()) if domain.classes == "observed" else domain.classes or ()
     try:
+        if unbounded is not None:
+            certificate, table, target = _with_private_bounds(certificate, unbounded, source)
         weights = _noisy_weights(certificate, table, target, classes, source, start)
     except Exception:  # the cause may depend on rows, so it goes no further
         weights = None
@@ -118,6 +149,23 @@ def _check_ledger(certificate: Certificate, ledger: str | None) -> None:
     if (ledger is None) != (planned is None):
         found = "none" if ledger is None else "one that was not planned"
         raise InvalidParameter(f"the ledger of the plan ({planned!r})", found, "plan and fit with the same ledger")
+
+
+def _with_private_bounds(
+    certificate: Certificate, unbounded: Unbounded, source: NoiseSource
+) -> tuple[Certificate, Unread, Unread]:
+    """Release the bounds that were paid for (Q1), and return the certificate and the table that carry them."""
+    asked = certificate.request.private_bounds
+    if asked is None:
+        raise PrivateFailure
+    released: list[ReleasedBounds] = []
+    for column in asked.columns:
+        # A missing value stands as 0: a public rule, so one row moves one value.
+        values = np.nan_to_num(unbounded.numbers(column), nan=0.0)
+        ends = (source.quantile(values, CANDIDATES, level, asked.scale) for level in LEVELS)
+        released.append(ordered(column, *ends))
+    bounded = unbounded.with_bounds({bounds.column: (bounds.low, bounds.high) for bounds in released})
+    return certificate.with_bounds(tuple(released)), bounded.features, bounded.target
 
 
 def _noisy_weights(

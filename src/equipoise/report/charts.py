@@ -1,12 +1,14 @@
-"""Charts of studies and releases, from plain records."""
+"""Charts of studies from plain records, and what every page needs to draw its charts."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from equipoise.errors import MissingExtra
 
 
-def _altair() -> Any:
+def altair() -> Any:
+    """Return the Altair module, or say how to install it."""
     try:
         import altair
         import vl_convert  # noqa: F401 - saves static images and inlines the interactive ones
@@ -25,7 +27,7 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
     records : sequence of dict
         With the keys dataset, score, epsilon, private, low, high, plain, route, theorem, noise.
     """
-    alt = _altair()
+    alt = altair()
     values = sorted({float(str(record["epsilon"])) for record in records})
     axis = alt.Axis(grid=False, values=values, format="~g")
     scale = alt.Scale(type="log", domain=[values[0], values[-1]], nice=False)
@@ -82,9 +84,10 @@ def specification(chart: Any) -> str:
     return text
 
 
+@functools.cache
 def runtime() -> str:
     """Return the JavaScript that draws charts, to be put inside a page so that it needs no network."""
-    _altair()
+    altair()
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")

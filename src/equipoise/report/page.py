@@ -1,66 +1,180 @@
-"""A self-contained HTML page: no outside request, light and dark, phone and desktop."""
+"""A self-contained HTML page: no outside request, light and dark, phone and desktop, screen and paper."""
 
+import base64
+import hashlib
 import html
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fbfaf7; --line: #d9d5cb; --soft: #5b6472; --mark: #fff3d6;
---edge: #c98a00; } @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e6e1; --paper: #15181d; --line: #363c46; --soft: #a3abb8; --mark: #3a2f12; --edge: #d9a520; } }
+  --edge: #c98a00; --first: #1f6fb2; --second: #b4500f; --muted: #a4a9b3; --noise: #e4e2dc; --card: #f3f1eb; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --ink: #e8e6e1; --paper: #15181d; --line: #363c46; --soft: #a3abb8; --mark: #3a2f12; --edge: #d9a520;
+    --first: #6cb2ec; --second: #f0a060; --muted: #6f7785; --noise: #2a2f38; --card: #1d2128; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1080px; padding: 2rem 1.2rem 4rem; font: 16px/1.55 system-ui, sans-serif; color:
-var(--ink);
-  background: var(--paper); }
-h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-p { max-width: 46rem; } .soft { color: var(--soft); }
+body { margin: 0 auto; max-width: 1080px; padding: 2rem 1.2rem 4rem; font: 16px/1.55 system-ui, sans-serif;
+  color: var(--ink); background: var(--paper); overflow-wrap: break-word; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; } p, li { max-width: 46rem; } .soft { color: var(--soft); }
 .notice { background: var(--mark); border-left: 4px solid var(--edge); padding: .7rem 1rem; max-width: 46rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: .32rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
+caption { text-align: left; color: var(--soft); padding: .3rem 0; }
+th, td { padding: .32rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;
+  vertical-align: top; }
+th:first-child, td:first-child, .text { text-align: left; } th { color: var(--soft); font-weight: 600; }
+td.text { white-space: normal; min-width: 15rem; max-width: 34rem; overflow-wrap: anywhere; }
+td:first-child { max-width: 24rem; white-space: normal; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); font-size: .82rem; line-height: 1.45; }
+details { margin: .6rem 0; } summary { cursor: pointer; color: var(--soft); }
+figure { margin: 1rem 0; min-width: 0; } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem; }
+.chart.vega-embed { display: block; width: 100%; }
+body #vg-tooltip-element { background: var(--card); color: var(--ink); border-color: var(--line); max-width: 20rem;
+  overflow-wrap: anywhere; }
+body #vg-tooltip-element td { white-space: normal; } body #vg-tooltip-element table tr td.key { color: var(--soft); }
+@media print { body { padding: 0; max-width: none; } figure, .notice, tr { break-inside: avoid; }
+  .wide, pre { overflow: visible; } pre { white-space: pre-wrap; } }
 """
 
-THEME = """
-const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-const ink = dark ? '#e8e6e1' : '#1c2430', line = dark ? '#363c46' : '#d9d5cb';
-const axis = {labelColor: ink, titleColor: ink, domainColor: line, tickColor: line, gridColor: line};
-vegaEmbed('#chart', SPECIFICATION, {actions: false, renderer: 'svg',
-  config: {axis: axis, header: {labelColor: ink}, background: 'transparent'}}).catch(error => console.error(error));
+# Colours are the style sheet's own variables, so that a chart follows light, dark and paper without being drawn again.
+THEME = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "axis": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--ink)",
+        "titleFontWeight": "normal",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "gridColor": "var(--line)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    },
+    "header": {"labelColor": "var(--ink)"},
+    "legend": {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "labelLimit": 320},
+    "view": {"stroke": None},
+    "range": {"category": ["var(--first)", "var(--second)", "var(--muted)"]},
+    "style": {
+        "first": {"color": "var(--first)"},
+        "second": {"color": "var(--second)"},
+        "muted": {"color": "var(--muted)"},
+        "noise": {"color": "var(--noise)"},
+        "soft": {"color": "var(--soft)"},
+    },
+}
+
+# Expressions are interpreted, never compiled, so that the page can forbid what it does not need.
+DRAWING = """
+const read = name => JSON.parse(document.getElementById(name).textContent);
+for (const place of document.querySelectorAll('[data-chart]'))
+  vegaEmbed(place, read(place.dataset.chart), {actions: false, renderer: 'svg', ast: true, config: read('theme')})
+    .catch(error => console.error(error));
 """
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> str:
-    """Return an HTML table of text cells, and a note below it.
+def escape(text: str) -> str:
+    """Return text that means itself anywhere in a page, in UTF-8, whatever it holds.
+
+    Examples
+    --------
+    >>> escape('</script><img src="x">')
+    '&lt;/script&gt;&lt;img src=&quot;x&quot;&gt;'
+    """
+    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+    *,
+    caption: str = "",
+    texts: Sequence[str] = (),
+) -> str:
+    """Return an HTML table of text cells, and a note below it; the columns named in `texts` hold sentences.
 
     Examples
     --------
     >>> "<td>1 &lt; 2</td>" in table(["claim"], [["1 < 2"]])
     True
     """
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    below = f'<p class="soft">{html.escape(note)}</p>' if note else ""
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{below}'
+    kinds = [' class="text"' if name in texts else "" for name in header]
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        for row in rows
+    )
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    below = f'<p class="soft">{escape(note)}</p>' if note else ""
+    cells = f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0">{cells}</div>{below}'
+
+
+def folded(summary: str, content: str, *, opened: bool = False) -> str:
+    """Return HTML content under a line that opens and closes it."""
+    return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def figure(name: str, description: str, caption: str) -> str:
+    """Return the place where the chart of this name is drawn, with its description for those who do not see it."""
+    place = f'<div class="chart" role="img" id="{escape(name)}" data-chart="{escape(name)}-data"'
+    return (
+        f'<figure>{place} aria-label="{escape(description)}"></div><figcaption>{escape(caption)}</figcaption></figure>'
+    )
+
+
+def document(title: str, body: str, charts: Mapping[str, str], runtime: str, style: str = "") -> str:
+    """Return a whole page around a body of HTML.
+
+    Parameters
+    ----------
+    title, body : str
+        The title as text, the body as HTML.
+    charts : mapping of str to str
+        For the name of each `figure` its Vega-Lite specification as JSON.
+    runtime : str
+        The JavaScript that draws them.
+    style : str
+        What the page adds to the common style sheet.
+    """
+    blocks = {"theme": json.dumps(THEME), **{f"{name}-data": text for name, text in charts.items()}}
+    # A specification is data: nothing in it may end the element that holds it.
+    data = "".join(
+        f'<script type="application/json" id="{escape(name)}">{text.replace("<", chr(92) + "u003c")}</script>'
+        for name, text in blocks.items()
+    )
+    library = runtime.replace("\r\n", "\n").replace("</script", "<\\/script")
+    # Only these two scripts may run, and nothing may be fetched, even if a text should slip through unescaped.
+    policy = (
+        f"default-src 'none'; script-src {_hash(library)} {_hash(DRAWING)}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title><link rel="icon" href="data:,"><style>{STYLE}{style}</style></head><body>
+{body}
+{data}<script>{library}</script><script type="module">{DRAWING}</script></body></html>
+"""
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def study_page(
     title: str, lead: str, notice: str, chart: str, runtime: str, cells: str, examples: Sequence[tuple[str, str]]
 ) -> str:
     """Return the page of a study: notice, interactive chart, table, and example arguments in full."""
-    arguments = "".join(
-        f"<details><summary>{html.escape(name)}</summary><pre>{html.escape(text)}</pre></details>"
-        for name, text in examples
+    arguments = "".join(folded(name, f"<pre>{escape(text)}</pre>") for name, text in examples)
+    caption = (
+        "Solid: private model, mean over splits; band: from the 10 % to the 90 % quantile. Dashed: scikit-learn "
+        "without privacy, hardly regularised. Scores below -1 are drawn at -1."
     )
-    # A specification is data inside a script element: nothing in it may end that element.
-    script = THEME.replace("SPECIFICATION", chart.replace("</", "<\\/"))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(title)}</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>
-<h1>{html.escape(title)}</h1><p class="soft">{html.escape(lead)}</p><p class="notice">{html.escape(notice)}</p>
-<h2>Score over epsilon</h2><div class="wide" id="chart"></div>
-<p class="soft">Solid: private model, mean over splits; band: from the 10 % to the 90 % quantile. Dashed: scikit-learn
-without privacy, hardly regularised. Scores below -1 are drawn at -1.</p>
+    place = figure("chart", "Test score over epsilon; the table has the numbers.", caption)
+    body = f"""<h1>{escape(title)}</h1><p class="soft">{escape(lead)}</p><p class="notice">{escape(notice)}</p>
+<h2>Score over epsilon</h2><div class="wide">{place}</div>
 <h2>The numbers</h2>{cells}
-<h2>The argument, before any row is read</h2>{arguments}
-<script>{runtime}</script><script type="module">{script}</script></body></html>
-"""
+<h2>The argument, before any row is read</h2>{arguments}"""
+    return document(title, body, {"chart": chart}, runtime)

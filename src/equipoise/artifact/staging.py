@@ -1,0 +1,162 @@
+"""Writing a folder or a file so that nobody ever sees half of it: written beside, flushed to disk, then renamed."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from equipoise.errors import OutputRefused
+
+# Space that is taken before the budget is spent and given back when the files are written, so that a full disk is
+# noticed while nothing is lost yet: a page with its charts takes about 2 MiB, a number of a model some 25 bytes.
+RESERVED_BYTES = 16 * 2**20
+
+
+class Staging:
+    """A folder that appears under its name only when it is complete.
+
+    Entering it checks that the name is free (or that `force` may replace an earlier release), and reserves space.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with Staging(Path(parent) / "release", marker="MANIFEST", force=False) as staging:
+    ...         staging.publish({"MANIFEST": "nothing else"})
+    ...     sorted(path.name for path in (Path(parent) / "release").iterdir())
+    ['MANIFEST']
+    """
+
+    def __init__(self, out: Path, marker: str, force: bool) -> None:
+        self._out = out.absolute()
+        self._marker = marker
+        self._force = force
+
+    def __enter__(self) -> "Staging":
+        """Take a place beside the folder, and the space that its files will need."""
+        self._refuse_what_exists()
+        with _as_refusal(self._out):
+            self._out.parent.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(prefix=f".{self._out.name}.", dir=self._out.parent))
+            try:
+                _write(self._reserve, "\0" * RESERVED_BYTES)
+            except BaseException:
+                self._clean()
+                raise
+        return self
+
+    @property
+    def _reserve(self) -> Path:
+        return self._folder / "reserve"
+
+    def _refuse_what_exists(self) -> None:
+        if not os.path.lexists(self._out):
+            return
+        if not self._force:
+            remedy = "choose another name, or pass --force to replace an earlier release"
+            raise OutputRefused(f"a new folder {self._out.name}", "one that exists", remedy)
+        replaceable = self._out.is_dir() and not self._out.is_symlink()
+        if not replaceable or (any(self._out.iterdir()) and not (self._out / self._marker).is_file()):
+            raise OutputRefused(
+                f"an earlier release in {self._out.name}, to replace it",
+                f"something else: there is no {self._marker} in it",
+                "choose another name; only releases are replaced",
+            )
+
+    def publish(self, files: Mapping[str, str]) -> None:
+        """Write the files, flush them to disk, and give the folder its name."""
+        with _as_refusal(self._out):
+            self._reserve.unlink()
+            for name, text in files.items():
+                _write(self._folder / name, text)
+            self._folder.chmod(0o777 & ~_mask())
+            _flush(self._folder)
+            replaced = self._folder.with_name(f"{self._folder.name}.replaced")
+            if os.path.lexists(self._out):
+                self._refuse_what_exists()
+                self._out.rename(replaced)
+            try:
+                self._folder.rename(self._out)
+            except OSError:
+                if replaced.exists():
+                    replaced.rename(self._out)
+                raise
+            _flush(self._out.parent)
+        shutil.rmtree(replaced, ignore_errors=True)
+
+    def __exit__(self, *_exception: object) -> None:
+        """Leave nothing behind but a complete folder."""
+        self._clean()
+
+    def _clean(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def new_file(path: Path, force: bool | None = None) -> Iterator[TextIO]:
+    """Open a text file that appears under its name only when the block ends well.
+
+    An existing file is replaced if `force` says so; None says that nothing can be forced here.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with new_file(Path(parent) / "list.csv") as file:
+    ...         _ = file.write("a")
+    ...     (Path(parent) / "list.csv").read_text()
+    'a'
+    """
+    path = path.absolute()
+    if os.path.lexists(path) and not (force and path.is_file()):
+        remedy = "choose another name" + ("" if force is None else ", or pass --force to replace a file")
+        raise OutputRefused(f"a new file {path.name}", "one that exists", remedy)
+    with _as_refusal(path):
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        with _as_refusal(path), os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with _as_refusal(path):
+            beside.chmod(0o666 & ~_mask())
+            beside.rename(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _as_refusal(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OutputRefused:
+        raise
+    except OSError as error:
+        raise OutputRefused(
+            f"to write {out.name} in {out.parent}",
+            error.strerror or type(error).__name__,
+            "make room or choose a folder that can be written; no part of it was left behind",
+        ) from None
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

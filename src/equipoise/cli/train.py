@@ -1,0 +1,110 @@
+"""`equipoise train`: from a table on disk to a released folder."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.artifact.folder import REPORT, files_of, staging
+from equipoise.artifact.staging import Staging
+from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
+from equipoise.cli.options import AsJson, Delimiter, Quiet
+from equipoise.errors import LedgerError, OutputRefused, ReleaseNotWritten
+from equipoise.estimators.catalogue import model_named
+from equipoise.learn.encoded import encoded_table
+from equipoise.learn.files import open_table
+from equipoise.learn.schema import Schema
+from equipoise.proof.ledger import Ledger
+from equipoise.release_report import LedgerState, ledger_state
+from equipoise.report.charts import require_altair
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet or Arrow.")],
+    schema: Annotated[Path, typer.Option(help="The schema.toml with the table's public facts.")],
+    epsilon: Epsilon,
+    out: Annotated[Path, typer.Option(help="The folder that will hold the release.")] = Path("release"),
+    model: Model = "logistic",
+    delta: Delta = 0.0,
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
+    ] = None,
+    private_bounds: Annotated[
+        float | None, typer.Option(help="The part of epsilon that pays for bounds the schema leaves blank.")
+    ] = None,
+    alpha: Alpha = "public",
+    mechanism: Mechanism = "auto",
+    intercept: Intercept = True,
+    public_seed: Annotated[int, typer.Option(help="The seed of public coins; recorded.")] = 0,
+    delimiter: Delimiter = ",",
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release in that folder.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop before any row is read.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
+    facts = Schema.from_toml(schema)
+    if private_bounds is not None:
+        facts = facts.with_private_bounds(private_bounds)
+    face = model_named(model)(
+        epsilon=epsilon,
+        delta=delta,
+        domain=facts,
+        alpha=read_alpha(alpha),
+        mechanism=mechanism,
+        fit_intercept=intercept,
+        public_seed=public_seed,
+        ledger=ledger,
+    )
+    console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
+    planned = face.plan()
+    table = open_table(data, delimiter)
+    # Whatever names and types can tell is told before anything is spent.
+    encoded_table(facts, table, planned.n_samples)
+    console.print(planned.explain(), markup=False, end="")
+    if dry_run:
+        if as_json and not quiet:
+            print(planned.to_json(), end="")
+        console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
+        return
+    require_altair()
+    with staging(out, force) as place:
+        with console.status("training: the time it takes depends on the table's size"):
+            face.fit(table)
+        _publish(place, files_of(face, _state(ledger)), out)
+    if as_json and not quiet:
+        print(json.dumps({"release": str(out), "certificate": face.certificate_.digest}, indent=2))
+    console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
+    console.print(f"  check it:    equipoise verify {escape(str(out))}")
+    console.print(f"  look at it:  {escape(str(out / REPORT))}")
+    console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
+
+
+def _publish(place: Staging, files: dict[str, str], out: Path) -> None:
+    """Write the release; what was paid for is kept elsewhere rather than lost."""
+    try:
+        place.publish(files)
+    except OutputRefused as error:
+        try:
+            kept = Path(tempfile.mkdtemp(prefix="equipoise-")) / out.name
+            with staging(kept) as rescue:
+                rescue.publish(files)
+        except OSError:
+            remedy = "the budget is spent and the release is lost: free some space before the next one"
+        else:
+            remedy = f"the release was kept: move {kept} to where it belongs"
+        raise ReleaseNotWritten(error.asked, error.found, remedy) from None
+
+
+def _state(ledger: str | None) -> LedgerState | None:
+    """Return what the ledger says after the spend, if it still answers: a release is not lost for a page's sake."""
+    if ledger is None:
+        return None
+    try:
+        return ledger_state(Ledger(ledger))
+    except LedgerError:
+        return None

@@ -1,0 +1,45 @@
+"""Every model by the name that the command line and a released folder call it."""
+
+from equipoise.errors import UnknownName
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
+from equipoise.estimators.huber import HuberRegressor
+from equipoise.estimators.logistic import LogisticRegression
+from equipoise.estimators.ridge import Ridge
+from equipoise.estimators.svm import LinearSVC
+
+MODELS: dict[str, type[PrivateLinearModel]] = {
+    "logistic": LogisticRegression,
+    "ridge": Ridge,
+    "svm": LinearSVC,
+    "huber": HuberRegressor,
+    "elastic-net": ElasticNet,
+    "elastic-net-classifier": ElasticNetClassifier,
+}
+
+
+def model_named(name: str) -> type[PrivateLinearModel]:
+    """Return a model's class by its name.
+
+    Examples
+    --------
+    >>> model_named("ridge").__name__
+    'Ridge'
+    """
+    if name not in MODELS:
+        raise UnknownName("a known model", f"{name!r:.80}", f"choose one of {', '.join(MODELS)}")
+    return MODELS[name]
+
+
+def name_of(model: PrivateLinearModel) -> str:
+    """Return the name of a model.
+
+    Examples
+    --------
+    >>> name_of(LinearSVC())
+    'svm'
+    """
+    for name, kind in MODELS.items():
+        if type(model) is kind:
+            return name
+    raise UnknownName("a model of this library", f"a {type(model).__name__}", f"use one of {', '.join(MODELS)}")

@@ -1,0 +1,149 @@
+"""How rows come to an estimator: as tables of numbers in a declared domain, or as raw columns that a schema encodes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.learn.encoded import EncodedTable, encoded_rows, encoded_table
+from equipoise.learn.joined import raw_table
+from equipoise.learn.rows import row_source
+from equipoise.learn.schema import Schema
+from equipoise.learn.tables import Unread, feature_table, target_column
+from equipoise.proof.private_bounds import PrivateBounds
+from equipoise.vocabulary.facts import Domain, require_count
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """Rows and targets, unread; `unbounded` is the same table where bounds of columns must be paid for first."""
+
+    features: Unread
+    target: Unread
+    unbounded: EncodedTable | None = None
+
+
+class Intake(ABC):
+    """Where rows come from, and which public facts describe them."""
+
+    domain: Domain
+
+    @abstractmethod
+    def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
+        """Return the public shape of the table that a plan is made for."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what a request says about the rows besides their domain and shape."""
+
+    @abstractmethod
+    def training(self, X: Any, y: Any) -> TrainingRows:
+        """Return the rows to train on, unread."""
+
+    @abstractmethod
+    def remember(self, model: BaseEstimator, X: Any) -> None:
+        """Note the columns' number and names on a model, as scikit-learn does."""
+
+    @abstractmethod
+    def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
+        """Return new rows, mapped as in training, times the weights: a column an output."""
+
+
+class PlainRows(Intake):
+    """Tables of numbers, clipped into a declared domain row by row."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+
+    def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
+        """Return the numbers as given: somebody must declare them."""
+        remedy = "call plan(n_samples=..., n_features=...) with the public numbers"
+        return require_count("n_samples", n_samples, remedy), require_count("n_features", n_features, remedy)
+
+    def facts(self) -> dict[str, Any]:
+        """Return nothing: the rows are taken as given."""
+        return {}
+
+    def training(self, X: Any, y: Any) -> TrainingRows:
+        """Return a table of numbers and one target a row."""
+        table = feature_table(X)
+        return TrainingRows(table, target_column(y, table.shape[0]))
+
+    def remember(self, model: BaseEstimator, X: Any) -> None:
+        """Note what scikit-learn notes."""
+        validate_data(model, X, skip_check_array=True)
+
+    def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
+        """Return filled and clipped rows times the weights; other columns than those of the fit are refused."""
+        table = feature_table(X)
+        expected: int = model.n_features_in_
+        if table.shape[1] != expected:
+            raise InvalidData(
+                f"the {expected} columns of the fit",
+                f"X has {table.shape[1]} features, but {type(model).__name__} is expecting "
+                f"{expected} features as input",
+                "pass the same columns",
+            )
+        try:
+            validate_data(model, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InvalidData(
+                "the column names of the fit", str(error), "pass the same columns in the same order"
+            ) from None
+        return row_source(table.read(), self.domain, intercept=0.0).predictions(weights)
+
+
+class SchemaRows(Intake):
+    """Raw columns of a frame or a file, encoded by a schema's public rules."""
+
+    def __init__(self, schema: Schema) -> None:
+        schema.require_complete()
+        self._schema = schema
+        self.domain = schema.domain
+
+    def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
+        """Return the schema's own numbers; others, if any were given, must be the same."""
+        declared = self._schema.n_samples or 0, self._schema.n_features
+        given = tuple(theirs if ours is None else ours for ours, theirs in zip((n_samples, n_features), declared, strict=True))
+        if given != declared:
+            raise InvalidParameter(
+                f"the {declared[0]} rows and {declared[1]} encoded columns that the schema declares",
+                f"{given[0]} and {given[1]}",
+                "call plan() without numbers, or correct the schema",
+            )
+        return declared
+
+    def facts(self) -> dict[str, Any]:
+        """Return the schema's digest, who vouches for it, and the bounds that are still to be paid for."""
+        schema = self._schema
+        bounds = None
+        if schema.private_bounds is not None:
+            bounds = PrivateBounds(schema.unbounded, schema.private_bounds)
+        vouched = f"{schema.vouched_by} ({schema.vouched_on})"
+        return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds}
+
+    def training(self, X: Any, y: Any) -> TrainingRows:
+        """Return the encoded table; its target is a column of it, or y."""
+        table = encoded_table(self._schema, raw_table(X, self._schema.target.name, y), self._schema.n_samples or 0)
+        return TrainingRows(
+            table.features, table.target, table if self._schema.private_bounds is not None else None
+        )
+
+    def remember(self, model: BaseEstimator, X: Any) -> None:
+        """Note the schema's columns, raw as they come."""
+        model.feature_names_in_ = np.array([column.name for column in self._schema.columns], dtype=object)
+        model.n_features_in_ = len(self._schema.columns)
+
+    def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
+        """Return encoded rows times the weights, batch by batch."""
+        batches = [rows @ weights for rows in encoded_rows(self._schema, raw_table(X))]
+        return np.concatenate(batches) if batches else np.empty((0, weights.shape[1]))

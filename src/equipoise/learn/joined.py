@@ -1,0 +1,53 @@
+"""Whatever a user calls a table, as raw columns; a target that comes apart from it is put beside them, unread."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import InvalidData
+from equipoise.learn.raw import FrameTable, RawTable
+from equipoise.learn.tables import Unread, target_column
+
+
+def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table
+    """Return a data frame or an opened file as a raw table; y, if there is one, becomes its target column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
+    ('age', 'ill')
+    """
+    raw = X if isinstance(X, RawTable) else FrameTable(X)
+    if y is None:
+        return raw
+    if raw.n_samples is None:
+        raise InvalidData(
+            "the target as a column of the file", "a target passed beside it", "leave y out: fit(open_table(path))"
+        )
+    return _WithTarget(raw, target, target_column(y, raw.n_samples))
+
+
+class _WithTarget(RawTable):
+    """A raw table whose target came as an array of its own; a column of that name in the table is not used."""
+
+    def __init__(self, raw: RawTable, name: str, target: Unread) -> None:
+        self._raw, self._name, self._target = raw, name, target
+        self.names = (*(column for column in raw.names if column != name), name)
+        self.n_samples = raw.n_samples
+        self.kinds = {**raw.kinds, name: "number" if target.numeric else "unknown"}
+        self.source = raw.source
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the table's batches with the target's entries of the same rows."""
+        others = [name for name in names if name != self._name]
+        target = np.asarray(self._target.read())
+        start = 0
+        # A batch needs at least one column of the table, to tell how many rows it has.
+        for batch in self._raw.batches(others or self._raw.names[:1]):
+            count = len(next(iter(batch.values())))
+            chosen = {name: batch[name] for name in others}
+            yield {**chosen, self._name: target[start : start + count]} if self._name in names else chosen
+            start += count

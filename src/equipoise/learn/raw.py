@@ -1,0 +1,318 @@
+"""Raw tables, unread: names, kinds and, where the format tells, the number of rows; values come in batches on request.
+
+The type of a batch's array follows from the column's type alone, never from its values: otherwise one missing value
+could change how another row is read, and neighbouring tables would no longer differ in one row.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import InvalidData
+
+Kind = Literal["number", "text", "unknown"]
+
+BATCH_ROWS = 65_536
+
+
+class RawTable(ABC):
+    """A table of which only public facts are known, until `batches` is asked for its rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns, in order.
+    n_samples : int or None
+        The number of rows where the format tells it, None elsewhere (CSV).
+    kinds : mapping of str to "number", "text" or "unknown"
+        What a column's type says; "unknown" where only values would tell. A truth value counts as a number.
+    source : str
+        What to call the table in an error.
+    """
+
+    names: tuple[str, ...]
+    n_samples: int | None
+    kinds: Mapping[str, Kind]
+    source: str
+
+    @abstractmethod
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`.
+
+        Numbers come as float64 with NaN where missing; text, truth values and objects as objects with None where
+        missing.
+        """
+
+
+def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:
+    """Return column names that are text, not empty and all different; refuse others.
+
+    Examples
+    --------
+    >>> check_names(["age", "income"], "people.csv")
+    ('age', 'income')
+    """
+    asked = f"columns with different names in {source}"
+    if not names:
+        raise InvalidData(asked, "no columns", "pass a table with at least one column besides the target")
+    texts = [name for name in names if isinstance(name, str)]
+    if len(texts) < len(names):
+        other = next(name for name in names if not isinstance(name, str))
+        found = f"a name of type {type(other).__name__}: {str(other)[:80]}"
+        raise InvalidData(asked, found, "name every column by text, for example frame.columns = ['age', 'income']")
+    empty = [str(place) for place, name in enumerate(texts, start=1) if not name.strip()]
+    if empty:
+        found = f"no name for column {listed(empty)}"
+        raise InvalidData(asked, found, "name every column; pandas writes a file without its index by index=False")
+    repeated = [name for name, count in Counter(texts).items() if count > 1]
+    if repeated:
+        raise InvalidData(asked, f"repeated names: {listed(repeated)}", "rename or leave out all but one of each")
+    return tuple(texts)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first few names as a sentence lists them.
+
+    Examples
+    --------
+    >>> listed(["a", "b"])
+    'a, b'
+    """
+    shown = ", ".join(name if len(name) <= 80 else f"{name[:77]}..." for name in names[:8])
+    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
+
+
+def settled_kinds(found: Mapping[str, Kind | None], types: Mapping[str, object], source: str) -> dict[str, Kind]:
+    """Return the kinds of all columns; refuse if there are columns whose type holds neither numbers nor text (None)."""
+    wrong = [f"{name} ({types[name]})" for name, kind in found.items() if kind is None]
+    if wrong:
+        remedy = "leave these columns out of the table, or write them as numbers or text"
+        raise InvalidData(f"columns of numbers or text in {source}", f"other types: {listed(wrong)}", remedy)
+    return {name: kind for name, kind in found.items() if kind is not None}
+
+
+class FrameTable(RawTable):
+    """A pandas or Polars data frame or a PyArrow table, unread.
+
+    Parameters
+    ----------
+    frame : a pandas or Polars data frame, or a PyArrow table
+        Lazy frames are refused: collecting one reads rows.
+    source : str
+        What to call the table in an error.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> table = FrameTable(pyarrow.table({"age": [31, None], "town": ["Graz", None]}))
+    >>> table.names, table.n_samples, dict(table.kinds)
+    (('age', 'town'), 2, {'age': 'number', 'town': 'text'})
+    >>> next(table.batches(["age", "town"]))
+    {'age': array([31., nan]), 'town': array(['Graz', None], dtype=object)}
+    """
+
+    def __init__(self, frame: Any, source: str = "the data frame") -> None:
+        self.source = source
+        self._frame = _eager(frame, source)
+        self.names = check_names(list(self._frame.columns), source)
+        self.n_samples = len(self._frame)
+        if self._frame.implementation.is_pyarrow():
+            self.kinds = arrow_kinds(self._frame.to_native().schema, source)
+        else:
+            columns = {name: self._frame.get_column(name) for name in self.names}
+            found = {name: _column_kind(column) for name, column in columns.items()}
+            types = {name: column.to_native().dtype for name, column in columns.items()}
+            self.kinds = settled_kinds(found, types, source)
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
+        if self._frame.implementation.is_pyarrow():
+            for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
+                yield {name: arrow_values(batch.column(name)) for name in names}
+            return
+        for start in range(0, len(self._frame), BATCH_ROWS):
+            rows = slice(start, start + BATCH_ROWS)
+            yield {name: _column_values(self._frame.get_column(name)[rows]) for name in names}
+
+
+def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
+    asked = f"a pandas or Polars data frame or a PyArrow table as {source}"
+    try:
+        wrapped = nw.from_native(frame, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+        check_names(names, source)  # names them
+        raise InvalidData(f"columns with different names in {source}", "repeated names", "rename them") from None
+    if isinstance(wrapped, nw.LazyFrame):
+        remedy = "read it first, for example by frame.collect(), and pass what comes back"
+        raise InvalidData(asked, "a lazy frame, whose rows are computed only when asked for", remedy)
+    if not isinstance(wrapped, nw.DataFrame):
+        remedy = "pass a data frame, or the path of a CSV, Parquet or Arrow file"
+        raise InvalidData(asked, f"an object of type {type(frame).__name__}", remedy)
+    return wrapped
+
+
+def _column_kind(column: "nw.Series[Any]") -> Kind | None:
+    """Return the kind of a pandas or Polars column by its type, None for a type that is refused."""
+    native = column.to_native().dtype
+    # Narwhals looks at values to name the type of a pandas column of objects: so it is not asked.
+    if str(native) == "object":
+        return "unknown"
+    if hasattr(native, "pyarrow_dtype"):
+        return arrow_kind(native.pyarrow_dtype)
+    if (categories := _pandas_categories(column)) is not None:
+        if str(categories.dtype) == "object":
+            return "unknown"
+        return "number" if categories.dtype.kind in "fiub" else "text"
+    kind = column.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        return "number"
+    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Binary) or kind.is_temporal():
+        return "text"
+    if kind == nw.Object or str(native) == "Null":
+        return "unknown"
+    return None
+
+
+def _pandas_categories(column: "nw.Series[Any]") -> Any:
+    """Return the categories of a pandas categorical column, None for any other column."""
+    if not column.implementation.is_pandas_like():
+        return None
+    return getattr(column.to_native().dtype, "categories", None)
+
+
+def _column_values(column: "nw.Series[Any]") -> NDArray[Any]:
+    """Return a batch of a pandas or Polars column as an array whose type follows from the column's."""
+    native = column.to_native()
+    if hasattr(native.dtype, "pyarrow_dtype"):
+        import pyarrow  # type: ignore[import-untyped]
+
+        converted = pyarrow.array(native)
+        return np.concatenate([arrow_values(part) for part in getattr(converted, "chunks", [converted])])
+    categories = _pandas_categories(column)
+    if categories is not None and categories.dtype.kind in "fiu":
+        return np.asarray(native.astype("float64"))
+    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    if categories is not None:
+        return _objects(np.asarray(native.astype(object)), missing)
+    if str(native.dtype) == "object":
+        return _objects(column.to_numpy(), missing)
+    if column.dtype.is_numeric():
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    values = (column.cast(nw.String) if column.dtype == nw.Time else column).to_numpy()
+    if values.dtype.kind in "Mm":
+        return _dates_as_text(values, missing)
+    return _objects(_decoded(values, missing) if column.dtype == nw.Binary else values, missing)
+
+
+def _objects(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return a copy as objects, None where missing."""
+    objects = np.array(values, dtype=object)
+    objects[missing] = None
+    return objects
+
+
+def _dates_as_text(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return dates and times of day as NumPy writes them, and durations as whole numbers of their unit."""
+    texts = values.astype(np.int64).astype(str) if values.dtype.kind == "m" else values.astype(str)
+    return _objects(texts, missing)
+
+
+def _decoded(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return bytes as text; a byte that is no UTF-8 becomes a replacement character, so no value can raise."""
+    texts = np.empty(len(values), dtype=object)
+    for place in np.flatnonzero(~missing):
+        texts[place] = values[place].decode("utf-8", errors="replace")
+    return texts
+
+
+def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
+    """Return the kind of every column of an Arrow schema; refuse nested columns.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_kinds(pyarrow.schema({"age": pyarrow.int8(), "born": pyarrow.date32()}), "people.parquet")
+    {'age': 'number', 'born': 'text'}
+    """
+    types = {field.name: field.type for field in schema}
+    return settled_kinds({name: arrow_kind(kind) for name, kind in types.items()}, types, source)
+
+
+def arrow_kind(arrow_type: Any) -> Kind | None:
+    """Return the kind of an Arrow type, None for a type that is refused.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_kind(pyarrow.dictionary(pyarrow.int8(), pyarrow.string()))
+    'text'
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(arrow_type, pyarrow.BaseExtensionType):
+        return arrow_kind(arrow_type.storage_type)
+    if types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type):
+        return arrow_kind(arrow_type.value_type)
+    if any(holds(arrow_type) for holds in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)):
+        return "number"
+    if _is_text(arrow_type) or _is_bytes(arrow_type):
+        return "text"
+    if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
+        return "text"
+    return "unknown" if types.is_null(arrow_type) else None
+
+
+def _is_text(arrow_type: Any) -> bool:
+    from pyarrow import types
+
+    return any(holds(arrow_type) for holds in (types.is_string, types.is_large_string, types.is_string_view))
+
+
+def _is_bytes(arrow_type: Any) -> bool:
+    from pyarrow import types
+
+    kinds = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+    return any(holds(arrow_type) for holds in kinds)
+
+
+def arrow_values(column: Any) -> NDArray[Any]:
+    """Return an Arrow array as a NumPy array whose type follows from the Arrow type.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_values(pyarrow.array([True, None]))
+    array([True, None], dtype=object)
+    """
+    import pyarrow
+    from pyarrow import compute, types
+
+    if isinstance(column.type, pyarrow.BaseExtensionType):
+        return arrow_values(column.storage)
+    if types.is_dictionary(column.type):
+        return arrow_values(column.dictionary_decode())
+    if types.is_run_end_encoded(column.type):
+        return arrow_values(compute.run_end_decode(column))
+    if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
+        # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
+        return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
+    missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False))
+    if types.is_time(column.type):
+        column = column.cast(pyarrow.string())
+    elif types.is_temporal(column.type):
+        return _dates_as_text(column.to_numpy(zero_copy_only=False), missing)
+    if _is_text(column.type):
+        try:
+            return _objects(column.to_numpy(zero_copy_only=False), missing)
+        except (pyarrow.ArrowException, UnicodeDecodeError):
+            # Arrow does not check that its text is UTF-8; what is, reads the same on either path.
+            column = column.cast(pyarrow.large_binary())
+    values = column.to_numpy(zero_copy_only=False)
+    return _objects(_decoded(values, missing) if _is_bytes(column.type) else values, missing)

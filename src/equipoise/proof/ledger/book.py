@@ -1,0 +1,120 @@
+"""The ledger itself: who may spend how much of a dataset's budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+import sqlalchemy as sql
+
+from equipoise.errors import LedgerRefused, LedgerTampered, Overdraft
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.ledger import chain
+from equipoise.proof.ledger.chain import Balance, Entry
+from equipoise.proof.ledger.store import Store
+from equipoise.vocabulary.facts import Budget
+
+
+class Ledger:
+    """A ledger named by a URL or a dataset id, never held open.
+
+    Parameters
+    ----------
+    reference : str
+        ``sqlite:///folder/file.db#dataset`` (an absolute path has four slashes), ``postgresql://user@host/db#dataset``,
+        or a plain dataset name, which is kept in ``ledger.db`` of the folder EQUIPOISE_HOME (``~/.equipoise`` if
+        unset). Without ``#dataset`` the dataset is called "default".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
+    ...     ledger.create(Budget(3.0, 1e-6))
+    ...     str(ledger.balance().epsilon_left), ledger.verify()
+    ('3.0', ())
+    """
+
+    def __init__(self, reference: str) -> None:
+        self._store = Store(reference)
+        self.dataset = self._store.dataset
+
+    def __repr__(self) -> str:
+        """Return the reference, without a password."""
+        return f"Ledger({self._store.shown!r})"
+
+    def create(self, budget: Budget) -> None:
+        """Create the dataset's budget, and the file or table if need be; an existing budget is never changed."""
+        with self._store.opened(writing=True, creating=True) as connection:
+            if self._store.histories(connection, self.dataset):
+                remedy = "choose another dataset name; budgets are never changed"
+                raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
+            self._store.append(connection, chain.following((), self.dataset, "budget", budget))
+
+    def admit(self, certificate: Certificate) -> None:
+        """Record the spend of a certificate, or refuse it and record nothing."""
+        if not isinstance(certificate, Certificate):
+            remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
+            raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
+        if certificate.request.seeded:
+            remedy = "leave random_state=None where a ledger is bound"
+            raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
+        if certificate.grade != "proved":
+            found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
+            raise LedgerRefused('a certificate of grade "proved"', found, "declare the classes in the domain")
+        with self._store.opened(writing=True) as connection:
+            entries = self._intact(connection)
+            left = chain.balance(entries)
+            amount = Budget(certificate.epsilon, certificate.delta)
+            spend = chain.following(entries, self.dataset, "spend", amount, certificate.digest)
+            if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
+                asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
+                found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
+                remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+                raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
+            self._store.append(connection, spend)
+
+    def balance(self) -> Balance:
+        """Return the budget and what remains of it; a broken history is refused."""
+        with self._store.opened() as connection:
+            return chain.balance(self._intact(connection))
+
+    def history(self) -> tuple[Entry, ...]:
+        """Return every entry of the dataset in its order, as it is recorded, intact or not."""
+        with self._store.opened() as connection:
+            return self._known(self._store.histories(connection, self.dataset))
+
+    def export(self) -> str:
+        """Return the dataset's history as JSON, to be kept elsewhere; a broken one is refused."""
+        with self._store.opened() as connection:
+            return chain.export(self.dataset, self._intact(connection))
+
+    def verify(self, against: str | None = None) -> tuple[str, ...]:
+        """Return one line for every fault of the recorded history.
+
+        Parameters
+        ----------
+        against : str, optional
+            The text of an earlier `export`, which the history must still begin with. Only so is a cut-off end noticed.
+        """
+        with self._store.opened() as connection:
+            # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
+            histories = self._store.histories(connection)
+        lines = [f"{name!r}: {fault}" for name, entries in histories.items() for fault in chain.faults(entries)]
+        if against is None:
+            self._known(histories)
+            return tuple(lines)
+        return (*lines, *chain.departures(self.dataset, histories.get(self.dataset, ()), against))
+
+    def _intact(self, connection: sql.Connection) -> tuple[Entry, ...]:
+        entries = self._known(self._store.histories(connection, self.dataset))
+        if faults := chain.faults(entries):
+            remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
+            raise LedgerTampered(f"an intact history of {self.dataset!r}", "; ".join(faults[:3]), remedy)
+        return entries
+
+    def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
+        if self.dataset not in histories:
+            found = f"none in {self._store.shown}"
+            raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
+        return histories[self.dataset]

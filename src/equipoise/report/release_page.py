@@ -1,0 +1,408 @@
+"""The page of one release: what was released, why it is private, what it can be off by. Plain values in, HTML out.
+
+Everything shown is a function of the certificate, the released weights and bounds, and the ledger's state; there is no
+date and no measurement, so that the same release gives the same page.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from equipoise.report import charts, release_charts
+from equipoise.report.page import document, escape, figure, folded, table
+from equipoise.report.release_record import ErrorPoint, LedgerState, ReleaseRecord, WeightLine
+
+# More weights than this make no picture, and more than that no table that anyone reads.
+MOST_BARS, MOST_LINES = 40, 2000
+
+# Names of columns on an axis; the table has them in full.
+LONGEST_LABEL = 24
+
+STYLE = """
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: .6rem; margin: 1.4rem 0; }
+.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem; }
+.facts dt { color: var(--soft); font-size: .85rem; } .facts dd { margin: 0; font-weight: 600; }
+.facts dd small { display: block; font-weight: 400; color: var(--soft); font-size: .85rem; }
+.check { border: 1px solid var(--line); border-left: 4px solid var(--first); background: var(--card);
+  padding: .8rem 1rem; max-width: 46rem; } .check h2 { margin: 0 0 .4rem; font-size: 1.05rem; }
+.check pre { margin: .4rem 0; padding: .5rem .8rem; background: var(--paper); } .check p { margin: .3rem 0; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 2rem; }
+.digest { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
+.bar { height: 1.3rem; border: 1px solid var(--line); background: var(--card); max-width: 46rem; }
+.bar div { height: 100%; background: var(--first); }
+"""
+
+
+def release_page(record: ReleaseRecord) -> str:
+    """Return the page of a release as one self-contained HTML document."""
+    drawn: dict[str, str] = {}
+    sections = (
+        _summary(record),
+        _facts(record),
+        _check(record),
+        _curve(record, drawn),
+        _errors(record, drawn),
+        _weights(record, drawn),
+        _private_bounds(record),
+        _ledger(record),
+        _reasons(record),
+        "<h2>The whole argument</h2>",
+        folded("in words and numbers", f"<pre>{escape(record.explanation)}</pre>", opened=True),
+        _list("Assumptions that make it conditional", record.assumptions),
+        _list("What to keep in mind", record.caveats),
+    )
+    body = "\n".join(section for section in sections if section)
+    return document(f"Equipoise: {record.model}", body, drawn, charts.runtime(), STYLE)
+
+
+def number(value: float) -> str:
+    """Return a number as the page writes it.
+
+    Examples
+    --------
+    >>> number(0.123456), number(1e-06), number(float("inf"))
+    ('0.1235', '1e-06', 'none')
+    """
+    return f"{value:.4g}" if math.isfinite(value) else "none"
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
+
+
+def _list(title: str, entries: Sequence[str]) -> str:
+    if not entries:
+        return ""
+    return f"<h2>{escape(title)}</h2><ul>" + "".join(f"<li>{escape(entry)}</li>" for entry in entries) + "</ul>"
+
+
+def _claim(record: ReleaseRecord) -> str:
+    return f"({number(record.epsilon)}, {number(record.delta)})-differential privacy"
+
+
+def _summary(record: ReleaseRecord) -> str:
+    lines = [f"<h1>A private release: {escape(record.model)}</h1>"]
+    also = " and the bounds of columns that were paid for" if record.private_bounds else ""
+    lines.append(
+        _paragraph(
+            f"{record.model[:1].upper()}{record.model[1:]}, trained on {record.n_samples:,} rows that stay private. "
+            f"This page shows the released weights{also}, and what follows from public facts; nothing on it was "
+            "measured on the rows.",
+            "soft",
+        )
+    )
+    if record.seeded:
+        lines.append(
+            _paragraph(
+                "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away.",
+                "notice",
+            )
+        )
+    factor = math.exp(record.epsilon) if record.epsilon < 700 else math.inf
+    times = f"e^{number(record.epsilon)}" + (f" = {number(factor)}" if math.isfinite(factor) else "")
+    extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
+    lines.append(
+        _paragraph(
+            f"The promise is {_claim(record)}, {record.adjacency}: exchange any one row for any other, and whatever "
+            f"might have been released is at most {times} times as likely as before{extra}. Put as a game: someone who "
+            "knows every other row sees the release and must say which of two candidates the remaining row was, each "
+            "as likely as the other. Blind guessing is right half of the time; no method is right in more than "
+            f"{_percent(record.chance)} of cases. The promise is for one row: a person with several rows has less."
+        )
+    )
+    lines.append(_paragraph(f"{_grade(record)} {_vouched(record)}"))
+    return "\n".join(lines)
+
+
+def _grade(record: ReleaseRecord) -> str:
+    if record.grade == "proved":
+        return "The claim is proved: it follows from a theorem whose every condition the program checked."
+    words = "; ".join(record.assumptions)
+    return f"The claim is {record.grade}: it follows from a theorem, and rests on somebody's word that {words}."
+
+
+def _vouched(record: ReleaseRecord) -> str:
+    if record.vouched:
+        return f"{record.vouched} vouches that the facts of the schema are public and true."
+    return "Nobody is named who vouches that the declared facts (columns, bounds, number of rows) are public."
+
+
+def _percent(share: float) -> str:
+    # Rounded up: the page promises no more than the proof.
+    return f"{math.ceil(share * 1000) / 10:g} %"
+
+
+def _facts(record: ReleaseRecord) -> str:
+    entries = [
+        ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
+        ("grade", record.grade, f"by {record.theorem}"),
+        ("where noise enters", record.route, record.procedure),
+        ("law of the noise", record.mechanism, ""),
+        ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
+        ("penalty", f"alpha {number(record.alpha)}", "fixed before any row was read"),
+    ]
+    cards = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{f'<small>{escape(note)}</small>' if note else ''}</dd></div>"
+        for name, value, note in entries
+    )
+    return f'<dl class="facts">{cards}</dl>'
+
+
+def _check(record: ReleaseRecord) -> str:
+    schema = ""
+    if record.schema_digest:
+        schema = f'<p>Schema: <span class="digest">{escape(record.schema_digest)}</span></p>'
+    return f"""<section class="check"><h2>Check it yourself</h2><pre>equipoise verify release/</pre>
+<p>derives every number of the certificate again, without any data, and answers “consistent; origin unproved” when all
+of it follows. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training.</p>
+<p>Certificate: <span class="digest">{escape(record.certificate_digest)}</span></p>{schema}</section>"""
+
+
+def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    points = [asdict(point) for point in record.curve]
+    drawn["curve"] = charts.specification(release_charts.privacy_curve(points, record.epsilon, record.delta))
+    caption = (
+        "One release keeps many promises: at every epsilon it holds with some delta, and this line is an upper bound "
+        "on that delta. The dot is the claim."
+    )
+    cells = table(
+        ("epsilon", "delta at most"),
+        [(number(point.epsilon), number(point.delta)) for point in record.curve],
+        caption="The privacy curve of this release",
+    )
+    where = f"Delta over epsilon; the claim is epsilon {number(record.epsilon)}, delta {number(record.delta)}."
+    return f"<h2>How private it is</h2>{figure('curve', where, caption)}{folded('the numbers', cells)}"
+
+
+def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    errors = record.errors
+    title = "<h2>How far off it can be</h2>"
+    if not errors.over_epsilon:
+        return title + _paragraph("No bound on the error can be certified for these public facts.")
+    if errors.own:
+        whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
+    else:
+        whose = (
+            f"Only noise on the weights has a certified bound; this release is by another way ({record.route}), chosen "
+            "because its modelled cost is smaller. The bounds are what noise on the weights would certify for the same "
+            "public facts; they are not bounds for this release."
+        )
+    population = any(point.population is not None for point in errors.over_epsilon)
+    meaning = (
+        f"Training: in the mean over the noise, the loss on the training rows is at most this far above that of any "
+        f"weights of norm at most {number(errors.norm)} (J6)."
+    )
+    if population:
+        meaning += (
+            " Population: the same on new rows, in the mean over training rows too, if all rows are independent draws "
+            "from one distribution, which no certificate can check (J4.linear.mean)."
+        )
+    if errors.ceiling:
+        meaning += (
+            f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
+            "loses no more."
+        )
+    rule = "picked anew at every epsilon" if errors.picked else "the same at every epsilon"
+    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is {rule}."
+    figures = [
+        _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
+    ]
+    if errors.over_alpha:
+        mark = f"The dashed upright marks alpha {number(errors.alpha)}"
+        mark += (
+            "." if errors.own else f", which noise on the weights would take; the release has {number(record.alpha)}."
+        )
+        figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
+    if errors.modelled:
+        points = [{"place": place, "bound": cost, "kind": record.route} for place, cost in errors.modelled]
+        chart = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
+        drawn["modelled"] = charts.specification(chart)
+        caption = (
+            f"Modelled, not certified: what {record.route} costs on the reference problem by which ways are compared, "
+            "as a share of what a model that says nothing loses."
+        )
+        figures.append(figure("modelled", "The modelled cost of this release's own way over epsilon.", caption))
+    pictures = f'<div class="pair">{"".join(figures)}</div>'
+    numbers = folded("the numbers", _error_tables(record))
+    return f"{title}{_paragraph(whose)}{_paragraph(meaning, 'soft')}{pictures}{numbers}"
+
+
+def _bounds_figure(
+    name: str,
+    record: ReleaseRecord,
+    drawn: dict[str, str],
+    points: Sequence[ErrorPoint],
+    axis: str,
+    claim: float,
+    caption: str,
+) -> str:
+    shown: list[release_charts.Record] = []
+    for kind in ("training", "population"):
+        values = [(point.place, getattr(point, kind)) for point in points]
+        shown += [{"place": place, "bound": value, "kind": kind} for place, value in values if value is not None]
+    unit = "certified bound on excess loss"
+    drawn[name] = charts.specification(release_charts.error_bounds(shown, axis, unit, claim, record.errors.ceiling))
+    return figure(name, f"{unit.capitalize()} over {axis}; the numbers are in a table below.", caption)
+
+
+def _error_tables(record: ReleaseRecord) -> str:
+    errors, parts = record.errors, []
+    for axis, points in (("epsilon", errors.over_epsilon), ("alpha", errors.over_alpha)):
+        rows = [
+            (number(point.place), number(point.training), "" if point.population is None else number(point.population))
+            for point in points
+        ]
+        parts.append(table((axis, "training", "population"), rows, caption=f"Certified bounds over {axis}"))
+    if errors.modelled:
+        costs = [(number(place), number(cost)) for place, cost in errors.modelled]
+        parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.route}"))
+    if errors.statements:
+        whose = "this release" if errors.own else "noise on the weights"
+        rows = [(entry.id, number(entry.value), entry.quantity) for entry in errors.statements]
+        caption = f"Every certified bound for {whose}, at confidence {errors.confidence:g}; proofs: docs/proofs"
+        parts.append(
+            table(("statement", "at most", "what is bounded"), rows, caption=caption, texts=["what is bounded"])
+        )
+    return "".join(parts)
+
+
+def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    ranked = sorted(record.weights, key=lambda line: -abs(line.value))
+    shown, count = ranked[:MOST_BARS], len(ranked)
+    clear, within = _kinds(record)
+    kinds = [clear] if all(line.deviation is None for line in shown) else [clear, within]
+    labels = _labels(shown)
+    rows: list[release_charts.Record] = []
+    for label, line in zip(labels, shown, strict=True):
+        width = None if line.deviation is None else 2 * line.deviation
+        rows.append(
+            {
+                "label": label,
+                "name": line.name,
+                "output": line.output,
+                "value": line.value,
+                "kind": within if _is_within(line) else clear,
+                "low": None if width is None else -width,
+                "high": width,
+            }
+        )
+    drawn["weights"] = charts.specification(release_charts.released_weights(rows, kinds))
+    order = f"The {MOST_BARS} largest of {count:,} weights." if count > MOST_BARS else "All weights, the largest first."
+    inside = sum(map(_is_within, ranked))
+    tally = "" if len(kinds) == 1 else f" {inside:,} of {count:,} lie within the band."
+    caption = f"{order}{tally} {record.weight_words}"
+    description = f"Bars of {len(shown)} released weights.{tally}"
+    header = ("column", "for", "weight", "noise deviation" if record.noise_exact else "noise deviation at most")
+    cells = [
+        (line.name, line.output, number(line.value), "unknown" if line.deviation is None else number(line.deviation))
+        for line in ranked[:MOST_LINES]
+    ]
+    rest = "" if count <= MOST_LINES else f"The {MOST_LINES:,} largest of {count:,}; the released folder has them all."
+    full = table(header, cells, rest, caption="Released weights, the largest first")
+    return "".join(
+        (
+            "<h2>The released weights against the noise</h2>",
+            _paragraph(record.noise_words),
+            figure("weights", description, caption),
+            folded("all weights" if count <= MOST_LINES else "the largest weights", full),
+        )
+    )
+
+
+def _kinds(record: ReleaseRecord) -> tuple[str, str]:
+    if record.noise_exact:
+        return "beyond two deviations of its noise", "within two deviations: cannot be told from noise"
+    return "beyond twice the most noise there can be", "within twice the most noise: may be noise, may not"
+
+
+def _is_within(line: WeightLine) -> bool:
+    return line.deviation is not None and abs(line.value) <= 2 * line.deviation
+
+
+def _labels(lines: Sequence[WeightLine]) -> list[str]:
+    """Return a short label for each line, different for all of them: equal labels would share one place."""
+    several = len({line.output for line in lines}) > 1
+    labels: list[str] = []
+    for line in lines:
+        name = " ".join(line.name.split()) or "(no name)"
+        name = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+        label = first = f"{name}, {line.output[:LONGEST_LABEL]}" if several else name
+        again = 2
+        while label in labels:
+            label, again = f"{first} ({again})", again + 1
+        labels.append(label)
+    return labels
+
+
+def _private_bounds(record: ReleaseRecord) -> str:
+    if not record.private_bounds:
+        return ""
+    words = (
+        f"Nobody could vouch for the bounds of these columns, so they were released with noise; epsilon "
+        f"{number(record.private_epsilon)} of the {number(record.epsilon)} paid for that."
+    )
+    rows = [(bound.column, f"{bound.low:g}", f"{bound.high:g}") for bound in record.private_bounds]
+    cells = table(("column", "low", "high"), rows, caption="Bounds that were paid for")
+    return f"<h2>Private bounds</h2>{_paragraph(words)}{cells}"
+
+
+def _ledger(record: ReleaseRecord) -> str:
+    title = "<h2>The ledger</h2>"
+    state = record.ledger
+    if state is not None:
+        return title + _ledger_state(state, record)
+    if record.ledger_name is None:
+        words = (
+            "Not recorded in a ledger: nothing keeps count of what else was released about the same rows. Losses of "
+            "privacy add up over releases."
+        )
+    else:
+        words = f"Recorded under the dataset id {record.ledger_name}; the ledger's state was not at hand for this page."
+    return title + _paragraph(words)
+
+
+def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
+    share = min(1.0, max(0.0, state.epsilon_spent / state.epsilon))
+    at = f" At {state.at}:" if state.at else ""
+    left = state.epsilon - state.epsilon_spent
+    words = (
+        f"Dataset {state.dataset}.{at} epsilon {state.epsilon_spent:g} of {state.epsilon:g} is spent, "
+        f"{max(0.0, left):.6g} remains; this release takes {record.epsilon:g}. Losses of privacy add up over releases, "
+        "and no spend beyond the budget is admitted."
+    )
+    rows = [
+        ("epsilon", f"{state.epsilon:g}", f"{state.epsilon_spent:g}", f"{max(0.0, left):.6g}"),
+        ("delta", f"{state.delta:g}", f"{state.delta_spent:g}", f"{max(0.0, state.delta - state.delta_spent):.6g}"),
+    ]
+    label = escape(f"{_percent(share)} of the budget's epsilon is spent")
+    return (
+        f'{_paragraph(words)}<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%">'
+        f"</div></div>{table(('', 'budget', 'spent', 'remaining'), rows, caption='State of the budget')}"
+    )
+
+
+def _reasons(record: ReleaseRecord) -> str:
+    words = f"What hides one row is {record.procedure} ({record.mechanism}); the proof is that of {record.theorem}."
+    parts = ["<h2>Why it is private</h2>", _paragraph(words)]
+    if record.menu:
+        columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")
+        ways = [
+            (
+                line.route,
+                number(line.cost),
+                line.theorem or "none",
+                line.mechanism or "none",
+                number(line.alpha) if line.theorem else "none",
+                line.verdict,
+            )
+            for line in record.menu
+        ]
+        caption = "Ways that were considered, from public facts alone (docs/mechanisms.md)"
+        parts.append(table(columns, ways, caption=caption, texts=["verdict"]))
+    header = ("theorem", record.value_words, "standing")
+    rows = [
+        (line.theorem, "does not apply" if line.value is None else number(line.value), line.standing)
+        for line in record.bounds
+    ]
+    parts.append(table(header, rows, caption="What each theorem says", texts=["standing"]))
+    return "".join(parts)

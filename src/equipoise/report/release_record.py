@@ -1,0 +1,176 @@
+"""What the page of a release shows, as plain values."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MenuLine:
+    """One way to spend the budget that was considered; the cost is infinite where it was refused."""
+
+    route: str
+    theorem: str
+    mechanism: str
+    alpha: float
+    cost: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoundLine:
+    """One theorem's answer: a value, or None and what is missing."""
+
+    theorem: str
+    value: float | None
+    standing: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One point of the privacy curve."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPoint:
+    """Certified bounds at one place: training loss, and population loss where there is such a bound."""
+
+    place: float
+    training: float
+    population: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One certified bound in words."""
+
+    id: str
+    value: float
+    quantity: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBounds:
+    """What noise on the weights certifies for the same public facts.
+
+    Parameters
+    ----------
+    over_epsilon, over_alpha : tuple of ErrorPoint
+        Around the claim; empty where nothing can be certified.
+    alpha : float
+        The strength of the penalty around which `over_alpha` lies.
+    own : bool
+        Whether the release itself is by this route.
+    picked : bool
+        Whether alpha is picked anew, from public facts, at every epsilon.
+    norm : float
+        The norm of the weights that the release is compared with.
+    ceiling : float, optional
+        What a model that says nothing can lose: a larger bound says nothing.
+    modelled : tuple of (float, float)
+        The modelled cost of the release's own route over epsilon, which is not certified.
+    statements : tuple of Statement
+        Every certified bound at the claim, at the confidence of `confidence`.
+    """
+
+    over_epsilon: tuple[ErrorPoint, ...] = ()
+    over_alpha: tuple[ErrorPoint, ...] = ()
+    alpha: float = 0.0
+    own: bool = True
+    picked: bool = False
+    norm: float = 0.0
+    ceiling: float | None = None
+    modelled: tuple[tuple[float, float], ...] = ()
+    statements: tuple[Statement, ...] = ()
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class WeightLine:
+    """A released weight and the standard deviation of the noise in it, or the most it can be; None if unknown."""
+
+    name: str
+    output: str
+    value: float
+    deviation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateBound:
+    """Bounds of a column that were released with noise, paid for out of the same epsilon."""
+
+    column: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """A dataset's budget and what is spent of it, at a time written as text."""
+
+    dataset: str
+    epsilon: float
+    epsilon_spent: float
+    delta: float
+    delta_spent: float
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRecord:
+    """Everything that the page of a release shows, as plain values.
+
+    Parameters
+    ----------
+    model : str
+        What was released, as a noun.
+    epsilon, delta, grade, adjacency : float and str
+        The claim.
+    chance : float
+        The most often that someone who knows all other rows can be right about which of two rows was used.
+    theorem, route, mechanism, procedure : str
+        What proves it; where noise enters, its law, and both in a sentence.
+    value_words : str
+        What the values of `bounds` are.
+    noise_words : str
+        A sentence on the noise in a released weight.
+    noise_exact : bool
+        Whether the deviations of `weights` are exact, or the most that they can be.
+    ledger_name : str, optional
+        The dataset id under which the certificate records the spend.
+    """
+
+    model: str
+    epsilon: float
+    delta: float
+    grade: str
+    adjacency: str
+    chance: float
+    theorem: str
+    route: str
+    mechanism: str
+    procedure: str
+    n_samples: int
+    n_features: int
+    alpha: float
+    seeded: bool
+    vouched: str
+    schema_digest: str
+    certificate_digest: str
+    explanation: str
+    caveats: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    bounds: tuple[BoundLine, ...]
+    value_words: str
+    curve: tuple[CurvePoint, ...]
+    errors: ErrorBounds
+    weights: tuple[WeightLine, ...]
+    weight_words: str
+    noise_words: str
+    noise_exact: bool
+    menu: tuple[MenuLine, ...] = ()
+    private_bounds: tuple[PrivateBound, ...] = ()
+    private_epsilon: float = 0.0
+    ledger_name: str | None = None
+    ledger: LedgerState | None = None
