@@ -1,29 +1,36 @@
 import dataclasses
 import sqlite3
-import subprocess
-import sys
-from decimal import Decimal
+from contextlib import nullcontext
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+import sqlalchemy as sql
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, Overdraft, PlanMismatch, PrivateFailure
 from equipoise.proof.certificate import Certificate
+from equipoise.proof.ledger import store
 from equipoise.proof.request import Request
+
+pytest_plugins = ["postgres_server"]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 X = np.array([[0.5, 0.1], [-0.5, 0.2], [0.4, -0.1], [-0.3, 0.3]] * 10)
 Y = np.array([1, 0, 1, 0] * 10)
 
 
+PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(1.0), ledger="x"))
+
+
 def certificate(epsilon: float, delta: float = 0.0) -> Certificate:
-    return Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon, delta), ledger="x"))
+    """Return a certificate of any amount; the ledger looks at the request alone, and noise of any size can be had."""
+    return dataclasses.replace(PLAN, request=dataclasses.replace(PLAN.request, budget=eq.Budget(epsilon, delta)))
 
 
 @pytest.fixture
-def reference(tmp_path) -> str:
-    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
+def reference(database) -> str:
+    reference = f"{database.address}#trial"
     eq.Ledger(reference).create(eq.Budget(1.0, 1e-5))
     return reference
 
@@ -53,8 +60,20 @@ def test_delta_is_budgeted_too(reference):
         eq.Ledger(reference).admit(certificate(0.1, 2e-6))
 
 
-def test_datasets_have_separate_budgets(tmp_path):
-    first, second = (eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#{name}") for name in ("a", "b"))
+def test_amounts_of_very_different_size_are_added_exactly(database):
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(1e15, 0.5))
+    for epsilon, delta in ((9e14, 5e-324), (1e-100, 1e-300), (1e14, 0.0)):
+        with pytest.raises(Overdraft) if epsilon == 1e14 else nullcontext():
+            ledger.admit(certificate(epsilon, delta))
+    with localcontext() as context:
+        context.prec = 1000
+        assert ledger.balance().epsilon_left == Decimal("1e14") - Decimal("1e-100")
+        assert ledger.balance().delta_left == Decimal("0.5") - Decimal("5e-324") - Decimal("1e-300")
+
+
+def test_datasets_have_separate_budgets(database):
+    first, second = (eq.Ledger(f"{database.address}#{name}") for name in ("a", "b"))
     first.create(eq.Budget(1.0))
     second.create(eq.Budget(1.0))
     first.admit(certificate(1.0))
@@ -76,8 +95,10 @@ def test_an_existing_budget_is_never_changed(reference):
 
 
 def test_a_missing_ledger_is_unreachable_and_the_line_that_creates_it_is_shown(tmp_path):
-    with pytest.raises(LedgerUnreachable, match=r"\.create\(equipoise\.Budget"):
-        eq.Ledger(f"sqlite:///{tmp_path}/none.db").admit(certificate(0.1))
+    with pytest.raises(
+        LedgerUnreachable, match=r"equipoise ledger create 'sqlite:.*none\.db#trial' --epsilon E --delta D"
+    ):
+        eq.Ledger(f"sqlite:///{tmp_path}/none.db#trial").admit(certificate(0.1))
     assert not (tmp_path / "none.db").exists()
 
 
@@ -87,24 +108,80 @@ def test_a_file_that_is_no_database_is_unreachable(tmp_path):
         eq.Ledger(f"sqlite:///{tmp_path}/text.db").admit(certificate(0.1))
 
 
-def test_a_folder_that_cannot_be_made_is_unreachable(tmp_path):
+@pytest.mark.parametrize("path", ["file/ledger.db", "file/folder/ledger.db"])
+def test_a_folder_that_cannot_be_made_is_unreachable(tmp_path, path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LedgerUnreachable):
-        eq.Ledger(f"sqlite:///{tmp_path}/file/ledger.db").create(eq.Budget(1.0))
+        eq.Ledger(f"sqlite:///{tmp_path}/{path}").create(eq.Budget(1.0))
 
 
-def test_an_unknown_dataset_is_refused(reference):
-    with pytest.raises(LedgerRefused, match="other"):
-        eq.Ledger(reference.replace("#trial", "#other")).admit(certificate(0.1))
+def test_a_folder_in_the_place_of_the_file_is_unreachable(tmp_path):
+    for use in (lambda ledger: ledger.create(eq.Budget(1.0)), eq.Ledger.balance):
+        with pytest.raises(LedgerUnreachable):
+            use(eq.Ledger(f"sqlite:///{tmp_path}"))
 
 
-@pytest.mark.parametrize("wrong", ["postgresql://host/db", "sqlite:///", "sqlite://"])
+def test_an_unknown_dataset_is_refused_with_the_line_that_creates_it(reference):
+    other = reference.replace("#trial", "#other")
+    uses = (eq.Ledger.balance, eq.Ledger.history, eq.Ledger.export, eq.Ledger.verify)
+    for use in (*uses, lambda ledger: ledger.admit(certificate(0.1))):
+        with pytest.raises(LedgerRefused, match=r"'other'.*equipoise ledger create .*#other"):
+            use(eq.Ledger(other))
+
+
+def test_a_database_without_a_ledger_is_refused_and_left_empty(database):
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE spoons (number INTEGER)")
+    with pytest.raises(LedgerRefused, match="equipoise ledger create"):
+        eq.Ledger(f"{database.address}#trial").admit(certificate(0.1))
+    assert sql.inspect(database.engine).get_table_names() == ["spoons"]
+
+
+def test_a_table_of_somebody_else_is_left_alone(database):
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE entries (dish VARCHAR)")
+    with pytest.raises(LedgerUnreachable):
+        eq.Ledger(f"{database.address}#trial").create(eq.Budget(1.0))
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO entries VALUES ('soup')")
+        connection.exec_driver_sql("DELETE FROM entries")
+
+
+def test_a_file_of_an_earlier_version_is_refused_since_its_spends_would_not_count(tmp_path):
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    connection.execute("CREATE TABLE budgets (dataset, epsilon, delta, created)")
+    connection.execute("CREATE TABLE spends (number, dataset, epsilon, delta, certificate, spent)")
+    connection.close()
+    ledger = eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#trial")
+    for use in (lambda: ledger.create(eq.Budget(1.0)), lambda: ledger.admit(certificate(0.1)), ledger.balance):
+        with pytest.raises(LedgerRefused, match="earlier version"):
+            use()
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    assert len(connection.execute("SELECT * FROM sqlite_master").fetchall()) == 2
+    connection.close()
+
+
+def test_a_ledger_that_somebody_holds_locked_is_given_up_on_and_can_still_be_read(reference, database, monkeypatch):
+    monkeypatch.setattr(store, "PATIENCE", 1)
+    with database.engine.connect() as holder:
+        if database.engine.dialect.name == "sqlite":
+            holder.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            holder.exec_driver_sql(f"SELECT pg_advisory_lock({store.ADVISORY_LOCK})")
+        with pytest.raises(LedgerUnreachable, match=r"lock.*who else holds it locked"):
+            eq.Ledger(reference).admit(certificate(0.1))
+        assert left(reference) == 1
+    eq.Ledger(reference).admit(certificate(0.1))
+    assert left(reference) == Decimal("0.9")
+
+
+@pytest.mark.parametrize("wrong", ["mysql://host/db", "sqlite:///", "sqlite://", "sqlite://file.db", "://", "http://x"])
 def test_other_databases_are_refused(wrong):
-    with pytest.raises(LedgerRefused):
+    with pytest.raises(LedgerRefused, match="postgresql://user@host/database#dataset"):
         eq.Ledger(wrong)
 
 
-@pytest.mark.parametrize("wrong", ["", 3, b"bytes"])
+@pytest.mark.parametrize("wrong", ["", 3, b"bytes", None, "two\nlines", "nothing\0", "half a \ud800"])
 def test_what_is_no_reference_is_refused(wrong):
     with pytest.raises(InvalidParameter):
         eq.Ledger(wrong)
@@ -120,7 +197,14 @@ def test_seeded_and_conditional_certificates_are_refused(reference):
     assert left(reference) == 1
 
 
-def model(reference: str, **parameters) -> eq.LogisticRegression:
+@pytest.mark.parametrize("wrong", [None, 0.1, {"epsilon": 0.1}, eq.Budget(0.1)])
+def test_what_is_no_certificate_is_refused(reference, wrong):
+    with pytest.raises(LedgerRefused, match="a finding is measured, not proved"):
+        eq.Ledger(reference).admit(wrong)
+    assert left(reference) == 1
+
+
+def model(reference: str, **parameters) -> "eq.LogisticRegression":
     return eq.LogisticRegression(**{"epsilon": 0.4, "domain": CLASSES, "ledger": reference, **parameters})
 
 
@@ -131,10 +215,9 @@ def test_a_fit_spends_once_and_says_so(reference):
     assert left(reference) == Decimal("0.6")
     assert private.certificate_ == planned
     assert not any("not recorded" in caveat for caveat in planned.caveats)
-    path = reference.removeprefix("sqlite:///").split("#")[0]
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("select certificate from spends").fetchall() == [(planned.digest,)]
-    connection.close()
+    budget, spend = eq.Ledger(reference).history()
+    assert (spend.kind, spend.certificate, spend.epsilon) == ("spend", planned.digest, "0.4")
+    assert planned.request.ledger == budget.dataset == "trial"
 
 
 def test_a_fit_without_a_declared_n_is_refused_before_the_spend(reference):
@@ -181,34 +264,3 @@ def test_a_crash_after_admission_keeps_the_spend(reference, monkeypatch):
     assert "17" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-
-
-SPENDER = """
-import sys
-import equipoise as eq
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
-certificate = Certificate.issue(
-    Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.3), ledger="x"))
-print("ready", flush=True)
-sys.stdin.readline()
-try:
-    eq.Ledger(sys.argv[1]).admit(certificate)
-except eq.errors.Overdraft:
-    print("refused")
-else:
-    print("admitted")
-"""
-
-
-def test_processes_that_race_never_overspend(reference):
-    command = [sys.executable, "-c", SPENDER, reference]
-    racers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
-    for racer in racers:
-        assert racer.stdout.readline() == "ready\n"
-    for racer in racers:
-        racer.stdin.write("go\n")
-        racer.stdin.flush()
-    answers = [racer.communicate(timeout=60)[0].strip() for racer in racers]
-    assert sorted(answers) == ["admitted"] * 3 + ["refused"] * 3
-    assert left(reference) == Decimal("0.1")

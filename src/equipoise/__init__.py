@@ -5,13 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equipoise import errors
+    from equipoise.artifact.folder import load, save
     from equipoise.estimators.bring_your_own import release_solution
     from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
     from equipoise.estimators.huber import HuberRegressor
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.ridge import Ridge
+    from equipoise.estimators.schema_encoder import SchemaEncoder
     from equipoise.estimators.svm import LinearSVC
     from equipoise.learn.diagnosis import check_rows
+    from equipoise.learn.files import open_table
+    from equipoise.learn.schema import Schema
     from equipoise.proof.certificate import Certificate
     from equipoise.proof.ledger import Ledger
     from equipoise.proof.risk import risk
@@ -33,13 +37,18 @@ __all__ = [
     "Problem",
     "Recipe",
     "Ridge",
+    "Schema",
+    "SchemaEncoder",
     "bounds",
     "check_rows",
     "errors",
+    "load",
     "losses",
+    "open_table",
     "penalties",
     "release_solution",
     "risk",
+    "save",
 ]
 __version__ = "0.1.0"
 
@@ -64,9 +73,14 @@ _HOMES = {
     "Problem": "equipoise.vocabulary.facts",
     "Recipe": "equipoise.vocabulary.facts",
     "Ridge": "equipoise.estimators.ridge",
+    "Schema": "equipoise.learn.schema",
+    "SchemaEncoder": "equipoise.estimators.schema_encoder",
     "bounds": "equipoise.proof.stability",
     "check_rows": "equipoise.learn.diagnosis",
+    "load": "equipoise.artifact.folder",
+    "open_table": "equipoise.learn.files",
     "risk": "equipoise.proof.risk",
+    "save": "equipoise.artifact.folder",
 }
 
 

@@ -48,7 +48,7 @@ Array = NDArray[np.float64]
 EPSILON_STEPS, ALPHA_STEPS = 4, 5
 
 # The privacy curve is drawn from 0 to twice the claimed epsilon.
-CURVE_POINTS = 40
+CURVE_POINTS = 80
 
 # The statement that is a setting and bounds nothing.
 SETTING = "J4.alpha"
@@ -148,7 +148,7 @@ def record_of(
         curve=_curve(certificate),
         errors=_errors(certificate),
         weights=_weights(certificate, coefficients, intercepts, feature_names, labels, deviation),
-        weight_words=_weight_words(request, labels, certificate.route == "output"),
+        weight_words=_weight_words(request, labels, deviation, certificate.route == "output"),
         noise_words=_noise_words(certificate, deviation),
         noise_exact=certificate.route == "output",
         menu=tuple(
@@ -194,7 +194,7 @@ def noise_of_a_weight(certificate: Certificate) -> float | None:
 
 def _model(request: Request) -> str:
     penalty = "a ridge" if request.penalty == "l2" else f"penalty {request.penalty}"
-    return f"a linear model with the {request.loss} loss and {penalty}"
+    return f"linear model with the {request.loss} loss and {penalty}"
 
 
 def _bound_line(bound: Bound, chosen: str) -> BoundLine:
@@ -363,7 +363,7 @@ def _targets(request: Request, classes: Sequence[Label], outputs: int) -> list[s
     return [str(label) for label in classes] if len(classes) == outputs else [str(place) for place in range(outputs)]
 
 
-def _weight_words(request: Request, classes: Sequence[Label], exact: bool) -> str:
+def _weight_words(request: Request, classes: Sequence[Label], deviation: float | None, exact: bool) -> str:
     if request.domain.classes is None:
         said = "A positive weight raises the prediction"
     elif len(classes) > 2:
@@ -373,7 +373,8 @@ def _weight_words(request: Request, classes: Sequence[Label], exact: bool) -> st
     words = f"{said}; columns are meant as the model sees them, scaled and clipped by the public facts."
     if exact:
         words += " Where rows say nothing, noise alone still leaves about one weight in twenty beyond the band."
-    return f"{words} Rows are a sample, too: a weight beyond the band is no finding about the population."
+    which = "no weight" if deviation is None else "no weight, within the band or beyond it,"
+    return f"{words} Rows are a sample, too: {which} is by itself a finding about the population."
 
 
 def _noise_words(certificate: Certificate, deviation: float | None) -> str:

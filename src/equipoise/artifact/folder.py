@@ -1,16 +1,22 @@
 """Saving, opening and checking a released folder. Nothing in it is code, and nothing in it is run."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from equipoise.artifact import manifest
 from equipoise.artifact.model_file import read_record, record_of, restored
 from equipoise.artifact.staging import Staging
 from equipoise.errors import EquipoiseError, ReleaseUnreadable
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.learn.encoder import Encoder
 from equipoise.learn.schema import Schema
 from equipoise.proof.certificate import Certificate
-from equipoise.release_report import LedgerState, page_of
+from equipoise.proof.ledger import Balance
+from equipoise.release_report import page_of
 
 MODEL, CERTIFICATE, SCHEMA, REPORT = "model.json", "certificate.json", "schema.toml", "report.html"
 
@@ -18,17 +24,42 @@ MODEL, CERTIFICATE, SCHEMA, REPORT = "model.json", "certificate.json", "schema.t
 LARGEST = {MODEL: 2**28, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, manifest.NAME: 2**12}
 
 
-def files_of(model: PrivateLinearModel, ledger: LedgerState | None = None) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Spends:
+    """What a ledger said, and when."""
+
+    balance: Balance
+    at: str
+
+
+def files_of(model: PrivateLinearModel, spends: Spends | None = None) -> dict[str, str]:
     """Return the files of a release by name: functions of the certificate, the schema and the released weights."""
-    schema: Schema | None = getattr(model, "schema_", None)
-    features = schema.feature_names if schema is not None else tuple(getattr(model, "feature_names_in_", ()))
-    record = record_of(model, features)
-    files = {MODEL: record.to_json(), CERTIFICATE: model.certificate_.to_json(), REPORT: page_of(model, ledger)}
-    if schema is not None:
-        # The declared schema: bounds that were paid for are in the certificate.
+    check_is_fitted(model, "certificate_")
+    record = record_of(model, _encoded_names(model))
+    files = {MODEL: record.to_json(), CERTIFICATE: model.certificate_.to_json(), REPORT: report_of(model, spends)}
+    if isinstance(model.domain, Schema):
+        # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = model.domain.to_toml()
     files[manifest.NAME] = manifest.render({name: text.encode() for name, text in files.items()})
     return files
+
+
+def report_of(model: PrivateLinearModel, spends: Spends | None = None) -> str:
+    """Return the page of a fitted model, with what its ledger said when the spend was recorded."""
+    return page_of(
+        model.certificate_,
+        model.coef_,
+        model.intercept_,
+        feature_names=_encoded_names(model),
+        classes=tuple(getattr(model, "classes_", np.array([])).tolist()),
+        balance=None if spends is None else spends.balance,
+        balance_at="" if spends is None else spends.at,
+    )
+
+
+def _encoded_names(model: PrivateLinearModel) -> tuple[str, ...]:
+    schema: Schema | None = getattr(model, "schema_", None)
+    return tuple(getattr(model, "feature_names_in_", ())) if schema is None else Encoder(schema).names
 
 
 def staging(folder: str | os.PathLike[str], force: bool = False) -> Staging:

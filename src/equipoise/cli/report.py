@@ -6,23 +6,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from equipoise.artifact.folder import load
+from equipoise.artifact.folder import load, report_of
 from equipoise.artifact.staging import new_file
+from equipoise.cli.ledger_state import state_of
 from equipoise.cli.options import Quiet
-from equipoise.proof.ledger import Ledger
-from equipoise.release_report import ledger_state, page_of
 
 
 def command(
     release: Annotated[Path, typer.Argument(help="A released folder.")],
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
-    ledger: Annotated[str | None, typer.Option(help="Show the state of this ledger, as it is now.")] = None,
+    ledger: Annotated[str | None, typer.Option(help="Show the state of this ledger as of its last entry.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page about a release: from its certificate and weights alone."""
-    model = load(release)
-    state = None if ledger is None else ledger_state(Ledger(ledger))
+    text = report_of(load(release), None if ledger is None else state_of(ledger))
     with new_file(out, force) as file:
-        file.write(page_of(model, state))
+        file.write(text)
     Console(quiet=quiet, highlight=False, soft_wrap=True).print(f"wrote {out}", markup=False)

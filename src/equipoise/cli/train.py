@@ -11,15 +11,14 @@ from rich.markup import escape
 
 from equipoise.artifact.folder import REPORT, files_of, staging
 from equipoise.artifact.staging import Staging
+from equipoise.cli.ledger_state import recorded
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
-from equipoise.errors import LedgerError, OutputRefused, ReleaseNotWritten
+from equipoise.errors import OutputRefused, ReleaseNotWritten
 from equipoise.estimators.catalogue import model_named
 from equipoise.learn.encoded import encoded_table
 from equipoise.learn.files import open_table
 from equipoise.learn.schema import Schema
-from equipoise.proof.ledger import Ledger
-from equipoise.release_report import LedgerState, ledger_state
 from equipoise.report.charts import require_altair
 
 
@@ -75,7 +74,7 @@ def command(
     with staging(out, force) as place:
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)
-        _publish(place, files_of(face, _state(ledger)), out)
+        _publish(place, files_of(face, recorded(ledger)), out)
     if as_json and not quiet:
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest}, indent=2))
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
@@ -98,13 +97,3 @@ def _publish(place: Staging, files: dict[str, str], out: Path) -> None:
         else:
             remedy = f"the release was kept: move {kept} to where it belongs"
         raise ReleaseNotWritten(error.asked, error.found, remedy) from None
-
-
-def _state(ledger: str | None) -> LedgerState | None:
-    """Return what the ledger says after the spend, if it still answers: a release is not lost for a page's sake."""
-    if ledger is None:
-        return None
-    try:
-        return ledger_state(Ledger(ledger))
-    except LedgerError:
-        return None

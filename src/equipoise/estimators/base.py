@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, PlanMismatch
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
+from equipoise.estimators.plain import plain_model
 from equipoise.learn.schema import Schema
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
@@ -102,7 +103,8 @@ class PrivateLinearModel(BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
         intake = self._intake()
         rows = intake.training(X, y)
-        certificate = self._certificate_for(*rows.features.shape, self._found_classes(rows.target))
+        n_samples, n_features = rows.features.shape
+        certificate = self._certificate_for(n_samples, n_features, self._found_classes(rows.target))
         intake.remember(self, X)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
@@ -204,6 +206,15 @@ class PrivateLinearModel(BaseEstimator, ABC):
         with np.errstate(all="ignore"):
             scores: Array = intake.scores(self, X, np.atleast_2d(self.coef_).T) + self.intercept_
         return scores
+
+    def to_sklearn(self) -> Any:
+        """Return the released model as plain scikit-learn objects, which need this library no longer.
+
+        With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. Rows longer than the row
+        norm are not clipped there, and predictions not kept inside the target's range.
+        """
+        check_is_fitted(self, "certificate_")
+        return plain_model(self)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that non-finite values are mapped, not refused, and that noise is drawn."""

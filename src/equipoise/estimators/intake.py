@@ -113,7 +113,9 @@ class SchemaRows(Intake):
     def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
         """Return the schema's own numbers; others, if any were given, must be the same."""
         declared = self._schema.n_samples or 0, self._schema.n_features
-        given = tuple(theirs if ours is None else ours for ours, theirs in zip((n_samples, n_features), declared, strict=True))
+        given = tuple(
+            theirs if ours is None else ours for ours, theirs in zip((n_samples, n_features), declared, strict=True)
+        )
         if given != declared:
             raise InvalidParameter(
                 f"the {declared[0]} rows and {declared[1]} encoded columns that the schema declares",
@@ -134,9 +136,7 @@ class SchemaRows(Intake):
     def training(self, X: Any, y: Any) -> TrainingRows:
         """Return the encoded table; its target is a column of it, or y."""
         table = encoded_table(self._schema, raw_table(X, self._schema.target.name, y), self._schema.n_samples or 0)
-        return TrainingRows(
-            table.features, table.target, table if self._schema.private_bounds is not None else None
-        )
+        return TrainingRows(table.features, table.target, table if self._schema.private_bounds is not None else None)
 
     def remember(self, model: BaseEstimator, X: Any) -> None:
         """Note the schema's columns, raw as they come."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.learn.schema import CategoryColumn, Schema
-from equipoise.learn.schema_text import text_of
+from equipoise.learn.schema_text import number_of, text_of
 from equipoise.learn.tables import NUMERIC_KINDS
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Encoder:
         self.width = len(self.names)
         entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
         self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
-        self._missing_numbers = np.array([_number(text) for text in schema.missing])
+        self._missing_numbers = np.array([number_of(text) for text in schema.missing])
         self._levels = {
             column.name: _Positions(column.levels, column.unknown, column.fill, schema.missing)
             for column in schema.columns
@@ -166,14 +166,7 @@ def _numbers_of_objects(values: NDArray[Any]) -> Array:
             return values.astype(np.float64)
         except (ValueError, OverflowError):
             pass  # some text is no number: one by one
-    return np.fromiter(map(_number, values), dtype=np.float64, count=len(values))
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except Exception:  # a value inside a private row never raises
-        return math.nan
+    return np.fromiter(map(number_of, values), dtype=np.float64, count=len(values))
 
 
 def _scaled(numbers: Array, bounds: tuple[float, float] | None, fill: float | None) -> Array:

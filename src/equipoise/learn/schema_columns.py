@@ -202,7 +202,10 @@ def read_columns(tables: object, faults: Faults) -> tuple[tuple[Column, ...], tu
         tables = {}
     for name, table in tables.items():
         path = place("columns", name)
-        kind = table.get("kind") if isinstance(table, dict) else None
+        if not isinstance(table, dict):
+            faults.add(path, f"a table [{path}]", table)
+            continue
+        kind = table.get("kind")
         if not isinstance(kind, str) or kind not in KEYS:
             faults.add(f"{path}.kind", '"number", "category" or "unused"', kind)
             continue

@@ -56,8 +56,22 @@ def _text_of(value: Any) -> str | None:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, Real | Decimal):
-        return str(int(value)) if float(value).is_integer() else repr(float(value))
+        return str(math.trunc(value)) if float(value).is_integer() else repr(float(value))
     return value.decode("utf-8", "replace").strip() if isinstance(value, bytes) else str(value).strip()
+
+
+def number_of(value: Any) -> float:
+    """Return a value or a text as Python's float reads it, or NaN where it is no number. No value whatsoever raises.
+
+    Examples
+    --------
+    >>> [number_of(value) for value in (" 3.5 ", 7, True, "seven", None)]
+    [3.5, 7.0, 1.0, nan, nan]
+    """
+    try:
+        return float(value)
+    except Exception:  # a value inside a private row never raises
+        return math.nan
 
 
 def load(path: str | Path) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fbfaf7; --line: #d9d5cb; --soft: #5b6472; --mark: #fff3d6;
-  --edge: #c98a00; --first: #1f6fb2; --second: #b4500f; --muted: #a4a9b3; --noise: #e4e2dc; --card: #f3f1eb; }
+  --edge: #c98a00; --first: #1f6fb2; --second: #b4500f; --muted: #8f95a1; --noise: #e6e4de; --card: #f3f1eb; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --ink: #e8e6e1; --paper: #15181d; --line: #363c46; --soft: #a3abb8; --mark: #3a2f12; --edge: #d9a520;
     --first: #6cb2ec; --second: #f0a060; --muted: #6f7785; --noise: #2a2f38; --card: #1d2128; } }
@@ -18,7 +18,7 @@ body { margin: 0 auto; max-width: 1080px; padding: 2rem 1.2rem 4rem; font: 16px/
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; } p, li { max-width: 46rem; } .soft { color: var(--soft); }
 .notice { background: var(--mark); border-left: 4px solid var(--edge); padding: .7rem 1rem; max-width: 46rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+.wide { overflow-x: auto; margin: .6rem 0; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 th, td { padding: .32rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;
   vertical-align: top; }

@@ -11,6 +11,9 @@ Record = dict[str, object]
 # What the axis of a logarithmic scale is marked with: 1, 2 and 5 times powers of ten.
 MANTISSAS = (1, 2, 5)
 
+# The height of one weight's bar, in pixels.
+ROW = 21
+
 # A picture of tiny deltas ends this factor below the claimed one.
 FAINTEST = 1e-4
 
@@ -32,7 +35,7 @@ def marks(low: float, high: float, most: int = 7) -> list[float]:
         inside = [value for value in found if low / slack <= value <= high * slack]
         if len(inside) <= most:
             return inside
-    return inside[:: math.ceil(len(inside) / most)]
+    return inside[:: -math.ceil(len(inside) / most)][::-1]
 
 
 def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> Any:
@@ -40,17 +43,17 @@ def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> Any
     alt = altair()
     shown = [record for record in points if delta == 0 or float(str(record["delta"])) >= delta * FAINTEST]
     if delta == 0:
-        vertical = alt.Y("delta:Q", title="delta", axis=alt.Axis(tickCount=5, format="~g"))
+        vertical = alt.Y("delta:Q", title="delta", axis=alt.Axis(tickCount=5))
     else:
         low = min([delta, *(float(str(record["delta"])) for record in shown)])
         axis = alt.Axis(values=marks(low, 1.0), format="~e")
         scale = alt.Scale(type="log", domain=[low, 1.0], nice=False)
         vertical = alt.Y("delta:Q", title="delta", axis=axis, scale=scale)
-    horizontal = alt.X("epsilon:Q", title="epsilon", axis=alt.Axis(grid=False, tickCount=6, format="~g"))
+    horizontal = alt.X("epsilon:Q", title="epsilon", axis=alt.Axis(grid=False, tickCount=6))
     tooltip = [alt.Tooltip("epsilon:Q", format=".4g"), alt.Tooltip("delta:Q", format=".4g")]
     line = (
         alt.Chart(alt.Data(values=shown))
-        .mark_line(style="first", strokeWidth=2.2, interpolate="monotone")
+        .mark_line(style="first", strokeWidth=2.2)
         .encode(x=horizontal, y=vertical, tooltip=tooltip)
     )
     claim = (
@@ -112,6 +115,11 @@ def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, c
     return _responsive(alt.layer(*layers), f"{unit} over {axis}, with this release marked.")
 
 
+def beyond_the_picture(band: float, longest: float) -> bool:
+    """Return whether a band is so much wider than the largest weight that the picture ends before it does."""
+    return band > 2 * longest > 0
+
+
 def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
     """Return bars of weights over bands of noise.
 
@@ -124,8 +132,22 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
         The kinds of bars in the order of the legend; the last of several is drawn muted.
     """
     alt = altair()
-    vertical = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, grid=False, ticks=False))
-    title = "released weight"
+    vertical = alt.Y(
+        "label:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(labelLimit=170, grid=False, ticks=False),
+        scale=alt.Scale(paddingInner=0, paddingOuter=0.2),
+    )
+    longest = max(abs(float(str(row["value"]))) for row in rows) or 1.0
+    widest = max([longest, *(float(str(row["high"])) for row in rows if row["high"] is not None)])
+    # A band that is far wider than every weight ends with the picture, so that the weights can still be seen.
+    end = 1.05 * (2 * longest if beyond_the_picture(widest, longest) else widest)
+    horizontal: dict[str, Any] = {
+        "title": "released weight",
+        "axis": alt.Axis(tickCount=5),
+        "scale": alt.Scale(domain=[-end, end], nice=False),
+    }
     base = alt.Chart(alt.Data(values=list(rows)))
     tooltip = [
         alt.Tooltip("name:N", title="column"),
@@ -135,22 +157,21 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
     ]
     colours = alt.Scale(domain=list(kinds), range=["var(--first)", "var(--muted)"][: len(kinds)])
     legend = alt.Legend(title=None, orient="top", direction="vertical") if len(kinds) > 1 else None
-    horizontal = alt.Axis(format="~g", tickCount=5)
     layers = [
         base.mark_bar(height=alt.RelativeBandSize(0.56)).encode(
             y=vertical,
-            x=alt.X("value:Q", title=title, axis=horizontal),
+            x=alt.X("value:Q", **horizontal),
             color=alt.Color("kind:N", scale=colours, legend=legend),
             tooltip=tooltip,
         )
     ]
     if any(row["low"] is not None for row in rows):
-        band = base.mark_bar(style="noise", height=alt.RelativeBandSize(1.0)).encode(
-            y=vertical, x=alt.X("low:Q", title=title, axis=horizontal), x2="high:Q", tooltip=tooltip
+        band = base.mark_bar(style="noise", height=alt.RelativeBandSize(1.0), clip=True).encode(
+            y=vertical, x=alt.X("low:Q", **horizontal), x2="high:Q", tooltip=tooltip
         )
         layers.insert(0, band)
     chart = _responsive(alt.layer(*layers), "Released weights as bars, over bands of twice the noise's deviation.")
-    return chart.properties(height=alt.Step(21))
+    return chart.properties(height=ROW * len(rows))
 
 
 def _rule(alt: Any, record: Record, style: str) -> Any:

@@ -19,7 +19,8 @@ MOST_BARS, MOST_LINES = 40, 2000
 LONGEST_LABEL = 24
 
 STYLE = """
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: .6rem; margin: 1.4rem 0; }
+.facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
+@media (max-width: 40rem) { .facts { grid-template-columns: repeat(2, 1fr); } }
 .facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem; }
 .facts dt { color: var(--soft); font-size: .85rem; } .facts dd { margin: 0; font-weight: 600; }
 .facts dd small { display: block; font-weight: 400; color: var(--soft); font-size: .85rem; }
@@ -52,7 +53,7 @@ def release_page(record: ReleaseRecord) -> str:
         _list("What to keep in mind", record.caveats),
     )
     body = "\n".join(section for section in sections if section)
-    return document(f"Equipoise: {record.model}", body, drawn, charts.runtime(), STYLE)
+    return document(f"A private release: {record.model}", body, drawn, charts.runtime(), STYLE)
 
 
 def number(value: float) -> str:
@@ -60,10 +61,12 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.123456), number(1e-06), number(float("inf"))
-    ('0.1235', '1e-06', 'none')
+    >>> number(0.123456), number(1e-06), number(40000.0), number(float("inf"))
+    ('0.1235', '1e-06', '40,000', 'none')
     """
-    return f"{value:.4g}" if math.isfinite(value) else "none"
+    if not math.isfinite(value):
+        return "none"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _paragraph(text: str, kind: str = "") -> str:
@@ -81,13 +84,12 @@ def _claim(record: ReleaseRecord) -> str:
 
 
 def _summary(record: ReleaseRecord) -> str:
-    lines = [f"<h1>A private release: {escape(record.model)}</h1>"]
+    lines = ["<h1>A private release</h1>"]
     also = " and the bounds of columns that were paid for" if record.private_bounds else ""
     lines.append(
         _paragraph(
-            f"{record.model[:1].upper()}{record.model[1:]}, trained on {record.n_samples:,} rows that stay private. "
-            f"This page shows the released weights{also}, and what follows from public facts; nothing on it was "
-            "measured on the rows.",
+            f"The weights of a {record.model}, trained on {record.n_samples:,} rows that stay private. This page shows "
+            f"the released weights{also}, and what follows from public facts; nothing on it was measured on the rows.",
             "soft",
         )
     )
@@ -183,9 +185,9 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
     else:
         whose = (
-            f"Only noise on the weights has a certified bound; this release is by another way ({record.route}), chosen "
-            "because its modelled cost is smaller. The bounds are what noise on the weights would certify for the same "
-            "public facts; they are not bounds for this release."
+            f"Only noise on the weights has a certified bound, and this release is by another way ({record.route}). "
+            "The bounds below are what noise on the weights would certify for the same public facts; they are not "
+            "bounds for this release."
         )
     population = any(point.population is not None for point in errors.over_epsilon)
     meaning = (
@@ -202,8 +204,12 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
             f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
             "loses no more."
         )
-    rule = "picked anew at every epsilon" if errors.picked else "the same at every epsilon"
-    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is {rule}."
+    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is the same everywhere."
+    if errors.picked:
+        mark = (
+            f"The dashed upright marks epsilon {number(record.epsilon)}. At every epsilon alpha is picked anew so that "
+            "the training bound is smallest; the population bound need not fall with it."
+        )
     figures = [
         _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
     ]
@@ -290,6 +296,9 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     order = f"The {MOST_BARS} largest of {count:,} weights." if count > MOST_BARS else "All weights, the largest first."
     inside = sum(map(_is_within, ranked))
     tally = "" if len(kinds) == 1 else f" {inside:,} of {count:,} lie within the band."
+    widest = max((line.deviation or 0.0 for line in shown), default=0.0)
+    if release_charts.beyond_the_picture(2 * widest, abs(shown[0].value)):
+        tally += " The band reaches beyond the picture."
     caption = f"{order}{tally} {record.weight_words}"
     description = f"Bars of {len(shown)} released weights.{tally}"
     header = ("column", "for", "weight", "noise deviation" if record.noise_exact else "noise deviation at most")
@@ -363,10 +372,11 @@ def _ledger(record: ReleaseRecord) -> str:
 
 def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
     share = min(1.0, max(0.0, state.epsilon_spent / state.epsilon))
-    at = f" At {state.at}:" if state.at else ""
+    dataset = f"Dataset {state.dataset}: " if state.dataset else ""
+    at = f"at {state.at}, " if state.at else ""
     left = state.epsilon - state.epsilon_spent
     words = (
-        f"Dataset {state.dataset}.{at} epsilon {state.epsilon_spent:g} of {state.epsilon:g} is spent, "
+        f"{dataset}{at}epsilon {state.epsilon_spent:g} of {state.epsilon:g} is spent, "
         f"{max(0.0, left):.6g} remains; this release takes {record.epsilon:g}. Losses of privacy add up over releases, "
         "and no spend beyond the budget is admitted."
     )
@@ -376,7 +386,7 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
     ]
     label = escape(f"{_percent(share)} of the budget's epsilon is spent")
     return (
-        f'{_paragraph(words)}<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%">'
+        f'{_paragraph(words[:1].upper() + words[1:])}<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%">'
         f"</div></div>{table(('', 'budget', 'spent', 'remaining'), rows, caption='State of the budget')}"
     )
 

@@ -1,0 +1,167 @@
+"""`equipoise ledger`: budgets and spends, for those who keep them."""
+
+import json
+from dataclasses import asdict
+from decimal import ROUND_CEILING, Decimal, localcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from equipoise.artifact.staging import new_file
+from equipoise.cli.exit_codes import CHECK_FAILED
+from equipoise.cli.options import AsJson
+from equipoise.errors import InvalidParameter
+from equipoise.proof.ledger import Ledger
+from equipoise.proof.ledger.chain import EXACT_DIGITS
+from equipoise.proof.ledger.fixed_budgets import composed
+from equipoise.vocabulary.facts import Budget
+
+FIXED_BUDGETS = "for fixed budgets; admits nothing"
+
+# A million entries; a longer file is none of ours.
+LARGEST_EXPORT = 2**29
+
+Reference = Annotated[
+    str,
+    typer.Argument(
+        metavar="LEDGER",
+        help="A dataset name, sqlite:///file.db#dataset, or postgresql://user@host/database#dataset.",
+    ),
+]
+
+group = typer.Typer(no_args_is_help=True, help="Create, show and check the ledger that keeps a dataset's budget.")
+
+
+@group.command()
+def create(
+    reference: Reference,
+    epsilon: Annotated[float, typer.Option(help="All the privacy loss that this dataset may ever have.")],
+    delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
+) -> None:
+    """Give a dataset its budget, once; it is never changed."""
+    ledger, budget = Ledger(reference), Budget(epsilon, delta)
+    ledger.create(budget)
+    console = _console()
+    amount = f"epsilon={budget.epsilon!r}, delta={budget.delta!r}"
+    console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}")
+    console.print("The ledger counts by dataset id: the same people under another id have another budget.")
+
+
+@group.command()
+def show(
+    reference: Reference,
+    extra_delta: Annotated[
+        float, typer.Option(help="What the figure for fixed budgets may add to the sum of deltas.")
+    ] = 1e-6,
+    as_json: AsJson = False,
+) -> None:
+    """Show the budget of a dataset, what was spent of it, and what remains."""
+    ledger = Ledger(reference)
+    balance, entries = ledger.balance(), ledger.history()
+    spends = [(float(entry.epsilon), float(entry.delta)) for entry in entries if entry.kind == "spend"]
+    epsilon, delta = (_rounded_up(amount) for amount in composed(spends, extra_delta))
+    limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
+    left = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
+    with localcontext() as context:
+        context.prec = EXACT_DIGITS
+        spent = {name: str(Decimal(limit[name]) - Decimal(left[name])) for name in limit}
+    if as_json:
+        fixed = {"epsilon": epsilon, "delta": delta, "extra_delta": extra_delta, "meaning": FIXED_BUDGETS}
+        record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": left, "spends": len(spends)}
+        print(json.dumps({**record, "fixed_budgets": fixed}, indent=2))
+        return
+    table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
+    for heading in ("", "epsilon", "delta"):
+        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+    table.add_row("limit", limit["epsilon"], limit["delta"])
+    table.add_row("spent", spent["epsilon"], spent["delta"])
+    table.add_row("left", left["epsilon"], left["delta"], style="bold")
+    table.add_row(f"spent, {FIXED_BUDGETS}", f"{epsilon:g}", f"{delta:g}", style="dim")
+    console = _console()
+    console.print(table)
+    console.print(
+        f"{len(spends)} spend(s), the last entry of {entries[-1].made}. What is left is the limit less the sum."
+    )
+
+
+@group.command()
+def history(reference: Reference, as_json: AsJson = False) -> None:
+    """List every entry of a dataset, as it is recorded."""
+    ledger = Ledger(reference)
+    entries = ledger.history()
+    if as_json:
+        print(json.dumps([asdict(entry) for entry in entries], indent=2))
+        return
+    table = Table(title=f"The history of {escape(repr(ledger.dataset))}", title_justify="left")
+    for heading in ("number", "made", "kind", "epsilon", "delta", "certificate"):
+        table.add_column(heading, overflow="fold")
+    for entry in entries:
+        fields = (entry.number, entry.made, entry.kind, entry.epsilon, entry.delta, entry.certificate)
+        table.add_row(*(escape(str(field)) for field in fields))
+    console = _console()
+    console.print(table)
+    if ledger.verify():
+        console.print("[bold red]does not hold together[/]: `equipoise ledger verify` says where")
+
+
+@group.command()
+def export(
+    reference: Reference,
+    out: Annotated[Path | None, typer.Option(help="Write to this file; an existing one is kept.")] = None,
+) -> None:
+    """Write the history of a dataset as JSON, to be kept where nobody who writes the ledger can change it."""
+    text = Ledger(reference).export()
+    if out is None:
+        print(text, end="")
+        return
+    with new_file(out) as file:
+        file.write(text)
+
+
+@group.command()
+def verify(
+    reference: Reference,
+    against: Annotated[
+        Path | None, typer.Option(help="An earlier export, which the history must still begin with.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the chain of entries, and that an earlier export still holds; exit code 1 if anything does not."""
+    ledger = Ledger(reference)
+    faults = ledger.verify(None if against is None else _read(against))
+    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
+    if as_json:
+        print(json.dumps({"intact": not faults, "faults": list(faults)}, indent=2))
+    if faults:
+        console.print(f"[bold red]does not hold[/]: {len(faults)} fault(s)")
+        for fault in faults:
+            console.print(f"  {fault}", markup=False)
+        raise typer.Exit(CHECK_FAILED)
+    console.print(f"[bold green]intact[/]: {len(ledger.history())} entries of {escape(repr(ledger.dataset))}")
+    if against is None:
+        console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def _rounded_up(amount: float) -> float:
+    """Return a figure of six digits that is not below the amount."""
+    exact = Decimal(amount)
+    return float(exact.quantize(Decimal((0, (1,), exact.adjusted() - 5)), ROUND_CEILING)) if exact else 0.0
+
+
+def _read(path: Path) -> str:
+    remedy = "pass what `equipoise ledger export` wrote"
+    try:
+        if path.stat().st_size > LARGEST_EXPORT:
+            raise InvalidParameter(f"an export at {path}", "a file that is too large to be one", remedy)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
+        raise InvalidParameter(f"an export at {path}", str(found), remedy) from None

@@ -1,0 +1,19 @@
+"""What a ledger says, for the page of a release."""
+
+from equipoise.artifact.folder import Spends
+from equipoise.errors import LedgerError
+from equipoise.proof.ledger import Ledger
+
+
+def state_of(reference: str) -> Spends:
+    """Return the balance of a dataset, as of its last entry."""
+    ledger = Ledger(reference)
+    return Spends(ledger.balance(), ledger.history()[-1].made)
+
+
+def recorded(reference: str | None) -> Spends | None:
+    """Return the state after a spend, if the ledger still answers: no release is lost for a page's sake."""
+    try:
+        return None if reference is None else state_of(reference)
+    except LedgerError:
+        return None

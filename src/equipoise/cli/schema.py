@@ -1,0 +1,64 @@
+"""`equipoise schema`: draft a schema to fill in, and check one against the data, for the owner's eyes."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.cli.options import AsJson, Delimiter
+from equipoise.errors import InvalidParameter
+from equipoise.learn.files import open_table
+from equipoise.learn.schema import Schema
+from equipoise.learn.schema_draft import draft as drafted
+
+group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
+
+DataPath = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
+
+
+@group.command()
+def draft(
+    data: DataPath,
+    out: Annotated[Path | None, typer.Option(help="Write the draft here; an existing file is kept.")] = None,
+    delimiter: Delimiter = ",",
+) -> None:
+    """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
+    text = drafted(open_table(data, delimiter))
+    if out is None:
+        print(text, end="")
+        return
+    _write(out, text)
+    blanks = len(Schema.from_text(text).blanks())
+    print(f"wrote {out}: fill in its {blanks} blanks, then run: equipoise schema check {data} {out}")
+
+
+@group.command()
+def check(
+    data: DataPath,
+    schema: Annotated[Path, typer.Argument(help="A schema.toml without blanks.")],
+    delimiter: Delimiter = ",",
+    as_json: AsJson = False,
+) -> None:
+    """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release."""
+    from equipoise.learn.diagnosis import check_table
+
+    facts = Schema.from_toml(schema)
+    facts.require_complete()
+    diagnosis = check_table(facts, open_table(data, delimiter))
+    print(json.dumps(diagnosis.to_plain(), indent=2) if as_json else diagnosis)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InvalidParameter(
+            "a new file", f"{path} exists", "choose another name: files are never overwritten"
+        ) from None
+    except (OSError, ValueError) as error:
+        found = error.strerror if isinstance(error, OSError) else "a name that no file can have"
+        raise InvalidParameter(
+            f"to write {path}", f"{found}", "choose a folder that exists and can be written"
+        ) from None

@@ -1,0 +1,138 @@
+"""A released model as plain scikit-learn objects, for places where this library is not installed.
+
+Everything is made from public facts and released weights: the transformers are fitted on two made-up rows that hold the
+schema's bounds and levels, and the weights are set by hand. scikit-learn neither clips long rows nor keeps predictions
+inside the target's range; a schema that relies on the former is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import linear_model, svm
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+
+from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.learn.encoder import Encoder
+from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema
+
+if TYPE_CHECKING:
+    from equipoise.estimators.base import PrivateLinearModel
+
+Array = NDArray[np.float64]
+
+_KINDS = {
+    "LogisticRegression": linear_model.LogisticRegression,
+    "ElasticNetClassifier": linear_model.LogisticRegression,
+    "LinearSVC": svm.LinearSVC,
+    "Ridge": linear_model.Ridge,
+    "HuberRegressor": linear_model.HuberRegressor,
+    "ElasticNet": linear_model.ElasticNet,
+}
+
+
+def plain_model(model: PrivateLinearModel) -> Any:
+    """Return the linear model, behind a column transformer where a schema encodes raw columns."""
+    schema: Schema | None = getattr(model, "schema_", None)
+    coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    if schema is None:
+        return _linear(model, coefficients, intercepts)
+    columns = _ColumnTransform(schema, coefficients)
+    intercepts = intercepts + columns.constants
+    weights = columns.weights
+    if schema.target.bounds is not None:
+        low, high = schema.target.bounds
+        weights, intercepts = weights * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
+    return Pipeline([("columns", columns.transformer), ("model", _linear(model, weights, intercepts))])
+
+
+def _linear(model: PrivateLinearModel, coefficients: Array, intercepts: Array) -> Any:
+    plain = _KINDS[type(model).__name__]()
+    classes = getattr(model, "classes_", None)
+    plain.n_features_in_ = coefficients.shape[1]
+    if classes is None:
+        plain.coef_, plain.intercept_ = coefficients[0].copy(), float(intercepts[0])
+    else:
+        plain.coef_, plain.intercept_, plain.classes_ = coefficients.copy(), intercepts.copy(), classes.copy()
+    return plain
+
+
+class _ColumnTransform:
+    """The schema's encoder as a column transformer, and the weights that go with what it puts out.
+
+    scikit-learn encodes an unknown level as zeros, so the weight of the level that unknown values map to moves into the
+    constant, and every level keeps what it weighs above it.
+    """
+
+    def __init__(self, schema: Schema, coefficients: Array) -> None:
+        entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
+        if schema.row_norm is not None and schema.row_norm < math.sqrt(entries):
+            raise InvalidParameter(
+                "a schema that clips no row",
+                f"row_norm = {schema.row_norm:g}, and scikit-learn has nothing that clips rows",
+                "predict with equipoise.load, which does",
+            )
+        self._missing = schema.missing
+        self._scaled = coefficients / (schema.row_norm or math.sqrt(entries))
+        self.constants: Array = np.zeros(len(coefficients))
+        self._blocks: list[Array] = []
+        steps, place = [], 0
+        for number, column in enumerate(schema.columns):
+            if isinstance(column, CategoryColumn):
+                steps.append((f"{number} levels", self._levels(column, place), [column.name]))
+                place += len(column.levels)
+                continue
+            steps.append((f"{number} value", self._number(column), [column.name]))
+            self._blocks.append(self._scaled[:, place : place + 1])
+            place += 1
+            if column.indicator:
+                steps.append((f"{number} missing", MissingIndicator(features="all"), [column.name]))
+                self._blocks.append(self._scaled[:, place : place + 1])
+                place += 1
+        self.weights: Array = np.hstack(self._blocks)
+        self.transformer = ColumnTransformer(steps).fit(_public_rows(schema))
+
+    def _number(self, column: NumberColumn) -> Pipeline:
+        low, high = column.bounds or (-1.0, 1.0)
+        middle = 0.0 if column.fill is None else 2 * (column.fill - low) / (high - low) - 1
+        scaler = MinMaxScaler(feature_range=(-1, 1), clip=True)
+        return make_pipeline(scaler, SimpleImputer(strategy="constant", fill_value=middle))
+
+    def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
+        weights = dict(zip(column.levels, self._scaled[:, place : place + len(column.levels)].T, strict=True))
+        unknown = column.unknown or column.levels[0]
+        fill = column.fill or unknown
+        # Texts that count as missing are levels of their own here, with the weight of the level they are filled by.
+        weights |= {text: weights[fill] for text in self._missing if text not in weights}
+        self.constants = self.constants + weights[unknown]
+        self._blocks.append(np.column_stack([weight - weights[unknown] for weight in weights.values()]))
+        return make_pipeline(
+            SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
+            SimpleImputer(strategy="constant", fill_value=fill),
+            OneHotEncoder(categories=[list(weights)], handle_unknown="ignore", sparse_output=False),
+        )
+
+
+def _public_rows(schema: Schema) -> Any:
+    """Return two rows with nothing in them but the schema's bounds and first levels."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("columns by their names", "pandas is not installed", "pip install pandas") from None
+    Encoder(schema)  # refuses a schema with blanks
+    rows = {
+        column.name: [column.levels[0]] * 2 if isinstance(column, CategoryColumn) else list(column.bounds or ())
+        for column in schema.columns
+    }
+    return pd.DataFrame(
+        {
+            name: pd.Series(values, dtype=object if isinstance(values[0], str) else float)
+            for name, values in rows.items()
+        }
+    )
