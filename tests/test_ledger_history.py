@@ -1,6 +1,7 @@
 """A history that was edited is noticed; what cannot be noticed from inside is noticed against an export."""
 
 import dataclasses
+import hashlib
 import json
 import math
 
@@ -58,8 +59,6 @@ def test_the_history_is_a_chain_of_a_budget_and_spends(ledger):
 def test_the_digest_is_that_of_the_documented_text():
     entry = Entry(1, "trial", "budget", "1.0", "1e-05", "", "2026-11-16T10:00:00+00:00", "0" * 64, "")
     text = f'[1,"trial","budget","1.0","1e-05","","2026-11-16T10:00:00+00:00","{"0" * 64}"]'
-    import hashlib
-
     assert entry.seal() == hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -76,43 +75,63 @@ def test_the_database_itself_refuses_changes(ledger, database, statement):
     assert ledger.history() == before
 
 
-def another(field: str, value: object) -> object:
-    changed = {"number": 77, "dataset": "moved", "kind": "budget", "epsilon": "0.01", "delta": "0.0"}
-    return "budget" if field == "kind" and value != "budget" else changed.get(field, f"{value}"[::-1] + "0")
+OTHER_VALUES = {
+    "number": 77,
+    "dataset": "moved",
+    "kind": "budget",
+    "epsilon": "0.01",
+    "delta": "0.0",
+    "certificate": "f" * 64,
+    "made": "2001-01-01T00:00:00+00:00",
+    "previous": "e" * 64,
+    "digest": "d" * 64,
+}
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Entry)])
-@pytest.mark.parametrize("number", [1, 3, 5])
-def test_every_altered_field_is_noticed_and_nothing_more_is_admitted(ledger, database, field, number):
-    value = another(field, getattr(ledger.history()[number - 1], field))
-    if (field, number) == ("kind", 1):
-        value = "spend"
-    kept = ledger.export()
+def test_every_altered_field_is_noticed_and_nothing_more_is_admitted(ledger, database):
+    assert list(OTHER_VALUES) == [field.name for field in dataclasses.fields(Entry)]
+    entries, kept = ledger.history(), ledger.export()
     database.drop_triggers()
-    table = database.entries()
-    with database.engine.begin() as connection:
-        altered = sql.update(table).where(table.c.number == number, table.c.dataset == "trial").values({field: value})
-        assert connection.execute(altered).rowcount == 1
-    assert ledger.verify()
-    assert ledger.verify(against=kept)
-    if (field, number) == ("dataset", 5):
-        # The history of "trial" ends earlier now; the entry's new dataset shows that it does not belong there.
-        assert ledger.verify()[0].startswith("'moved': ")
-        return
-    for use in (lambda: ledger.admit(PLAN), ledger.balance, ledger.export):
-        with pytest.raises(LedgerTampered, match=r"equipoise ledger verify .* --against EXPORT"):
-            use()
-    assert eq.Ledger(f"{database.address}#other").balance().epsilon_left == 1
+    for field, value in OTHER_VALUES.items():
+        rewrite(
+            database, [dataclasses.replace(entry, **{field: value} if entry.number == 3 else {}) for entry in entries]
+        )
+        assert ledger.verify(), field
+        assert ledger.verify(against=kept), field
+        for use in (lambda: ledger.admit(PLAN), ledger.balance, ledger.export):
+            with pytest.raises(LedgerTampered, match=r"equipoise ledger verify .* --against EXPORT"):
+                use()
+        assert eq.Ledger(f"{database.address}#other").balance().epsilon_left == 1
+        rewrite(database, (), "moved")
+    rewrite(database, entries)
+    assert ledger.verify(against=kept) == ()
 
 
-@pytest.mark.parametrize("missing", [1, 2, 3, 4])
-def test_an_entry_that_was_taken_out_is_noticed(ledger, database, missing):
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("field", OTHER_VALUES)
+def test_every_field_of_every_entry_is_under_a_seal(field, number):
+    entries = sealed(("budget", "1.0", "1e-05"), *[("spend", "0.1", "1e-06")] * SPENDS)
+    assert chain.faults(entries) == ()
+    value = "spend" if (field, number) == ("kind", 1) else OTHER_VALUES[field]
+    entries[number - 1] = dataclasses.replace(entries[number - 1], **{field: value})
+    assert chain.faults(entries)
+
+
+def test_a_last_entry_that_was_moved_to_another_dataset_is_noticed_there(ledger, database):
+    *entries, last = ledger.history()
+    database.drop_triggers()
+    rewrite(database, [*entries, dataclasses.replace(last, dataset="moved")])
+    assert "'moved': entry 1 is missing" in ledger.verify()
+
+
+def test_an_entry_that_was_taken_out_is_noticed(ledger, database):
     entries = ledger.history()
     database.drop_triggers()
-    rewrite(database, [entry for entry in entries if entry.number != missing])
-    assert f"'trial': entry {missing} is missing" in ledger.verify()
-    with pytest.raises(LedgerTampered):
-        ledger.admit(PLAN)
+    for missing in (1, 2, 3, 4):
+        rewrite(database, [entry for entry in entries if entry.number != missing])
+        assert f"'trial': entry {missing} is missing" in ledger.verify()
+        with pytest.raises(LedgerTampered):
+            ledger.admit(PLAN)
 
 
 def test_entries_that_changed_places_are_noticed(ledger, database):
@@ -191,9 +210,19 @@ def test_a_column_of_bytes_is_a_fault_and_no_crash():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", "3", "{}", '{"export_version": 1, "dataset": "trial", "entries": []}', "[" * 100_000]
-    + ['{"export_version": 2, "dataset": "trial", "entries": [{}]}']
-    + ['{"export_version": 1, "dataset": "other", "entries": [{}]}', None],
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("{", id="half"),
+        pytest.param("[]", id="list"),
+        pytest.param("null", id="null"),
+        pytest.param("3", id="number"),
+        pytest.param("{}", id="object"),
+        pytest.param('{"export_version": 1, "dataset": "trial", "entries": []}', id="no entries"),
+        pytest.param('{"export_version": 2, "dataset": "trial", "entries": [{}]}', id="newer"),
+        pytest.param('{"export_version": 1, "dataset": "other", "entries": [{}]}', id="other dataset"),
+        pytest.param("[" * 100_000, id="deep"),
+        pytest.param(None, id="no text"),
+    ],
 )
 def test_what_is_no_export_of_the_dataset_is_refused(text):
     with pytest.raises(LedgerRefused, match="equipoise ledger export"):

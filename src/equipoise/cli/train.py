@@ -19,7 +19,7 @@ from equipoise.estimators.catalogue import model_named
 from equipoise.learn.encoded import encoded_table
 from equipoise.learn.files import open_table
 from equipoise.learn.schema import Schema
-from equipoise.report.charts import require_altair
+from equipoise.report.charts import altair
 
 
 def command(
@@ -70,7 +70,7 @@ def command(
             print(planned.to_json(), end="")
         console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
         return
-    require_altair()
+    altair()  # a page without charts is noticed while nothing is spent
     with staging(out, force) as place:
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)

@@ -8,7 +8,7 @@ neighbours, and the number of rows is the declared one whatever the file holds.
 
 import contextlib
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,7 +206,7 @@ def _count(batch: Batch) -> int:
     return len(next(iter(batch.values())))
 
 
-def _closable(batches: Iterator[Batch]) -> Iterator[Batch]:
+def _closable(batches: Iterator[Batch]) -> Generator[Batch, None, None]:
     """Yield batches from a generator that can be closed, and with it the file that it reads."""
     yield from batches
 

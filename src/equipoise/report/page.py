@@ -18,13 +18,14 @@ body { margin: 0 auto; max-width: 1080px; padding: 2rem 1.2rem 4rem; font: 16px/
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .6rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; } p, li { max-width: 46rem; } .soft { color: var(--soft); }
 .notice { background: var(--mark); border-left: 4px solid var(--edge); padding: .7rem 1rem; max-width: 46rem; }
-.wide { overflow-x: auto; margin: .6rem 0; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+.wide { overflow-x: auto; margin: .6rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 th, td { padding: .32rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;
   vertical-align: top; }
 th:first-child, td:first-child, .text { text-align: left; } th { color: var(--soft); font-weight: 600; }
 td.text { white-space: normal; min-width: 15rem; max-width: 34rem; overflow-wrap: anywhere; }
-td:first-child { max-width: 24rem; white-space: normal; overflow-wrap: anywhere; }
+td:first-child { min-width: 8rem; max-width: 24rem; white-space: normal; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); font-size: .82rem; line-height: 1.45; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--soft); }
 figure { margin: 1rem 0; min-width: 0; } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem; }

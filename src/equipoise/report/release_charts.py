@@ -129,7 +129,7 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
         With the keys label (different for every row), name, output, value, kind, and low and high, the ends of the
         band, which are None where nothing is known.
     kinds : sequence of str
-        The kinds of bars in the order of the legend; the last of several is drawn muted.
+        The kinds of bars; the last of several is drawn muted.
     """
     alt = altair()
     vertical = alt.Y(
@@ -156,12 +156,11 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
         alt.Tooltip("high:Q", title="twice the noise", format=".4g"),
     ]
     colours = alt.Scale(domain=list(kinds), range=["var(--first)", "var(--muted)"][: len(kinds)])
-    legend = alt.Legend(title=None, orient="top", direction="vertical") if len(kinds) > 1 else None
     layers = [
         base.mark_bar(height=alt.RelativeBandSize(0.56)).encode(
             y=vertical,
             x=alt.X("value:Q", **horizontal),
-            color=alt.Color("kind:N", scale=colours, legend=legend),
+            color=alt.Color("kind:N", scale=colours, legend=None),
             tooltip=tooltip,
         )
     ]

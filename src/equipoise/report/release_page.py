@@ -29,6 +29,8 @@ STYLE = """
 .check pre { margin: .4rem 0; padding: .5rem .8rem; background: var(--paper); } .check p { margin: .3rem 0; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 2rem; }
 .digest { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
+.key { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-size: .92rem; margin: .8rem 0 0; }
+.key i { display: inline-block; width: .8em; height: .8em; margin-right: .45em; }
 .bar { height: 1.3rem; border: 1px solid var(--line); background: var(--card); max-width: 46rem; }
 .bar div { height: 100%; background: var(--first); }
 """
@@ -199,6 +201,8 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
             " Population: the same on new rows, in the mean over training rows too, if all rows are independent draws "
             "from one distribution, which no certificate can check (J4.linear.mean)."
         )
+    if record.private_bounds:
+        meaning += " Rows are meant as the released bounds encode them."
     if errors.ceiling:
         meaning += (
             f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
@@ -312,10 +316,20 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         (
             "<h2>The released weights against the noise</h2>",
             _paragraph(record.noise_words),
+            _key(kinds),
             figure("weights", description, caption),
             folded("all weights" if count <= MOST_LINES else "the largest weights", full),
         )
     )
+
+
+def _key(kinds: Sequence[str]) -> str:
+    """Return the key of the picture as text: a legend inside it would not fit a phone."""
+    if len(kinds) == 1:
+        return ""
+    entries = (*zip(("first", "muted"), kinds, strict=True), ("noise", "the band of noise"))
+    spans = (f'<span><i style="background: var(--{colour})"></i>{escape(words)}</span>' for colour, words in entries)
+    return f'<p class="key">{"".join(spans)}</p>'
 
 
 def _kinds(record: ReleaseRecord) -> tuple[str, str]:
@@ -385,10 +399,9 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
         ("delta", f"{state.delta:g}", f"{state.delta_spent:g}", f"{max(0.0, state.delta - state.delta_spent):.6g}"),
     ]
     label = escape(f"{_percent(share)} of the budget's epsilon is spent")
-    return (
-        f'{_paragraph(words[:1].upper() + words[1:])}<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%">'
-        f"</div></div>{table(('', 'budget', 'spent', 'remaining'), rows, caption='State of the budget')}"
-    )
+    bar = f'<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%"></div></div>'
+    cells = table(("", "budget", "spent", "remaining"), rows, caption="State of the budget")
+    return f"{_paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
 
 
 def _reasons(record: ReleaseRecord) -> str:
