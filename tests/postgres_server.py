@@ -20,7 +20,6 @@ import pytest
 import sqlalchemy as sql
 
 SUPERUSER = "ledger"
-PASSWORD = "not-to-be-shown"  # noqa: S105  (of a server that lives as long as the tests)
 
 
 def programs() -> Path | None:
@@ -32,6 +31,8 @@ def programs() -> Path | None:
 
 class PostgresServer:
     """A server in a folder of its own: trusted on its socket, with a password on loopback."""
+
+    password = "not-to-be-shown"  # noqa: S105  (of a server that lives as long as the tests)
 
     def __init__(self, binaries: Path) -> None:
         self._binaries = binaries
@@ -49,7 +50,7 @@ class PostgresServer:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         secret = self.folder / "password"
-        secret.write_text(PASSWORD)
+        secret.write_text(self.password)
         secret.chmod(0o644)
         self._run(
             "initdb",
@@ -108,7 +109,7 @@ class PostgresServer:
         """Return the URL of a database, by the socket."""
         return f"postgresql://{SUPERUSER}@/{database}?host={self.folder}&port={self.port}"
 
-    def address_with_password(self, database: str, password: str = PASSWORD) -> str:
+    def address_with_password(self, database: str, password: str) -> str:
         """Return the URL of a database, by loopback."""
         return f"postgresql://{SUPERUSER}:{password}@127.0.0.1:{self.port}/{database}"
 

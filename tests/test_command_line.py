@@ -127,7 +127,7 @@ def test_every_model_plans(model, facts, loss, penalty, tmp_path):
 
 
 def test_the_table_of_models_is_tested_whole():
-    from equipoise.cli.plan import MODELS
+    from equipoise.estimators.catalogue import MODELS
 
     [planned] = [mark for mark in test_every_model_plans.pytestmark if mark.name == "parametrize"]
     assert {arguments[0] for arguments in planned.args[1]} == set(MODELS)
@@ -137,7 +137,7 @@ def test_an_existing_file_is_kept(certificate):
     before = certificate.read_text()
     done = equipoise("plan", "-n", 10, "-d", 1, "--epsilon", 1, "--out", certificate)
     assert done.returncode == 2
-    assert "never overwritten" in done.stderr
+    assert "one that exists" in done.stderr
     assert certificate.read_text() == before
 
 

@@ -1,6 +1,7 @@
 """`equipoise schema`: draft a schema to fill in, and check one against the data, for the owner's eyes."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from equipoise.cli.options import AsJson, Delimiter
 from equipoise.errors import InvalidParameter
+from equipoise.learn.diagnosis import check_table
 from equipoise.learn.files import open_table
 from equipoise.learn.schema import Schema
 from equipoise.learn.schema_draft import draft as drafted
@@ -30,7 +32,8 @@ def draft(
         return
     _write(out, text)
     blanks = len(Schema.from_text(text).blanks())
-    print(f"wrote {out}: fill in its {blanks} blanks, then run: equipoise schema check {data} {out}")
+    command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
+    print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")
 
 
 @group.command()
@@ -41,8 +44,6 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release."""
-    from equipoise.learn.diagnosis import check_table
-
     facts = Schema.from_toml(schema)
     facts.require_complete()
     diagnosis = check_table(facts, open_table(data, delimiter))

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from equipoise.errors import DomainMissing, InvalidData, InvalidParameter
+from equipoise.errors import DomainMissing, InvalidParameter
+from equipoise.learn.encoded import encoded_rows
 from equipoise.learn.encoder import Encoder
-from equipoise.learn.raw import FrameTable, RawTable, listed
-from equipoise.learn.schema import NumberColumn, Schema
+from equipoise.learn.raw import FrameTable, RawTable
+from equipoise.learn.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.schema import CategoryColumn, Target
+    >>> from equipoise.learn.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> encoder = SchemaEncoder(Schema(None, columns, Target("ill", classes=(0, 1)), row_norm=2.0))
     >>> encoder.fit_transform(pyarrow.table({"age": [60, 15], "job": ["nurse", None]}))
@@ -50,21 +51,17 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that the columns are there; nothing is learned, and no row is read."""
-        encoder = self._encoder()
-        self._columns(X, encoder)
-        names = [column.name for column in encoder.schema.columns]
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
+        schema = self._encoder().schema
+        encoded_rows(schema, _raw(X))
+        self.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
+        self.n_features_in_ = len(schema.columns)
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the encoded rows of a data frame; columns that are no features are ignored, and no value raises."""
         check_is_fitted(self, "n_features_in_")
         encoder = self._encoder()
-        raw = self._columns(X, encoder)
-        names = [column.name for column in encoder.schema.columns]
-        encoded = [encoder.encode(batch, len(batch[names[0]])) for batch in raw.batches(names)]
-        return np.concatenate([np.empty((0, encoder.width)), *encoded])
+        return np.concatenate([np.empty((0, encoder.width)), *encoded_rows(encoder.schema, _raw(X))])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the encoded columns."""
@@ -78,25 +75,14 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
             raise InvalidParameter("a Schema", f"schema of type {type(self.schema).__name__}", LINE)
         return Encoder(self.schema)
 
-    def _columns(self, X: Any, encoder: Encoder) -> RawTable:
-        raw = X if isinstance(X, RawTable) else FrameTable(X)
-        columns = encoder.schema.columns
-        absent = [column.name for column in columns if column.name not in raw.names]
-        if absent:
-            remedy = "pass a frame with every column of the schema; a column's name must be the same to the letter"
-            raise InvalidData("the columns of the schema", f"none named {listed(absent)} in {raw.source}", remedy)
-        texts = [
-            column.name for column in columns if isinstance(column, NumberColumn) and raw.kinds[column.name] == "text"
-        ]
-        if texts:
-            remedy = 'correct the kind in the schema to "category", or convert the column by a public rule'
-            raise InvalidData("numbers where the schema says so", f"text in {listed(texts)} of {raw.source}", remedy)
-        return raw
-
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that text and missing values are welcome, and that fitting is not needed for anything."""
+        """Tell scikit-learn that text and missing values are welcome, since both are encoded."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _raw(X: Any) -> RawTable:
+    return X if isinstance(X, RawTable) else FrameTable(X)

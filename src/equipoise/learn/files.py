@@ -26,7 +26,7 @@ from equipoise.learn.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values,
 LONGEST_LINE = 2**24
 # Python's csv module refuses longer fields unless a program tells it otherwise; here the limit is always the same.
 LONGEST_FIELD = 2**17
-# Of values, not of rows: text in few small batches stays in the cache of the processor, four times as fast.
+# Of values, not rows: small batches of text stay in the processor's cache, which is several times as fast.
 BATCH_VALUES = 2**15
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
@@ -207,7 +207,7 @@ def _long_row(line: bytes, file: BinaryIO, delimiter: str, width: int) -> list[s
         return None
     text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
     fields = _parsed(text, delimiter, width)
-    return fields if fields is not None and max(map(len, fields)) < LONGEST_FIELD else None
+    return fields if fields is not None and max(map(len, fields)) <= LONGEST_FIELD else None
 
 
 def _parsed(text: str, delimiter: str, width: int) -> list[str] | None:

@@ -212,7 +212,9 @@ class Schema:
             return
         remedy = "fill each in from what is publicly known: docs/schema.md says what to look up"
         if any(path.endswith(".bounds") for path in blanks):
-            remedy += "; or pay for blank bounds with a part of epsilon: schema.with_private_bounds(0.1)"
+            remedy += (
+                "; blank bounds can also be paid for in a fit, by with_private_bounds(0.1) or --private-bounds 0.1"
+            )
         count = "1 blank" if len(blanks) == 1 else f"{len(blanks)} blanks"
         raise SchemaInvalid("a complete schema", f"{count}: {', '.join(blanks)}", remedy)
 

@@ -1,0 +1,153 @@
+"""Processes that race for the last epsilon, and processes that are killed: nothing lost, doubled or overspent.
+
+The full counts are in the slow lane.
+"""
+
+import json
+import secrets
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+import equipoise as eq
+
+pytest_plugins = ["postgres_server"]
+
+SLOW = pytest.mark.statistics
+
+# A program of its own, which imports everything once and then forks: its children are processes that cost nothing to
+# start, so that they meet in the ledger and not on the way to it.
+NURSERY = """
+import dataclasses, json, os, random, signal, sys, time, traceback
+import equipoise as eq
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.request import Request
+
+PLAN = Certificate.issue(
+    Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+
+
+def child(work, *arguments):
+    process = os.fork()
+    if process:
+        return process
+    code = 70
+    try:
+        code = work(*arguments)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def racer(reference, ready, go):
+    os.write(ready, b".")
+    os.read(go, 1)
+    try:
+        eq.Ledger(reference).admit(PLAN)
+    except eq.errors.Overdraft:
+        return 1
+    return 0
+
+
+def race(reference, racers):
+    ready, ready_end = os.pipe()
+    go, go_end = os.pipe()
+    children = [child(racer, reference, ready_end, go) for _ in range(racers)]
+    waiting = racers
+    while waiting:
+        waiting -= len(os.read(ready, waiting))
+    os.write(go_end, b"." * racers)
+    return [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in children]
+
+
+def spender(reference, markers, name):
+    ledger, number = eq.Ledger(reference), 0
+    while True:
+        spend = f"{name}-{number}"
+        number += 1
+        try:
+            ledger.admit(dataclasses.replace(PLAN, digest=spend))
+        except eq.errors.Overdraft:
+            continue
+        with open(markers, "a") as file:
+            file.write(spend + "\\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def kill(address, datasets, markers, kills, seed):
+    source = random.Random(seed)
+    eq.Ledger(f"{address}#pace").create(eq.Budget(1.0))
+    start = time.perf_counter()
+    eq.Ledger(f"{address}#pace").admit(PLAN)
+    pace = time.perf_counter() - start
+    codes = []
+    for pair in range(0, kills, 2):
+        reference = f"{address}#{datasets[pair * len(datasets) // kills]}"
+        children = [child(spender, reference, markers, f"{pair + side}") for side in (0, 1)]
+        for process in children:
+            time.sleep(source.uniform(0, 4 * pace))
+            os.kill(process, signal.SIGKILL)
+        # Where nobody got far enough to spend, the next ones live longer.
+        pace *= 1 if os.path.getsize(markers) else 2
+        codes += [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in children]
+    return codes
+
+
+print(json.dumps({"race": race, "kill": kill}[sys.argv[1]](*json.loads(sys.argv[2]))))
+"""
+
+
+def nursery(task: str, *arguments: object) -> list[int]:
+    """Run a task in a program of its own and return how each of its processes ended."""
+    command = [sys.executable, "-c", NURSERY, task, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("racers", "winners"),
+    [(8, 1), (8, 3), pytest.param(32, 1, marks=SLOW), pytest.param(32, 9, marks=SLOW)],
+)
+def test_of_processes_that_race_exactly_as_many_win_as_the_budget_holds(database, racers, winners):
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(winners / 10))
+    endings = nursery("race", f"{database.address}#trial", racers)
+    assert Counter(endings) == {0: winners, 1: racers - winners}
+    assert len(ledger.history()) == 1 + winners
+    assert ledger.balance().epsilon_left == 0
+    assert ledger.verify() == ()
+
+
+SPENDS_TO_A_DATASET = 40
+
+
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=SLOW)])
+def test_killed_at_random_points_nothing_is_lost_doubled_or_overspent(database, tmp_path, kills):
+    datasets = [f"trial {number}" for number in range(max(1, kills // 20))]
+    for dataset in datasets:
+        eq.Ledger(f"{database.address}#{dataset}").create(eq.Budget(SPENDS_TO_A_DATASET / 10))
+    markers = tmp_path / "markers"
+    markers.touch()
+    endings = nursery("kill", database.address, datasets, str(markers), kills, secrets.randbelow(2**32))
+    assert endings == [-9] * kills
+    marked = markers.read_text().splitlines()
+    assert marked
+    recorded = []
+    for dataset in datasets:
+        ledger = eq.Ledger(f"{database.address}#{dataset}")
+        assert ledger.verify() == ()
+        spends = ledger.history()[1:]
+        assert ledger.balance().epsilon_left == Decimal(SPENDS_TO_A_DATASET - len(spends)) / 10 >= 0
+        recorded += [spend.certificate for spend in spends]
+    assert len(set(recorded)) == len(recorded)
+    assert set(marked) <= set(recorded)
+    # A process dies once, so between recording and marking it can leave one spend unmarked at the most.
+    unmarked = Counter(name.split("-")[0] for name in set(recorded) - set(marked))
+    assert set(unmarked.values()) <= {1}
