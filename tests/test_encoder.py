@@ -217,7 +217,7 @@ def test_a_target_becomes_the_schemas_own_label(classes, values, found):
 
 def test_numeric_arrays_and_texts_encode_the_same():
     numbers = np.array([3.0, 50.0, -999.0, math.nan, 1e9, -0.0])
-    texts = objects(["3", "50", "-999", "nan", "1000000000", "0"])
+    texts = objects(["3", "50", "-999", "NA", "1000000000", "0"])
     for name in ("age", "work"):
         np.testing.assert_array_equal(encoded(name, numbers), encoded(name, texts))
     whole = np.array([3, 50, -999, 0])

@@ -6,7 +6,6 @@ import datetime
 import decimal
 import gzip
 import os
-import random
 import tempfile
 from pathlib import Path
 from unittest import mock
@@ -49,6 +48,9 @@ lines = st.one_of(
 )
 
 
+BLANK = (b"", b"\r")
+
+
 def rows_of(content: bytes, name: str = "table.csv", delimiter: str = ",") -> list[tuple[str | None, ...]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
@@ -73,14 +75,10 @@ def table_of(tmp_path: Path, content: bytes, name: str = "table.csv", delimiter:
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_after_the_header_are_read_and_every_line_is_one_row(body, ended):
     found = rows_of(b"a,b\n" + b"\n".join(body) + (b"\n" if ended and body else b""))
-    kept = body[:-1] if body and body[-1] in (b"", b"\r") else body
-    # A blank line before a blank end is a row; without a line end, an empty last line is not even a line.
-    assert len(found) == len(kept) - (1 if not ended and body and body[-1] == b"" and kept and kept[-1] in BLANK else 0)
+    count = len(body) if ended or not body or body[-1] else len(body) - 1
+    assert len(found) == (count - 1 if count and body[count - 1] in BLANK else count)
     assert all(type(value) is str or value is None for row in found for value in row)
     assert all(None not in row or set(row) == {None} for row in found)
-
-
-BLANK = (b"", b"\r")
 
 
 @given(st.lists(lines, min_size=1, max_size=6), lines, st.data())
@@ -96,70 +94,52 @@ def test_changing_the_bytes_of_one_line_changes_at_most_that_row(body, other, da
     ]
 
 
-@given(st.lists(lines, min_size=1, max_size=6), st.integers(1, 40), st.integers(1, 40), st.integers(1, 8))
+@given(st.lists(lines, min_size=1, max_size=6), st.integers(4, 40), st.integers(4, 40), st.integers(1, 8))
 @settings(max_examples=200, deadline=None)
 def test_a_row_is_the_same_alone_and_among_others_for_any_limits_and_batches(body, longest, field, batch):
     limits = {"LONGEST_LINE": max(longest, field), "LONGEST_FIELD": field, "BATCH_VALUES": batch}
     with contextlib.ExitStack() as stack:
         for name, value in limits.items():
             stack.enter_context(mock.patch.object(files, name, value))
-        header = b"a,b"[: max(longest, field)]
+        header = b"a,b"
         together = rows_of(header + b"\n" + b"\n".join([*body, b"x"]))[:-1]
         alone = [rows_of(header + b"\n" + line + b"\nx")[0] for line in body]
     assert together == alone
 
 
-@pytest.mark.parametrize(
-    ("line", "row"),
-    {
-        "plain": (b"1,2", ("1", "2")),
-        "windows": (b"1,2\r", ("1", "2")),
-        "quoted": (b'"1,5","say ""no"""', ("1,5", 'say "no"')),
-        "blanks are kept": (b" 1 , 2", (" 1 ", " 2")),
-        "empty values": (b",", ("", "")),
-        "a stray quote": (b'"1,2', (None, None)),
-        "a quote inside a value": (b'1",2', ('1"', "2")),
-        "too few fields": (b"1", (None, None)),
-        "too many fields": (b"1,2,3", (None, None)),
-        "nothing": (b"", (None, None)),
-        "a zero byte": (b"1,\0", (None, None)),
-        "a quoted zero byte": (b'"1","\0"', (None, None)),
-        "a lone carriage return": (b"1\r3,2", (None, None)),
-        "a quoted carriage return": (b'"1\r3",2', ("1\r3", "2")),
-        "a Unicode line separator": ("1\u2028,2".encode(), ("1\u2028", "2")),
-        "no UTF-8": (b"\xff1,\xe2\x82", ("\ufffd1", "\ufffd")),
-    }.values(),
-    ids=[
-        "plain",
-        "windows",
-        "quoted",
-        "blanks are kept",
-        "empty values",
-        "a stray quote",
-        "a quote inside a value",
-        "too few fields",
-        "too many fields",
-        "nothing",
-        "a zero byte",
-        "a quoted zero byte",
-        "a lone carriage return",
-        "a quoted carriage return",
-        "a Unicode line separator",
-        "no UTF-8",
-    ],
-)
-def test_a_line_becomes_this_row(line, row):
+LINES = {
+    "plain": (b"1,2", ("1", "2")),
+    "windows": (b"1,2\r", ("1", "2")),
+    "quoted": (b'"1,5","say ""no"""', ("1,5", 'say "no"')),
+    "blanks are kept": (b" 1 , 2", (" 1 ", " 2")),
+    "empty values": (b",", ("", "")),
+    "a stray quote": (b'"1,2', (None, None)),
+    "a quote inside a value": (b'1",2', ('1"', "2")),
+    "too few fields": (b"1", (None, None)),
+    "too many fields": (b"1,2,3", (None, None)),
+    "nothing": (b"", (None, None)),
+    "a zero byte": (b"1,\0", (None, None)),
+    "a quoted zero byte": (b'"1","\0"', (None, None)),
+    "a lone carriage return": (b"1\r3,2", (None, None)),
+    "a quoted carriage return": (b'"1\r3",2', ("1\r3", "2")),
+    "a Unicode line separator": ("1\u2028,2".encode(), ("1\u2028", "2")),
+    "no UTF-8": (b"\xff1,\xe2\x82", ("\ufffd1", "\ufffd")),
+}
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_a_line_becomes_this_row(case):
+    line, row = LINES[case]
     assert rows_of(b"a,b\n" + line + b"\n3,4\n") == [row, ("3", "4")]
 
 
-@given(st.lists(st.text(alphabet='ab",; \t|\u00e9', max_size=6), min_size=1, max_size=4), st.sampled_from(",;|\t"))
+@given(st.lists(st.text(alphabet='ab",; \t|\u00e9', max_size=6), min_size=2, max_size=4), st.sampled_from(",;|\t"))
 @settings(max_examples=200, deadline=None)
 def test_lines_read_as_the_csv_module_reads_them(fields, delimiter):
     line = delimiter.join(fields)
-    header = delimiter.join(f"c{place}" for place in range(len(next(csv.reader([line], delimiter=delimiter), [""]))))
-    expected = next(csv.reader([line], delimiter=delimiter), None)
-    found = rows_of(f"{header}\n{line}\nend".encode(), delimiter=delimiter)[0]
-    assert list(found) == (expected or [None])
+    (expected,) = csv.reader([line], delimiter=delimiter)
+    header = delimiter.join(f"c{place}" for place in range(len(expected)))
+    assert rows_of(f"{header}\n{line}\nend".encode(), delimiter=delimiter)[0] == tuple(expected)
 
 
 def test_the_bytes_of_a_line_beyond_the_limit_are_passed_over_in_pieces(tmp_path):
@@ -236,7 +216,7 @@ REFUSED = {
     "no suffix": ("table", b"a,b\n", "known by its suffix"),
     "packed Parquet": ("t.parquet.gz", gzip.compress(b""), "known by its suffix"),
     "not packed": ("t.csv.gz", b"a,b\n1,2\n", "gzip"),
-    "packed and cut": ("t.csv.gz", gzip.compress(b"a,b\n" * 9)[:14], "cannot be opened"),
+    "packed and cut": ("t.csv.gz", gzip.compress(b"a,b\n" * 9)[:14], "damaged"),
     "empty Parquet": ("t.parquet", b"", "damaged"),
     "text as Parquet": ("t.parquet", b"a,b\n1,2\n", "damaged"),
     "empty Arrow": ("t.arrow", b"", "damaged"),
@@ -326,8 +306,8 @@ def everything() -> pa.Table:
             "coded text": pa.array(["a", "b", None]).dictionary_encode(),
             "coded number": pa.array([7, 8, None]).dictionary_encode(),
             "day": pa.array([day, day, None]),
-            "moment": pa.array([moment, moment, None], pa.timestamp("s", "UTC")),
-            "time": pa.array([noon, noon, None], pa.time32("s")),
+            "moment": pa.array([moment, moment, None], pa.timestamp("ms", "UTC")),
+            "time": pa.array([noon, noon, None], pa.time32("ms")),
             "span": pa.array([datetime.timedelta(seconds=5), datetime.timedelta(0), None], pa.duration("s")),
             "nothing": pa.nulls(3),
         }
@@ -347,8 +327,8 @@ EXPECTED = {
     "coded text": ["a", "b", None],
     "coded number": [7.0, 8.0, None],
     "day": ["2020-02-29", "2020-02-29", None],
-    "moment": ["2020-02-29T12:30:00", "2020-02-29T12:30:00", None],
-    "time": ["12:30:00", "12:30:00", None],
+    "moment": ["2020-02-29T12:30:00.000", "2020-02-29T12:30:00.000", None],
+    "time": ["12:30:00.000", "12:30:00.000", None],
     "span": ["5", "0", None],
     "nothing": [None, None, None],
 }
@@ -380,18 +360,18 @@ def plain(values: np.ndarray) -> list[object]:
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_type_is_read_and_its_kind_is_told_by_the_type(tmp_path, name):
-    source = everything()
-    if WRITERS[name] is pa.parquet.write_table:
-        source = source.drop_columns(["half", "nothing"]) if pa.__version__ < "15" else source
-    WRITERS[name](source, tmp_path / name)
+    WRITERS[name](everything(), tmp_path / name)
     table = open_table(tmp_path / name)
     assert table.names == tuple(EXPECTED)
     assert table.n_samples == (None if WRITERS[name] is write_stream else 3)
-    # Parquet keeps a span as a whole number, and PyArrow's own notes tell it the type.
-    assert {name for name, kind in table.kinds.items() if kind == "number"} == NUMBERS
+    numbers, expected = NUMBERS, EXPECTED
+    if WRITERS[name] is pa.parquet.write_table:
+        # Parquet has no type for a span: it is a whole number there.
+        numbers, expected = {*NUMBERS, "span"}, {**EXPECTED, "span": [5.0, 0.0, None]}
+    assert {name for name, kind in table.kinds.items() if kind == "number"} == numbers
     assert {name for name, kind in table.kinds.items() if kind == "unknown"} == {"nothing"}
     (batch,) = table.batches(table.names)
-    assert {column: plain(values) for column, values in batch.items()} == EXPECTED
+    assert {column: plain(values) for column, values in batch.items()} == expected
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -443,6 +423,12 @@ def test_text_that_is_no_utf8_is_a_value_and_does_not_raise(tmp_path, name):
     assert batch["a"].tolist() == batch["b"].tolist() == ["a", "\ufffd\ufffd"]
 
 
+def test_text_of_pandas_that_is_no_utf8_is_a_value_and_does_not_raise():
+    frame = pa.table({"a": bad_text()}).to_pandas(types_mapper={pa.string(): pd.StringDtype("pyarrow")}.get)
+    (batch,) = FrameTable(frame).batches(["a"])
+    assert batch["a"].tolist() == ["a", "\ufffd\ufffd"]
+
+
 @pytest.mark.parametrize("name", ["t.arrow", "t.ipc"])
 def test_times_that_no_clock_shows_are_values_and_do_not_raise(tmp_path, name):
     far = pa.py_buffer(np.array([2**63 - 1, -(2**62), 5], np.int64).tobytes())
@@ -475,13 +461,14 @@ def test_opening_a_parquet_file_reads_its_footer_and_damage_elsewhere_shows_only
     with pytest.raises(TableUnreadable) as failure:
         list(table.batches(["a"]))
     assert str(failure.value) == str(TableUnreadable())
+    assert isinstance(failure.value, EquipoiseError)
     assert isinstance(failure.value, OSError)
     assert failure.value.__suppress_context__
 
 
 def test_a_packed_file_that_is_cut_fails_with_a_constant_text(tmp_path):
-    rng = random.Random(1)
-    packed = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (rng.random() * 9e9, 1) for _ in range(20_000)))
+    numbers = np.random.default_rng(1).integers(10**9, size=50_000).tolist()
+    packed = gzip.compress(b"a,b\n" + b"".join(b"%d,1\n" % number for number in numbers))
     table = table_of(tmp_path, packed[:-5000], "t.csv.gz")
     with pytest.raises(TableUnreadable):
         list(table.batches(["a"]))
@@ -500,15 +487,15 @@ def test_a_file_that_vanishes_after_opening_fails_with_a_constant_text(tmp_path,
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_damaged_file_is_refused_or_read_but_never_ends_the_process(tmp_path, name):
-    rng = random.Random(7)
-    texts = [rng.choice(["a", "bcd", "é"]) for _ in range(50)]
+    rng = np.random.default_rng(7)
+    texts = rng.choice(["a", "bcd", "é"], size=50).tolist()
     columns = {"a": pa.array(range(50)), "b": pa.array(texts), "c": pa.array(texts).dictionary_encode()}
     WRITERS[name](pa.table(columns), tmp_path / name)
     content = (tmp_path / name).read_bytes()
     for _ in range(60):
         damaged = bytearray(content)
-        for _ in range(rng.choice([1, 1, 3])):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        for spot in rng.integers(len(damaged), size=rng.choice([1, 1, 3])):
+            damaged[spot] = rng.integers(256)
         (tmp_path / name).write_bytes(damaged)
         with contextlib.suppress(InvalidData, TableUnreadable):
             table = open_table(tmp_path / name)
@@ -641,7 +628,3 @@ def test_a_frame_that_is_no_table_of_columns_is_refused_with_a_remedy(case):
     with pytest.raises(InvalidData) as refusal:
         FrameTable(make())
     assert says in str(refusal.value)
-
-
-def test_what_is_unreadable_is_an_error_of_ours():
-    assert issubclass(TableUnreadable, EquipoiseError)

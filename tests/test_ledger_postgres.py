@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 import equipoise as eq
-from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra
+from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra, Overdraft
 from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import store
+from equipoise.proof.ledger import chain, store
 from equipoise.proof.request import Request
 
 pytest_plugins = ["postgres_server"]
@@ -193,3 +193,31 @@ def test_an_entry_put_in_behind_the_lock_is_refused_by_the_key(postgres, name, l
             connection.execute("INSERT INTO entries SELECT 2, dataset, kind, '0.0', '0.0', '', '', '', '' FROM entries")
     with pytest.raises(eq.errors.LedgerTampered):
         ledger.admit(PLAN)
+
+
+def test_a_spend_that_waited_for_the_lock_sees_what_was_spent_meanwhile(postgres, name, ledger):
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    endings: list[str] = []
+
+    def spend() -> None:
+        try:
+            ledger.admit(PLAN)
+        except Overdraft:
+            endings.append("refused")
+        else:
+            endings.append("admitted")
+
+    with postgres.connect(name) as connection:
+        connection.execute(f"SELECT pg_advisory_lock({store.ADVISORY_LOCK})")
+        spender = threading.Thread(target=spend)
+        spender.start()
+        # The server's own default, serializable, would show the spender the history from before it waited.
+        while spender.is_alive() and connection.execute(waiting).fetchone() == (0,):
+            pass
+        everything = chain.following(ledger.history(), "trial", "spend", eq.Budget(1.0))
+        connection.execute(
+            "INSERT INTO entries VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)", dataclasses.astuple(everything)
+        )
+    spender.join()
+    assert endings == ["refused"]
+    assert ledger.verify() == ()

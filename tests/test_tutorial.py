@@ -19,7 +19,7 @@ HEADER = re.search(r"^    (age,.*)$", TEXT, re.MULTILINE).group(1).split(",")
 
 
 def made_up_rows(count: int, generator: np.random.Generator, target: bool) -> str:
-    """Return lines of a CSV file: numbers in their bounds, levels from the schema, and a target that depends on both."""
+    """Return lines of a CSV file: numbers in their bounds, levels of the schema, and a target that depends on two."""
     facts = tomllib.loads((DOCS / "tutorial" / "adult.toml").read_text())
     age, schooling = generator.integers(17, 91, count), generator.integers(1, 17, count)
     columns = {"age": age, "education_num": schooling}
@@ -31,7 +31,10 @@ def made_up_rows(count: int, generator: np.random.Generator, target: bool) -> st
     rich = 0.05 * (age - 50) + 0.5 * (schooling - 8) + generator.logistic(size=count) > 0
     columns["income"] = np.where(rich, ">50K", "<=50K")
     names = HEADER if target else HEADER[:-1]
-    lines = [",".join(names), *(",".join(map(str, row)) for row in zip(*(columns[name] for name in names), strict=True))]
+    lines = [
+        ",".join(names),
+        *(",".join(map(str, row)) for row in zip(*(columns[name] for name in names), strict=True)),
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from equipoise.artifact.staging import new_file
 from equipoise.cli.options import AsJson, Delimiter
-from equipoise.errors import InvalidParameter
 from equipoise.learn.diagnosis import check_table
 from equipoise.learn.files import open_table
 from equipoise.learn.schema import Schema
@@ -30,9 +30,11 @@ def draft(
     if out is None:
         print(text, end="")
         return
-    _write(out, text)
+    with new_file(out) as file:
+        file.write(text)
     blanks = len(Schema.from_text(text).blanks())
-    command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
+    separated = [] if delimiter == "," else ["--delimiter", delimiter]
+    command = shlex.join(["equipoise", "schema", "check", str(data), str(out), *separated])
     print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")
 
 
@@ -48,18 +50,3 @@ def check(
     facts.require_complete()
     diagnosis = check_table(facts, open_table(data, delimiter))
     print(json.dumps(diagnosis.to_plain(), indent=2) if as_json else diagnosis)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InvalidParameter(
-            "a new file", f"{path} exists", "choose another name: files are never overwritten"
-        ) from None
-    except (OSError, ValueError) as error:
-        found = error.strerror if isinstance(error, OSError) else "a name that no file can have"
-        raise InvalidParameter(
-            f"to write {path}", f"{found}", "choose a folder that exists and can be written"
-        ) from None

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.errors import DomainMissing, InvalidParameter
 from equipoise.learn.encoded import encoded_rows
 from equipoise.learn.encoder import Encoder
-from equipoise.learn.raw import FrameTable, RawTable
+from equipoise.learn.joined import raw_table
 from equipoise.learn.schema import Schema
 
 Array = NDArray[np.float64]
@@ -52,7 +52,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that the columns are there; nothing is learned, and no row is read."""
         schema = self._encoder().schema
-        encoded_rows(schema, _raw(X))
+        encoded_rows(schema, raw_table(X))
         self.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
         self.n_features_in_ = len(schema.columns)
         return self
@@ -61,7 +61,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         """Return the encoded rows of a data frame; columns that are no features are ignored, and no value raises."""
         check_is_fitted(self, "n_features_in_")
         encoder = self._encoder()
-        return np.concatenate([np.empty((0, encoder.width)), *encoded_rows(encoder.schema, _raw(X))])
+        return np.concatenate([np.empty((0, encoder.width)), *encoded_rows(encoder.schema, raw_table(X))])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the encoded columns."""
@@ -82,7 +82,3 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _raw(X: Any) -> RawTable:
-    return X if isinstance(X, RawTable) else FrameTable(X)

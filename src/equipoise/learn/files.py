@@ -11,7 +11,9 @@ import gzip
 import io
 import itertools
 import os
+import re
 import stat
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +32,8 @@ LONGEST_FIELD = 2**17
 BATCH_VALUES = 2**15
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
+# How a Parquet footer holds the notes that Arrow's writers leave there: a key, and a text that starts like this.
+ARROW_NOTES = re.compile(rb"(?<=\x18\x0c)ARROW(?=:schema\x18[\x80-\xff]*[\x00-\x7f]/////)")
 DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 
 
@@ -131,7 +135,7 @@ def _open_plain(location: Path) -> BinaryIO:
 
 
 def _open_gzip(location: Path) -> BinaryIO:
-    return io.BufferedReader(gzip.open(location, "rb"), 2**20)
+    return io.BufferedReader(gzip.open(location, "rb"), 2**16)
 
 
 class CsvTable(RawTable):
@@ -150,10 +154,10 @@ class CsvTable(RawTable):
         try:
             with self._open(self._location) as file:
                 line = file.readline(LONGEST_LINE + 1)
-        except gzip.BadGzipFile:
-            remedy = "write it again; if it is plain text, rename it to end in .csv"
-            raise InvalidData("a file packed by gzip", f"{self.source} is not", remedy) from None
-        except Exception as fault:  # a damaged gzip stream raises errors of several kinds
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            remedy = "pack it again; if it is plain text, rename it to end in .csv"
+            raise InvalidData("a file packed by gzip", f"{self.source}, which is not, or is damaged", remedy) from None
+        except OSError as fault:
             raise _cannot_open(self._location, fault) from None
         if len(line) > LONGEST_LINE:
             found = f"a first line of more than {LONGEST_LINE // 2**20} MiB in {self.source}"
@@ -262,25 +266,41 @@ class ParquetTable(RawTable):
     """A Parquet file of which the footer was read; `open_table` makes it."""
 
     def __init__(self, location: Path) -> None:
-        from pyarrow import parquet  # type: ignore[import-untyped]
-
         self.source = location.name
         self._location = location
-        with _opening(location, "a Parquet file"), parquet.ParquetFile(location) as file:
-            schema = file.schema_arrow
+        with _opening(location, "a Parquet file"):
+            self._footer = _parquet_footer(location)
+            schema = self._footer.schema.to_arrow_schema()
             names: list[str] = schema.names
             # The footer also keeps each column's extremes: they are private, and nothing here looks at them.
-            self.n_samples = int(file.metadata.num_rows)
+            self.n_samples = int(self._footer.num_rows)
         self.names = check_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-untyped]
 
-        with _constant_failure(), parquet.ParquetFile(self._location) as file:
+        with _constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
             for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
                 yield {name: arrow_values(batch.column(name)) for name in names}
+
+
+def _parquet_footer(location: Path) -> Any:
+    """Return the footer of a Parquet file without the notes of Arrow's writers.
+
+    They ask for coded text, and PyArrow checks its UTF-8 while it makes the codes: a value would raise. Parquet's own
+    types say all that is needed.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    with open(location, "rb") as file:
+        file.seek(-8, os.SEEK_END)
+        ending = file.read(8)
+        file.seek(-8 - int.from_bytes(ending[:4], "little"), os.SEEK_END)
+        footer = ARROW_NOTES.sub(b"arrow", file.read()[:-8])
+    return parquet.read_metadata(pyarrow.BufferReader(b"PAR1" + footer + ending))
 
 
 class ArrowTable(RawTable):
@@ -295,9 +315,10 @@ class ArrowTable(RawTable):
             with self._reader() as reader:
                 schema = reader.schema
                 names: list[str] = schema.names
-            self.n_samples = None if self._stream else self._count()
         self.names = check_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
+        with _opening(location, "an Arrow or Feather file"):
+            self.n_samples = None if self._stream else self._count()
 
     @contextlib.contextmanager
     def _reader(self, **options: Any) -> Iterator[Any]:

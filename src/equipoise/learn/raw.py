@@ -189,7 +189,8 @@ def _pandas_categories(column: "nw.Series[Any]") -> Any:
 def _column_values(column: "nw.Series[Any]") -> NDArray[Any]:
     """Return a batch of a pandas or Polars column as an array whose type follows from the column's."""
     native = column.to_native()
-    if hasattr(native.dtype, "pyarrow_dtype"):
+    # pandas keeps text in Arrow's memory too, and would raise where that is no UTF-8.
+    if hasattr(native.dtype, "pyarrow_dtype") or getattr(native.dtype, "storage", None) == "pyarrow":
         import pyarrow  # type: ignore[import-untyped]
 
         converted = pyarrow.array(native)

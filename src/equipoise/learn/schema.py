@@ -77,10 +77,7 @@ class Schema:
                 "something else",
                 'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
             )
-        epsilon = plain(self.private_bounds)
-        if epsilon is not None:
-            remedy = "pass the epsilon that private bounds may cost, for example 0.1"
-            epsilon = require_number("private_bounds", epsilon, above=0.0, largest=LARGEST_EPSILON, remedy=remedy)
+        epsilon = None if self.private_bounds is None else _price(self.private_bounds)
         faults = Faults()
         self._check_columns(faults)
         settle(
@@ -213,7 +210,8 @@ class Schema:
         remedy = "fill each in from what is publicly known: docs/schema.md says what to look up"
         if any(path.endswith(".bounds") for path in blanks):
             remedy += (
-                "; blank bounds can also be paid for in a fit, by with_private_bounds(0.1) or --private-bounds 0.1"
+                "; or let a part of epsilon pay for blank bounds: train --private-bounds 0.1 on the command line, "
+                "schema.with_private_bounds(0.1) in Python"
             )
         count = "1 blank" if len(blanks) == 1 else f"{len(blanks)} blanks"
         raise SchemaInvalid("a complete schema", f"{count}: {', '.join(blanks)}", remedy)
@@ -228,7 +226,7 @@ class Schema:
         """Return the schema with blank bounds to be paid for by a part of the budget."""
         if not self.unbounded:
             raise InvalidParameter("blank bounds to pay for", "a schema that has none", "leave private bounds out")
-        return replace(self, private_bounds=epsilon)
+        return replace(self, private_bounds=_price(epsilon))
 
     def with_bounds(self, bounds: Mapping[str, Bounds]) -> Self:
         """Return the schema with blank bounds filled in; a declared fill outside of them moves to the nearer one."""
@@ -265,3 +263,9 @@ class Schema:
     def task(self) -> Literal["classification", "regression"]:
         """What the target asks for."""
         return "regression" if self.target.classes is None else "classification"
+
+
+def _price(epsilon: object) -> float:
+    """Return the epsilon that pays for private bounds; refuse what is none."""
+    remedy = "pass the part of epsilon that private bounds may cost, for example 0.1"
+    return require_number("private_bounds", plain(epsilon), above=0.0, largest=LARGEST_EPSILON, remedy=remedy)

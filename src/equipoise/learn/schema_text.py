@@ -79,7 +79,7 @@ def load(path: str | Path) -> str:
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         found = error.strerror if isinstance(error, OSError) else "a name that no file can have"
         raise SchemaInvalid(f"a schema at {path}", f"{found}", "pass the path of a schema.toml") from None
     if len(content) > LARGEST_FILE:
@@ -100,6 +100,9 @@ def parse(text: str, source: str) -> dict[str, Any]:
     >>> parse("n = 100", "the text")
     {'n': 100}
     """
+    if not isinstance(text, str):
+        remedy = 'pass the text of a schema; a file is read by Schema.from_toml("schema.toml")'
+        raise SchemaInvalid(f"a schema in {source}", f"an object of type {type(text).__name__}", remedy)
     if not _is_unicode(text):
         raise SchemaInvalid(f"a schema in {source}", "text that is not Unicode", "save it as UTF-8 text")
     if len(text.encode()) > LARGEST_FILE:

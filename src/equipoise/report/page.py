@@ -82,7 +82,12 @@ def escape(text: str) -> str:
     >>> escape('</script><img src="x">')
     '&lt;/script&gt;&lt;img src=&quot;x&quot;&gt;'
     """
-    return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
+    return html.escape(_encodable(text))
+
+
+def _encodable(text: str) -> str:
+    # Half a surrogate pair, which a name from a JSON file may hold, has no place in UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def table(
@@ -140,10 +145,8 @@ def document(title: str, body: str, charts: Mapping[str, str], runtime: str, sty
         What the page adds to the common style sheet.
     """
     blocks = {"theme": json.dumps(THEME), **{f"{name}-data": text for name, text in charts.items()}}
-    # A specification is data: nothing in it may end the element that holds it.
     data = "".join(
-        f'<script type="application/json" id="{escape(name)}">{text.replace("<", chr(92) + "u003c")}</script>'
-        for name, text in blocks.items()
+        f'<script type="application/json" id="{escape(name)}">{_inert(text)}</script>' for name, text in blocks.items()
     )
     library = runtime.replace("\r\n", "\n").replace("</script", "<\\/script")
     # Only these two scripts may run, and nothing may be fetched, even if a text should slip through unescaped.
@@ -158,6 +161,11 @@ def document(title: str, body: str, charts: Mapping[str, str], runtime: str, sty
 {body}
 {data}<script>{library}</script><script type="module">{DRAWING}</script></body></html>
 """
+
+
+def _inert(data: str) -> str:
+    # Nothing in a piece of JSON may end the element that holds it.
+    return _encodable(data).replace("<", "\\u003c")
 
 
 def _hash(script: str) -> str:

@@ -1,0 +1,148 @@
+"""`equipoise ledger create | show | history | export | verify`."""
+
+import dataclasses
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+import sqlalchemy as sql
+from typer.testing import CliRunner, Result
+
+import equipoise as eq
+from equipoise.cli.ledger import group
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.request import Request
+
+pytest_plugins = ["postgres_server"]
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+
+
+def run(*arguments: object) -> Result:
+    """Run the command; a refusal is raised, as the program's entrance expects."""
+    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}).invoke(group, list(map(str, arguments)))
+    if isinstance(result.exception, EquipoiseError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def reference(database) -> str:
+    reference = f"{database.address}#trial"
+    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5).exit_code == 0
+    eq.Ledger(reference).admit(PLAN)
+    return reference
+
+
+def test_create_gives_a_budget_once(reference):
+    assert eq.Ledger(reference).balance().limit == eq.Budget(1.0, 1e-5)
+    with pytest.raises(LedgerRefused, match="never changed"):
+        run("create", reference, "--epsilon", 2)
+
+
+@pytest.mark.parametrize("wrong", [("--epsilon", -1), ("--epsilon", "nan"), ("--epsilon", 1, "--delta", 1)])
+def test_create_refuses_a_budget_that_means_nothing_and_makes_no_file(tmp_path, wrong):
+    with pytest.raises(InvalidParameter):
+        run("create", f"sqlite:///{tmp_path}/ledger.db#trial", *wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference):
+    shown = run("show", reference).stdout
+    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "for fixed budgets; admits nothing"):
+        assert words in shown
+    record = json.loads(run("show", reference, "--json").stdout)
+    assert record["dataset"] == "trial"
+    assert record["limit"] == {"epsilon": "1.0", "delta": "1e-05"}
+    assert record["spent"] == {"epsilon": "0.1", "delta": "0.000001"}
+    assert record["left"] == {"epsilon": "0.9", "delta": "0.000009"}
+    assert record["spends"] == 1
+    assert record["fixed_budgets"]["meaning"] == "for fixed budgets; admits nothing"
+
+
+def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
+    eq.Ledger(reference).create(eq.Budget(5.0))
+    for _ in range(40):
+        request = dataclasses.replace(PLAN.request, budget=eq.Budget(0.125))
+        eq.Ledger(reference).admit(dataclasses.replace(PLAN, request=request))
+    figure = json.loads(run("show", reference, "--extra-delta", 0.1, "--json").stdout)["fixed_budgets"]
+    exact = 40 * 0.125 * math.tanh(0.0625) + math.sqrt(2 * 40 * 0.125**2 * math.log(10))
+    assert exact < figure["epsilon"] < exact * (1 + 1e-5)
+    assert 0.1 < figure["delta"] < 0.1 * (1 + 2e-5)
+    assert figure["extra_delta"] == 0.1
+
+
+def test_history_lists_every_entry(reference):
+    shown = run("history", reference).stdout
+    assert PLAN.digest in shown
+    assert "does not hold" not in shown
+    budget, spend = json.loads(run("history", reference, "--json").stdout)
+    assert (budget["kind"], spend["kind"], spend["certificate"]) == ("budget", "spend", PLAN.digest)
+
+
+def test_an_export_is_written_once_and_verified_against(reference, tmp_path):
+    file = tmp_path / "export.json"
+    assert run("export", reference, "--out", file).exit_code == 0
+    assert file.read_text() == run("export", reference).stdout == eq.Ledger(reference).export()
+    with pytest.raises(OutputRefused):
+        run("export", reference, "--out", file)
+    eq.Ledger(reference).admit(PLAN)
+    done = run("verify", reference, "--against", file)
+    assert done.exit_code == 0
+    assert "intact: 3 entries of 'trial'" in done.stdout
+    assert "only with --against" in run("verify", reference).stdout
+    assert json.loads(run("verify", reference, "--json").stdout) == {"intact": True, "faults": []}
+
+
+def test_verify_names_the_fault_and_ends_with_1(reference, database, tmp_path):
+    kept = tmp_path / "export.json"
+    run("export", reference, "--out", kept)
+    database.drop_triggers()
+    table = database.entries()
+    with database.engine.begin() as connection:
+        connection.execute(sql.update(table).where(table.c.number == 2).values(epsilon="0.01"))
+    done = run("verify", reference)
+    assert done.exit_code == 1
+    assert "entry 2: a field was altered" in done.stdout
+    record = json.loads(run("verify", reference, "--against", kept, "--json").stdout)
+    assert record["intact"] is False
+    assert record["faults"][-1] == "entry 2 of the export differs"
+    assert "does not hold" in run("history", reference).stdout
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"{}"])
+def test_what_is_no_export_is_refused(reference, tmp_path, content):
+    file = tmp_path / "export.json"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises((InvalidParameter, LedgerRefused), match="equipoise ledger export"):
+        run("verify", reference, "--against", file)
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify"])
+def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
+    with pytest.raises(LedgerUnreachable, match="equipoise ledger create"):
+        run(command, f"sqlite:///{tmp_path}/none.db#trial")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_with_markup_is_shown_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    assert "'[red]x[/]'" in run("create", "[red]x[/]", "--epsilon", 1).stdout
+    for command in ("show", "history", "verify"):
+        assert "'[red]x[/]'" in run(command, "[red]x[/]").stdout
+
+
+def test_the_program_knows_the_group_and_refuses_in_three_lines(tmp_path):
+    program = [sys.executable, "-c", "from equipoise.cli import main; main()", "ledger"]
+    environment = {**os.environ, "EQUIPOISE_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
+    done = subprocess.run([*program, "show", "adult"], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 3
+    assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
+    assert "equipoise ledger create adult --epsilon E --delta D" in done.stderr

@@ -1,0 +1,347 @@
+"""The page of a release: functions of its certificate and weights, and nothing else."""
+
+import hashlib
+import itertools
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.ledger import Balance
+from equipoise.proof.mechanisms import named
+from equipoise.proof.noise import SeededSource
+from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.release_report import noise_of_a_weight, page_of, record_of
+from equipoise.vocabulary import losses
+from equipoise.vocabulary.facts import Budget
+from sample_releases import HOSTILE, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, releases
+
+
+class Outline(HTMLParser):
+    """Elements of a page in order, and the text outside of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._silent = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._silent = tag in ("script", "style")
+
+    def handle_endtag(self, tag):
+        self._silent = False
+
+    def handle_data(self, data):
+        if not self._silent:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+
+def specification(page: str, name: str) -> dict:
+    """Return the data of a chart as the page holds it."""
+    return json.loads(page.split(f'id="{name}-data">', 1)[1].split("</script>", 1)[0])
+
+
+def bars(page: str) -> list[dict]:
+    """Return the rows of the chart of weights."""
+    return specification(page, "weights")["data"]["values"]
+
+
+@pytest.mark.parametrize("name", sorted(releases()))
+def test_the_page_says_what_was_released_and_why_it_is_private(name):
+    certificate = releases()[name]
+    text = Outline(page_of_sample(name)).text
+    delta = "0" if certificate.delta == 0 else "1e-06"
+    for said in (
+        f"(1, {delta})-differential privacy, replace-one",
+        "e^1 = 2.718 times as likely",
+        "73.2 % of cases",
+        "The claim is proved",
+        "Nobody is named who vouches",
+        "equipoise verify release/",
+        "consistent; origin unproved",
+        f"by {certificate.theorem}",
+        certificate.mechanism,
+        certificate.digest,
+        "5,000 rows, 4 columns",
+        "income=low & high",
+        "Not recorded in a ledger",
+        *certificate.caveats,
+    ):
+        assert said in text, said
+    assert re.sub(r"\s+", " ", certificate.explain()).strip() in text
+
+
+def test_approximate_privacy_names_what_delta_adds():
+    assert "as likely as before, and 1e-06 on top" in Outline(page_of_sample("noisy-gradient")).text
+    assert "on top" not in Outline(page_of_sample("output")).text
+
+
+@pytest.mark.parametrize("name", sorted(releases()))
+def test_the_same_release_gives_the_same_bytes(name):
+    certificate = releases()[name]
+    assert page_of(certificate, *made_up(certificate), feature_names=NAMES) == page_of_sample(name)
+
+
+def test_another_process_gives_the_same_bytes():
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import sample_releases as samples; "
+    program += "sys.stdout.buffer.write(samples.page_of_sample('objective').encode())"
+    command = [sys.executable, "-c", program, str(Path(__file__).parent)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    # A digest, because a difference of two pages of a megabyte is no message.
+    assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(page_of_sample("objective").encode()).digest()
+
+
+@pytest.mark.parametrize("name", sorted(releases()))
+def test_headings_are_in_order_tables_have_captions_and_charts_have_words(name):
+    elements = Outline(page_of_sample(name)).elements
+    levels = [int(tag[1]) for tag, _ in elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    tags = [tag for tag, _ in elements]
+    assert tags.count("table") == tags.count("caption") > 3
+    charts = [attributes for _, attributes in elements if "data-chart" in attributes]
+    assert len(charts) >= 4
+    assert all(attributes["aria-label"] and attributes["role"] == "img" for attributes in charts)
+
+
+def test_nothing_on_the_page_points_outside():
+    for tag, attributes in Outline(hostile_page()).elements:
+        for key in ("src", "href", "action", "data", "srcset"):
+            assert attributes.get(key) in (None, "data:,"), (tag, attributes)
+        assert not any(key.startswith("on") for key in attributes)
+
+
+def test_hostile_names_are_escaped_in_words_and_inert_in_charts():
+    page = hostile_page()
+    outline = Outline(page)
+    assert not {"img", "iframe", "object"} & {tag for tag, _ in outline.elements}
+    # Theme, four charts, library, drawing: no name has opened another script.
+    assert [tag for tag, _ in outline.elements].count("script") == 7
+    assert [tag for tag, _ in outline.elements].count("style") == 1
+    assert set(HOSTILE.values()) <= {row["name"] for row in bars(page)}
+    fields = set(re.findall(r'"field": ?"([^"]*)"', json.dumps(specification(page, "weights")["layer"])))
+    assert fields == {"label", "name", "output", "value", "kind", "low", "high"}
+
+
+def test_a_name_that_is_no_unicode_can_still_be_written():
+    page = page_of(releases()["output"], *made_up(releases()["output"]), feature_names=["\ud800", "b", "c", "d"])
+    assert page.encode("utf-8")
+
+
+def test_bounds_of_noise_on_the_weights_are_the_releases_own():
+    certificate = releases()["output"]
+    errors = record_of(certificate, *made_up(certificate)).errors
+    at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
+    assert errors.own
+    assert at_claim.training == certificate.argument.excess_risk
+    assert at_claim.population == eq.risk(certificate)["J4.linear.mean"].value
+    trainings = [point.training for point in errors.over_epsilon]
+    assert len(trainings) == 9
+    assert trainings == sorted(trainings, reverse=True)
+    assert errors.modelled == ()
+    # alpha="public" picks the smallest training bound.
+    assert min(errors.over_alpha, key=lambda point: point.training).place == certificate.alpha
+    assert "These bounds are certified for this release" in page_of_sample("output")
+
+
+@pytest.mark.parametrize("name", ["objective", "noisy-gradient", "sufficient-statistics"])
+def test_another_route_shows_what_noise_on_the_weights_would_certify_and_says_so(name):
+    certificate = releases()[name]
+    errors = record_of(certificate, *made_up(certificate)).errors
+    other = Certificate.issue(replace(certificate.request, mechanism="output"))
+    at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
+    assert not errors.own
+    assert at_claim.training == other.argument.excess_risk
+    assert errors.alpha == other.alpha
+    assert dict(errors.modelled)[1.0] == certificate.argument.cost
+    text = Outline(page_of_sample(name)).text
+    assert "they are not bounds for this release" in text
+    assert "Modelled, not certified" in text
+
+
+def test_points_that_cannot_be_certified_are_left_out():
+    paid = PrivateBounds(("age",), 0.5)
+    certificate = Certificate.issue(replace(releases()["output"].request, private_bounds=paid))
+    errors = record_of(certificate, *made_up(certificate)).errors
+    # Below 0.5 nothing would be left for the model.
+    assert [point.place > 0.5 for point in errors.over_epsilon] == [True] * 6
+
+
+def test_private_bounds_are_shown_and_population_bounds_are_not():
+    request = replace(releases()["output"].request, private_bounds=PrivateBounds(("age",), 0.2))
+    certificate = Certificate.issue(request).with_bounds((ReleasedBounds("age", 15.0, 70.0),))
+    record = record_of(certificate, *made_up(certificate))
+    # With bounds that depend on the rows, the loss does too, and statements about a fixed one do not apply.
+    assert all(point.population is None for point in record.errors.over_epsilon)
+    assert record.errors.statements == ()
+    assert record.curve[0].delta == 1.0
+    text = Outline(page_of(certificate, *made_up(certificate))).text
+    assert "Private bounds" in text
+    assert "epsilon 0.2 of the 1 paid for that" in text
+    assert "age 15 70" in text
+
+
+def test_the_fine_curve_goes_through_the_certificates_points():
+    certificate = releases()["objective"]
+    fine = {point.epsilon: point.delta for point in record_of(certificate, *made_up(certificate)).curve}
+    assert len(fine) == 81
+    for point in certificate.argument.curve:
+        assert fine[point.epsilon] == pytest.approx(point.delta, rel=1e-12)
+
+
+def test_a_certificate_of_another_version_keeps_its_own_points():
+    certificate = releases()["output"]
+    other = replace(certificate.argument.curve[0], delta=0.4)
+    changed = replace(certificate, argument=replace(certificate.argument, curve=(other,)))
+    assert [point.delta for point in record_of(changed, *made_up(changed)).curve] == [0.4]
+
+
+def test_the_noise_of_a_weight_of_several_classes_is_that_of_the_free_ones():
+    certificate = releases()["several classes"]
+    argument, loss = certificate.argument, losses.named(certificate.request.loss)
+    source, law = SeededSource(7), named(argument.mechanism)
+    shape = loss.free_outputs, -1
+    draws = np.array(
+        [
+            loss.full(law.release(np.zeros(argument.dimension), argument.noise_scale, source).reshape(shape))
+            for _ in range(4000)
+        ]
+    )
+    # 4,000 seeded draws of 15 weights: the mean square is within 4 % of its mean at more than five deviations.
+    assert np.sqrt(np.mean(draws**2)) == pytest.approx(noise_of_a_weight(certificate), rel=0.04)
+    assert noise_of_a_weight(certificate) < argument.noise_deviation
+
+
+def test_the_tilt_moves_weights_by_no_more_than_the_page_says():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(400, 4)) / 4
+    labels = np.array(TWO.classes)[(rows @ [3.0, -2.0, 0.5, 0.0] > 0).astype(int)]
+    fits = [
+        eq.LogisticRegression(
+            epsilon=1.0, domain=TWO, mechanism="objective", fit_intercept=False, random_state=seed
+        ).fit(rows, labels)
+        for seed in range(40)
+    ]
+    spread = np.sqrt(np.mean(np.var([fit.coef_[0] for fit in fits], axis=0)))
+    assert 0 < spread < noise_of_a_weight(fits[0].certificate_)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("output", "cannot be told from noise"),
+        ("objective", "in the root mean square over all weights"),
+        ("noisy-gradient", "no figure for a single weight is known"),
+        ("sufficient-statistics", "each of 20 sums of products of columns"),
+        ("functional", "each of 20 coefficients of the objective"),
+    ],
+)
+def test_the_noise_in_a_weight_is_given_as_far_as_it_is_known(name, said):
+    page = page_of_sample(name)
+    assert said in Outline(page).text
+    known = name in ("output", "objective")
+    assert (noise_of_a_weight(releases()[name]) is not None) is known
+    assert ("the band of noise" in Outline(page).text) is known
+    if not known:
+        assert "cannot be told from noise" not in page
+
+
+def test_weights_within_two_deviations_are_muted_and_counted():
+    certificate = releases()["output"]
+    deviation = certificate.argument.noise_deviation
+    weights = [[3 * deviation, 1.9 * deviation, -2.1 * deviation, 0.0]]
+    page = page_of(certificate, weights, [0.0], feature_names=NAMES)
+    assert "3 of 5 lie within the band" in Outline(page).text
+    kinds = {row["name"]: row["kind"].split()[0] for row in bars(page)}
+    assert kinds == {"age": "beyond", "height": "within", "income=low & high": "beyond", "hours": "within"} | {
+        "intercept": "within"
+    }
+    # The intercept is the constant column's weight times its entry, and so is its noise.
+    highs = {row["name"]: row["high"] for row in bars(page)}
+    assert highs["intercept"] == pytest.approx(highs["age"] * certificate.request.intercept)
+
+
+def test_of_many_weights_the_largest_are_drawn_and_all_are_listed():
+    certificate = eq.LogisticRegression(epsilon=1.0, domain=TWO, mechanism="output").plan(5000, 60)
+    weights = np.arange(60.0)[None, :] / 10
+    page = page_of(certificate, weights, [0.0], feature_names=["the same long name of a column"] * 60)
+    assert "The 40 largest of 61 weights." in Outline(page).text
+    rows = bars(page)
+    assert [row["value"] for row in rows] == sorted(weights[0], reverse=True)[:40]
+    assert len({row["label"] for row in rows}) == 40
+    assert Outline(page).text.count("the same long name of a column") == 60
+
+
+def test_a_regressions_intercept_is_measured_from_the_middle_of_its_range():
+    certificate = eq.Ridge(epsilon=1.0, domain=RANGE, mechanism="output").plan(5000, 4)
+    line = record_of(certificate, [1.0, 2.0, 3.0, 4.0], 203.0).weights[-1]
+    assert (line.name, line.value) == ("intercept above 200", 3.0)
+
+
+def test_the_ledgers_state_is_shown_as_it_was_read():
+    certificate = Certificate.issue(replace(releases()["output"].request, ledger="trial"))
+    balance = Balance(Budget(3.0, 1e-5), Decimal("1.9"), Decimal("0.000009"))
+    page = page_of(certificate, *made_up(certificate), balance=balance, balance_at="2026-11-16T09:30:00+00:00")
+    text = Outline(page).text
+    assert "Dataset trial: at 2026-11-16T09:30:00+00:00, epsilon 1.1 of 3 is spent, 1.9 remains" in text
+    assert "delta 1e-05 1e-06 9e-06" in text
+    assert 'style="width: 36.67%"' in page
+    without = Outline(page_of(certificate, *made_up(certificate))).text
+    assert "Recorded under the dataset id trial; the ledger's state was not at hand" in without
+
+
+def test_a_seeded_run_is_called_unfit_for_release_at_the_top():
+    certificate = eq.LogisticRegression(epsilon=1.0, domain=TWO, random_state=0).plan(5000, 4)
+    page = page_of(certificate, *made_up(certificate))
+    text = Outline(page).text
+    assert text.index("Seeded: for experiments, not for release.") < text.index("Check it yourself")
+    assert "The claim is conditional" in text
+    assert certificate.assumptions[0] in text
+
+
+def test_the_schema_and_who_vouches_for_it_are_named():
+    request = replace(releases()["output"].request, schema="ab" * 32, vouched="A. Officer (2026-11-16)")
+    certificate = Certificate.issue(request)
+    text = Outline(page_of(certificate, *made_up(certificate))).text
+    assert "A. Officer (2026-11-16) vouches that the facts of the schema are public and true." in text
+    assert "Schema: " + "ab" * 32 in text
+
+
+@pytest.mark.parametrize(
+    ("weights", "intercepts", "names", "asked"),
+    [
+        ([[1.0, 2.0]], [0.0], (), "weights of 1 output"),
+        ([[1.0, 2.0, 3.0, 4.0]] * 2, [0.0, 0.0], (), "weights of 1 output"),
+        ([[1.0, 2.0, 3.0, float("nan")]], [0.0], (), "finite weights"),
+        ([[1.0, 2.0, 3.0, 4.0]], [0.0], ("a", "b"), "names of 4 columns"),
+    ],
+    ids=["too few columns", "too many outputs", "not a number", "too few names"],
+)
+def test_weights_that_are_not_the_certificates_are_refused(weights, intercepts, names, asked):
+    with pytest.raises(InvalidParameter, match=re.escape(asked)):
+        page_of(releases()["output"], weights, intercepts, feature_names=names)
+
+
+def test_without_the_report_extra_the_error_says_what_to_install(monkeypatch):
+    certificate = releases()["output"]
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(MissingExtra, match=re.escape("equipoise[report]")):
+        page_of(certificate, *made_up(certificate))
