@@ -1,4 +1,4 @@
-"""Opens a page in a real browser with the network cut off, and tells what it drew and what it complained about."""
+"""Reads a page, and opens it in a real browser with the network cut off: what it drew, what it complained about."""
 
 import html
 import json
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -16,46 +17,50 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium")
 
-SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+PHONE = 390
 
-# Says afterwards how wide the page became, and whether a name managed to run as a program.
-WATCH = (
-    "<script>window.alert = window.intruder = () => { document.documentElement.dataset.intruded = 'yes'; };</script>"
-)
+POLICY = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
+
+# Says whether a name managed to run as a program.
+WATCH = "<script>window.alert = window.intruder = () => { window.intruded = true; };</script>"
+
+# Tells the page around it what became of this one.
 MEASURE = """<script>addEventListener('load', () => setTimeout(() => {
-  const root = document.documentElement, body = document.body;
-  root.dataset.measured = JSON.stringify({inner: innerWidth, wide: Math.max(root.scrollWidth, body.scrollWidth),
-    background: getComputedStyle(body).backgroundColor,
-    ink: getComputedStyle(document.querySelector('svg text')).fill});
+  const root = document.documentElement, body = document.body, places = [...document.querySelectorAll('[data-chart]')];
+  const drawn = places.filter(place => place.querySelector('svg'));
+  parent.postMessage(JSON.stringify({inner: innerWidth, wide: Math.max(root.scrollWidth, body.scrollWidth),
+    drawn: drawn.map(place => place.id), widest: Math.max(...drawn.map(place => place.scrollWidth)),
+    background: getComputedStyle(body).backgroundColor, intruded: window.intruded === true,
+    ink: getComputedStyle(document.querySelector('svg text')).fill}), '*');
 }, 3000));</script>"""
+
+# A browser window cannot be as narrow as a phone; a frame in it can.
+FRAME = """<!doctype html><title>frame</title><link rel="icon" href="data:,"><style>body { margin: 0; }</style><script>
+addEventListener('message', event => { document.documentElement.dataset.measured = event.data; });
+</script><iframe src="PAGE" style="width: WIDTHpx; height: 840px; border: 0"></iframe>"""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """The page as the browser left it, the lines it logged, and what the page measured of itself."""
+    """The page as the browser left it, the lines it logged, and what it measured of itself."""
 
     dom: str
     complaints: list[str]
     measured: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def intruded(self) -> bool:
-        return "data-intruded=" in self.dom
 
     def drawn(self, name: str) -> str:
         """Return what stands where the chart of this name belongs."""
         return self.dom.split(f'id="{name}"', 1)[1].split("<figcaption", 1)[0]
 
 
-def visit(page: Path, size: str = "desktop", *, dark: bool = False) -> Visit:
+def visit(page: Path, *, dark: bool = False) -> Visit:
     """Open a page as it is."""
-    width, height = SIZES[size]
     with tempfile.TemporaryDirectory() as profile:
         command = [
             *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
             *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
             *("--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={profile}", "--enable-logging=stderr"),
-            *(f"--window-size={width},{height}", "--virtual-time-budget=10000"),
+            *("--window-size=1280,900", "--virtual-time-budget=10000"),
             *(("--blink-settings=preferredColorScheme=0",) if dark else ()),
             *("--dump-dom", page.as_uri()),
         ]
@@ -65,13 +70,40 @@ def visit(page: Path, size: str = "desktop", *, dark: bool = False) -> Visit:
     return Visit(done.stdout, logged, json.loads(html.unescape(found.group(1))) if found else {})
 
 
-def visit_without_policy(page: Path, size: str = "desktop", *, dark: bool = False) -> Visit:
-    """Open a copy whose security policy is gone, so that escaping alone has to hold and the page can be measured."""
+def measure(page: Path, width: int = 1280, *, dark: bool = False) -> Visit:
+    """Open a copy of a page without its security policy, so that escaping alone has to hold and it can be measured."""
     text = page.read_text(encoding="utf-8")
-    bare = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', WATCH, text, count=1)
+    bare = re.sub(POLICY, WATCH, text, count=1)
     assert bare != text
     # A hostile name may say "</body>" as well: the last one is ours.
     head, tail = bare.rsplit("</body>", 1)
-    copy = page.with_name(f"{page.stem}-without-policy.html")
+    copy, frame = (page.with_name(f"{page.stem}-{kind}-{width}.html") for kind in ("copy", "frame"))
     copy.write_text(f"{head}{MEASURE}</body>{tail}", encoding="utf-8")
-    return visit(copy, size, dark=dark)
+    frame.write_text(FRAME.replace("PAGE", copy.as_uri()).replace("WIDTH", str(width)), encoding="utf-8")
+    return visit(frame, dark=dark)
+
+
+class Outline(HTMLParser):
+    """Elements of a page in order, and the text outside of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._silent = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._silent = tag in ("script", "style")
+
+    def handle_endtag(self, tag):
+        self._silent = False
+
+    def handle_data(self, data):
+        if not self._silent:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.words))

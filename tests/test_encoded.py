@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -89,9 +88,14 @@ def write_csv(table: pa.Table, path: Path) -> None:
     pa.csv.write_csv(table, path)
 
 
+def write_packed(table: pa.Table, path: Path) -> None:
+    with pa.CompressedOutputStream(str(path), "gzip") as stream:
+        pa.csv.write_csv(table, stream)
+
+
 WRITERS = {
     "people.csv": write_csv,
-    "people.csv.gz": lambda table, path: table.to_pandas().to_csv(path, index=False),
+    "people.csv.gz": write_packed,
     "people.tsv": lambda table, path: pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t")),
     "people.parquet": pa.parquet.write_table,
     "people.feather": lambda table, path: pa.feather.write_feather(table, str(path)),
@@ -349,4 +353,3 @@ def test_rows_to_predict_without_a_feature_or_with_text_for_numbers_are_refused_
         encoded_rows(CLASSIFICATION, FrameTable(frame.drop(columns="rooms")))
     with pytest.raises(InvalidData, match="columns of text: hours"):
         encoded_rows(CLASSIFICATION, FrameTable(frame.astype({"hours": "str"})))
-    assert isinstance(frame, pd.DataFrame)

@@ -4,11 +4,11 @@ import dataclasses
 import json
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 
 import pytest
-import sqlalchemy as sql
 from typer.testing import CliRunner, Result
 
 import equipoise as eq
@@ -16,8 +16,6 @@ from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
-
-pytest_plugins = ["postgres_server"]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
@@ -32,8 +30,8 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.fixture
-def reference(database) -> str:
-    reference = f"{database.address}#trial"
+def reference(tmp_path) -> str:
+    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
     assert run("create", reference, "--epsilon", 1, "--delta", 1e-5).exit_code == 0
     eq.Ledger(reference).admit(PLAN)
     return reference
@@ -100,13 +98,13 @@ def test_an_export_is_written_once_and_verified_against(reference, tmp_path):
     assert json.loads(run("verify", reference, "--json").stdout) == {"intact": True, "faults": []}
 
 
-def test_verify_names_the_fault_and_ends_with_1(reference, database, tmp_path):
+def test_verify_names_the_fault_and_ends_with_1(reference, tmp_path):
     kept = tmp_path / "export.json"
     run("export", reference, "--out", kept)
-    database.drop_triggers()
-    table = database.entries()
-    with database.engine.begin() as connection:
-        connection.execute(sql.update(table).where(table.c.number == 2).values(epsilon="0.01"))
+    connection = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE entries SET epsilon = '0.01' WHERE number = 2")
+    connection.close()
     done = run("verify", reference)
     assert done.exit_code == 1
     assert "entry 2: a field was altered" in done.stdout

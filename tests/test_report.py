@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from decimal import Decimal
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -25,32 +24,6 @@ from equipoise.release_report import noise_of_a_weight, page_of, record_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget
 from sample_releases import HOSTILE, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, releases
-
-
-class Outline(HTMLParser):
-    """Elements of a page in order, and the text outside of scripts and styles."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self._silent = False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        self._silent = tag in ("script", "style")
-
-    def handle_endtag(self, tag):
-        self._silent = False
-
-    def handle_data(self, data):
-        if not self._silent:
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.words))
 
 
 def specification(page: str, name: str) -> dict:

@@ -1,5 +1,6 @@
 """`equipoise demo`: a study on public data, as a table, a picture and a page."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from equipoise.cli.options import AsJson, Quiet
 from equipoise.demonstration import DATASETS, EPSILONS, Cell, run
 from equipoise.errors import InvalidParameter
 from equipoise.report import charts, page
@@ -30,12 +32,16 @@ NOTICE = (
 def command(
     out: Annotated[Path, typer.Option(help="The folder that gets the page and the picture.")] = Path("demo"),
     repetitions: Annotated[int, typer.Option(help="Splits a dataset.", min=1)] = 20,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train private models on three public datasets at several epsilons and write a page."""
-    console = Console()
+    console = Console(quiet=quiet or as_json)
     cells = list(_with_progress(console, repetitions))
     _print_table(console, cells)
     paths = _write(out, cells, repetitions)
+    if as_json:
+        print(json.dumps([{"notice": NOTICE, **asdict(cell)} for cell in cells], indent=2))
     console.print(f"\n{NOTICE}\n", style="yellow")
     for path in paths:
         console.print(f"wrote {path}")

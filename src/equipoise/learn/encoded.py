@@ -238,4 +238,9 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
         raise _absent(absent, raw.names, raw.source)
     _check_kinds(schema, raw, [])
     encoder = Encoder(schema)
-    return (encoder.encode(batch, _count(batch)) for batch in raw.batches(names))
+    return _encoded_batches(encoder, raw, names)
+
+
+def _encoded_batches(encoder: Encoder, raw: RawTable, names: Sequence[str]) -> Iterator[Array]:
+    for batch in raw.batches(names):
+        yield encoder.encode(batch, _count(batch))

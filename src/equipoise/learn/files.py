@@ -37,24 +37,6 @@ ARROW_NOTES = re.compile(rb"(?<=\x18\x0c)ARROW(?=:schema\x18[\x80-\xff]*[\x00-\x
 DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 
 
-class TableUnreadable(EquipoiseError, OSError):  # noqa: N818 - named by what is wrong, like every error of ours
-    """A file cannot be read to its end; the text is a constant, since rows were read.
-
-    Examples
-    --------
-    >>> print(TableUnreadable())
-    asked: the rows of a file; found: a file that cannot be read to its end; to do: check the disk and the file's \
-checksum, or write the file again
-    """
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the rows of a file",
-            "a file that cannot be read to its end",
-            "check the disk and the file's checksum, or write the file again",
-        )
-
-
 def open_table(path: str | os.PathLike[str], delimiter: str = ",") -> RawTable:
     r"""Open a file by its suffix; only its header or footer is read.
 
@@ -170,7 +152,7 @@ class CsvTable(RawTable):
         places = {name: self.names.index(name) for name in names}
         # Batches end by their number of rows, which is public, and not by the length of their lines.
         batch_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(self.names)))
-        with _constant_failure(), self._open(self._location) as file:
+        with constant_failure(), self._open(self._location) as file:
             file.readline(LONGEST_LINE + 1)
             rows = self._rows(file)
             while batch := list(itertools.islice(rows, batch_rows)):
@@ -253,15 +235,6 @@ def _header_names(line: bytes, delimiter: str, source: str) -> tuple[str, ...]:
     return check_names(names, source)
 
 
-@contextlib.contextmanager
-def _constant_failure() -> Iterator[None]:
-    """Turn every failure while rows are read into one whose text says nothing about them."""
-    try:
-        yield
-    except Exception:  # files that are damaged or vanish raise errors of many kinds
-        raise TableUnreadable from None
-
-
 class ParquetTable(RawTable):
     """A Parquet file of which the footer was read; `open_table` makes it."""
 
@@ -281,7 +254,7 @@ class ParquetTable(RawTable):
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         from pyarrow import parquet  # type: ignore[import-untyped]
 
-        with _constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
+        with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
             for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
                 yield {name: arrow_values(batch.column(name)) for name in names}
 
@@ -338,7 +311,7 @@ class ArrowTable(RawTable):
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         places = sorted(self.names.index(name) for name in names)
-        with _constant_failure(), self._reader(included_fields=places) as reader:
+        with constant_failure(), self._reader(included_fields=places) as reader:
             count = None if self._stream else reader.num_record_batches
             for batch in reader if count is None else map(reader.get_batch, range(count)):
                 columns = {name: _undamaged(batch.column(name)) for name in names}

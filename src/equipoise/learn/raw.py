@@ -4,6 +4,7 @@ The type of a batch's array follows from the column's type alone, never from its
 could change how another row is read, and neighbouring tables would no longer differ in one row.
 """
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,38 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidData
+from equipoise.errors import EquipoiseError, InvalidData
 
 Kind = Literal["number", "text", "unknown"]
 
 BATCH_ROWS = 65_536
+
+
+class TableUnreadable(EquipoiseError, OSError):  # noqa: N818 - named by what is wrong, like every error of ours
+    """A table cannot be read to its end; the text is a constant, since rows were read.
+
+    Examples
+    --------
+    >>> print(TableUnreadable())
+    asked: the rows of a table; found: a table that cannot be read to its end; to do: check the disk and the file's \
+checksum, or write the file again
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the rows of a table",
+            "a table that cannot be read to its end",
+            "check the disk and the file's checksum, or write the file again",
+        )
+
+
+@contextlib.contextmanager
+def constant_failure() -> Iterator[None]:
+    """Turn every failure while rows are read into one whose text says nothing about them."""
+    try:
+        yield
+    except Exception:  # files that are damaged or vanish raise errors of many kinds, and some name values
+        raise TableUnreadable from None
 
 
 class RawTable(ABC):
@@ -83,7 +111,9 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b"])
     'a, b'
     """
-    shown = ", ".join(name if len(name) <= 80 else f"{name[:77]}..." for name in names[:8])
+    # A name may hold what would move a terminal's cursor or cannot be written at all.
+    plain = [name if name.isprintable() else ascii(name) for name in names[:8]]
+    shown = ", ".join(name if len(name) <= 80 else f"{name[:77]}..." for name in plain)
     return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
 
 
@@ -131,13 +161,14 @@ class FrameTable(RawTable):
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
-        if self._frame.implementation.is_pyarrow():
-            for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-                yield {name: arrow_values(batch.column(name)) for name in names}
-            return
-        for start in range(0, len(self._frame), BATCH_ROWS):
-            rows = slice(start, start + BATCH_ROWS)
-            yield {name: _column_values(self._frame.get_column(name)[rows]) for name in names}
+        with constant_failure():
+            if self._frame.implementation.is_pyarrow():
+                for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
+                    yield {name: arrow_values(batch.column(name)) for name in names}
+                return
+            for start in range(0, len(self._frame), BATCH_ROWS):
+                rows = slice(start, start + BATCH_ROWS)
+                yield {name: _column_values(self._frame.get_column(name)[rows]) for name in names}
 
 
 def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
@@ -152,7 +183,7 @@ def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
         remedy = "read it first, for example by frame.collect(), and pass what comes back"
         raise InvalidData(asked, "a lazy frame, whose rows are computed only when asked for", remedy)
     if not isinstance(wrapped, nw.DataFrame):
-        remedy = "pass a data frame, or the path of a CSV, Parquet or Arrow file"
+        remedy = "pass a data frame, or open a CSV, Parquet or Arrow file by equipoise.open_table(path)"
         raise InvalidData(asked, f"an object of type {type(frame).__name__}", remedy)
     return wrapped
 
@@ -202,7 +233,7 @@ def _column_values(column: "nw.Series[Any]") -> NDArray[Any]:
     if categories is not None:
         return _objects(np.asarray(native.astype(object)), missing)
     if str(native.dtype) == "object":
-        return _objects(column.to_numpy(), missing)
+        return _objects(native.to_numpy(), missing)
     if column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     values = (column.cast(nw.String) if column.dtype == nw.Time else column).to_numpy()
