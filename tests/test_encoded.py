@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -17,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 from equipoise.learn.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.learn.files import open_table
+from equipoise.learn.joined import raw_table
 from equipoise.learn.raw import FrameTable, RawTable
 from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema, Target
 
@@ -353,3 +355,126 @@ def test_rows_to_predict_without_a_feature_or_with_text_for_numbers_are_refused_
         encoded_rows(CLASSIFICATION, FrameTable(frame.drop(columns="rooms")))
     with pytest.raises(InvalidData, match="columns of text: hours"):
         encoded_rows(CLASSIFICATION, FrameTable(frame.astype({"hours": "str"})))
+
+
+# What is told before a fit is paid for
+
+
+@pytest.mark.parametrize(
+    ("facts", "blank"),
+    [
+        ({"target": Target("income", classes=())}, "target.classes"),
+        ({"columns": (NumberColumn("age", None), *COLUMNS[1:])}, "columns.age.bounds"),
+        ({"columns": (*COLUMNS[:3], CategoryColumn("rooms", (), None))}, "columns.rooms.levels"),
+    ],
+    ids=["classes", "bounds", "levels"],
+)
+def test_a_schema_with_blanks_is_refused_before_a_row_is_read(facts, blank):
+    with pytest.raises(SchemaInvalid, match=blank):
+        encoded_table(replace(CLASSIFICATION, **facts), Guarded(FrameTable(people())), 6)
+
+
+def test_a_number_of_rows_that_no_memory_holds_is_refused_before_a_row_is_read(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age,hours,job,rooms,income\n")
+    table = encoded_table(CLASSIFICATION, Guarded(open_table(path)), 10**15)
+    with pytest.raises(InvalidData, match="1000000000000000 rows of 9 encoded columns"):
+        table.features.read()
+
+
+# A target that comes apart from its table
+
+AGES = pd.DataFrame({"age": [20.0, 30.0, 40.0, 50.0]})
+TRUTH = Schema(4, (NumberColumn("age", (0, 100)),), Target("ill", classes=(False, True)))
+DIGITS = Schema(4, (NumberColumn("age", (0, 100)),), Target("ill", classes=(0, 1)))
+DOSE = Schema(4, (NumberColumn("age", (0, 100)),), Target("ill", bounds=(0, 10)))
+labels = st.sampled_from(
+    [0, 1, 0.0, 1.0, True, False, "1", "1.0", "true", "x", "", None, np.nan, 2.5, 2**70, b"1", (1,)]
+)
+
+
+def labels_of(schema, y):
+    return encoded_table(schema, raw_table(AGES, "ill", y), 4).target.read().tolist()
+
+
+@given(st.lists(labels, min_size=4, max_size=4), labels, st.integers(0, 3), st.sampled_from([TRUTH, DIGITS, DOSE]))
+@settings(max_examples=200, deadline=None)
+def test_lists_of_targets_that_differ_in_one_entry_differ_in_one_label_at_most(y, other, place, schema):
+    neighbour = [*y[:place], other, *y[place + 1 :]]
+    if all(isinstance(entry, tuple) for entry in y) or all(isinstance(entry, tuple) for entry in neighbour):
+        return  # a list of rows is a table, and its shape is public
+    pairs = zip(labels_of(schema, y), labels_of(schema, neighbour), strict=True)
+    assert [spot for spot, (one, two) in enumerate(pairs) if one != two or type(one) is not type(two)] in ([], [place])
+
+
+@pytest.mark.parametrize("y", [[1.0, 0.0, 1.0, "x"], (1, 0, True, "x"), [1, 0, 1, [2]]], ids=["text", "tuple", "list"])
+def test_one_odd_entry_of_a_list_leaves_the_other_labels_alone(y):
+    assert labels_of(DIGITS, y)[:2] == [1, 0]
+
+
+TARGETS = {
+    "list": lambda values: values,
+    "array": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "pandas": pd.Series,
+    "pandas nullable": lambda values: pd.Series(values, dtype="Int64"),
+    "polars": pl.Series,
+    "arrow": lambda values: pa.chunked_array([values[:1], values[1:]]),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_target_beside_the_table_is_read_like_a_column_of_it(name):
+    table = encoded_table(DIGITS, raw_table(AGES, "ill", TARGETS[name]([1, 0, 1, 7])), 4)
+    inside = encoded_table(DIGITS, FrameTable(AGES.assign(ill=[1, 0, 1, 7])), 4)
+    assert read(table) == read(inside)
+
+
+def test_the_type_of_a_series_decides_how_it_is_read_and_not_a_missing_value():
+    full, holed = (raw_table(AGES, "ill", pd.Series([2**53 + 1, 0, 1, last], dtype="Int64")) for last in (1, None))
+    (one,), (two,) = (list(raw.batches(["ill"])) for raw in (full, holed))
+    assert one["ill"].dtype == two["ill"].dtype
+    assert np.array_equal(one["ill"][:3], two["ill"][:3])
+
+
+TEXTS = ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    "y", [np.array(TEXTS), pd.Series(TEXTS, dtype="str"), pl.Series(TEXTS)], ids=["array", "pd", "pl"]
+)
+def test_a_regression_beside_its_table_refuses_text_by_its_type(y):
+    with pytest.raises(InvalidData, match="columns of text: ill"):
+        encoded_table(DOSE, raw_table(AGES, "ill", y), 4)
+
+
+@pytest.mark.parametrize(
+    "y", [[[1], [0, 1], [1], [1]], [[1, 2]] * 4, [1, 0, 1]], ids=["ragged", "two columns", "short"]
+)
+def test_a_target_of_another_shape_is_refused(y):
+    with pytest.raises(InvalidData):
+        raw_table(AGES, "ill", y)
+
+
+def test_a_target_beside_a_table_takes_the_place_of_its_namesake_and_follows_its_batches():
+    count = 150_000
+    frame = pa.table({"age": pa.chunked_array([range(70_000), range(70_000, count)]), "ill": ["old"] * count})
+    raw = raw_table(frame, "ill", np.arange(count))
+    assert (raw.names, raw.n_samples, raw.kinds["ill"]) == (("age", "ill"), count, "number")
+    batches = list(raw.batches(["ill", "age"]))
+    assert len(batches) > 2
+    assert all(np.array_equal(batch["age"], batch["ill"]) for batch in batches)
+    assert sum(len(batch["ill"]) for batch in raw.batches(["ill"])) == count
+    assert all(list(batch) == ["age"] for batch in raw.batches(["age"]))
+
+
+def test_a_target_beside_a_file_whose_rows_are_not_counted_is_refused(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age\n20\n")
+    with pytest.raises(InvalidData, match="leave y out"):
+        raw_table(open_table(path), "ill", [1])
+
+
+def test_joining_a_target_reads_no_row():
+    raw = raw_table(Guarded(FrameTable(AGES)), "ill", [1, 0, 1, 1])
+    assert encoded_table(DIGITS, raw, 4).features.shape == (4, 1)

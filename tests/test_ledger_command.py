@@ -60,6 +60,7 @@ def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference
     assert record["spent"] == {"epsilon": "0.1", "delta": "0.000001"}
     assert record["left"] == {"epsilon": "0.9", "delta": "0.000009"}
     assert record["spends"] == 1
+    assert (record["fixed_budgets"]["epsilon"], record["fixed_budgets"]["delta"]) == (0.1, 1e-6)
     assert record["fixed_budgets"]["meaning"] == "for fixed budgets; admits nothing"
 
 
@@ -78,7 +79,7 @@ def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tm
 
 def test_history_lists_every_entry(reference):
     shown = run("history", reference).stdout
-    assert PLAN.digest in shown
+    assert PLAN.digest[:12] in shown
     assert "does not hold" not in shown
     budget, spend = json.loads(run("history", reference, "--json").stdout)
     assert (budget["kind"], spend["kind"], spend["certificate"]) == ("budget", "spend", PLAN.digest)
@@ -93,7 +94,7 @@ def test_an_export_is_written_once_and_verified_against(reference, tmp_path):
     eq.Ledger(reference).admit(PLAN)
     done = run("verify", reference, "--against", file)
     assert done.exit_code == 0
-    assert "intact: 3 entries of 'trial'" in done.stdout
+    assert "intact: 3 entry(s) of 'trial'" in done.stdout
     assert "only with --against" in run("verify", reference).stdout
     assert json.loads(run("verify", reference, "--json").stdout) == {"intact": True, "faults": []}
 

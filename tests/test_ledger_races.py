@@ -43,20 +43,23 @@ def child(work, *arguments):
         os._exit(code)
 
 
-def racer(reference, ready, go):
+def racer(act, reference, ready, go):
     os.write(ready, b".")
     os.read(go, 1)
     try:
-        eq.Ledger(reference).admit(PLAN)
-    except eq.errors.Overdraft:
+        if act == "create":
+            eq.Ledger(reference).create(eq.Budget(1.0))
+        else:
+            eq.Ledger(reference).admit(PLAN)
+    except (eq.errors.Overdraft, eq.errors.LedgerRefused):
         return 1
     return 0
 
 
-def race(reference, racers):
+def race(act, reference, racers):
     ready, ready_end = os.pipe()
     go, go_end = os.pipe()
-    children = [child(racer, reference, ready_end, go) for _ in range(racers)]
+    children = [child(racer, act, reference, ready_end, go) for _ in range(racers)]
     waiting = racers
     while waiting:
         waiting -= len(os.read(ready, waiting))
@@ -118,11 +121,18 @@ def nursery(task: str, *arguments: object) -> list[int]:
 def test_of_processes_that_race_exactly_as_many_win_as_the_budget_holds(database, racers, winners):
     ledger = eq.Ledger(f"{database.address}#trial")
     ledger.create(eq.Budget(winners / 10))
-    endings = nursery("race", f"{database.address}#trial", racers)
+    endings = nursery("race", "admit", f"{database.address}#trial", racers)
     assert Counter(endings) == {0: winners, 1: racers - winners}
     assert len(ledger.history()) == 1 + winners
     assert ledger.balance().epsilon_left == 0
     assert ledger.verify() == ()
+
+
+@pytest.mark.parametrize("racers", [8, pytest.param(32, marks=pytest.mark.statistics)])
+def test_of_processes_that_race_to_create_a_ledger_exactly_one_gives_the_budget(database, racers):
+    endings = nursery("race", "create", f"{database.address}#trial", racers)
+    assert Counter(endings) == {0: 1, 1: racers - 1}
+    assert len(eq.Ledger(f"{database.address}#trial").history()) == 1
 
 
 SPENDS_TO_A_DATASET = 40

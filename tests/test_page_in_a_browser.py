@@ -50,6 +50,7 @@ def test_every_chart_of_a_release_is_drawn_without_errors_or_outside_requests(pa
 def test_a_phone_shows_the_whole_page_without_scrolling_sideways(pages, name):
     seen = measure(pages(name), PHONE)
     assert seen.complaints == []
+    assert seen.measured["requests"] == []
     assert seen.measured["inner"] == PHONE
     assert seen.measured["wide"] <= PHONE
     assert set(seen.measured["drawn"]) >= CHARTS
@@ -76,4 +77,5 @@ def test_hostile_names_stay_text_even_without_the_security_policy(pages):
     seen = measure(pages("hostile"))
     assert seen.complaints == []
     assert seen.measured["intruded"] is False
+    assert seen.measured["requests"] == []
     assert set(seen.measured["drawn"]) == CHARTS

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from browser import Outline
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.ledger import Balance

@@ -108,7 +108,7 @@ def test_a_long_name_does_not_break_the_text():
 def test_plain_data_is_stamped_and_can_be_written_as_json(tmp_path):
     found = check_table(SCHEMA, table_of(tmp_path, LINES))
     plain = json.loads(json.dumps(found.to_plain()))
-    assert list(plain)[0] == "stamp"
+    assert next(iter(plain)) == "stamp"
     assert plain["stamp"] == STAMP
     assert (plain["rows"], plain["declared_rows"], plain["unusable_rows"]) == (8, 6, 2)
     assert plain["columns"][0] == {

@@ -22,6 +22,9 @@ from equipoise.vocabulary.facts import Budget
 
 FIXED_BUDGETS = "for fixed budgets; admits nothing"
 
+# Enough of a digest to tell certificates apart; --json has the whole of it.
+SHOWN_DIGITS = 12
+
 # A million entries; a longer file is none of ours.
 LARGEST_EXPORT = 2**29
 
@@ -41,14 +44,19 @@ def create(
     reference: Reference,
     epsilon: Annotated[float, typer.Option(help="All the privacy loss that this dataset may ever have.")],
     delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
+    as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
     ledger, budget = Ledger(reference), Budget(epsilon, delta)
     ledger.create(budget)
+    if as_json:
+        limit = {"epsilon": repr(budget.epsilon), "delta": repr(budget.delta)}
+        print(json.dumps({"dataset": ledger.dataset, "limit": limit}, indent=2))
+        return
     console = _console()
     amount = f"epsilon={budget.epsilon!r}, delta={budget.delta!r}"
     console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}")
-    console.print("The ledger counts by dataset id: the same people under another id have another budget.")
+    console.print("The ledger counts by dataset id: the same people under another id would have another budget.")
 
 
 @group.command()
@@ -61,14 +69,17 @@ def show(
 ) -> None:
     """Show the budget of a dataset, what was spent of it, and what remains."""
     ledger = Ledger(reference)
-    balance, entries = ledger.balance(), ledger.history()
+    balance, entries = ledger.statement()
     spends = [(float(entry.epsilon), float(entry.delta)) for entry in entries if entry.kind == "spend"]
-    epsilon, delta = (_rounded_up(amount) for amount in composed(spends, extra_delta))
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
     left = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
     with localcontext() as context:
         context.prec = EXACT_DIGITS
         spent = {name: str(Decimal(limit[name]) - Decimal(left[name])) for name in limit}
+    epsilon, delta = (_rounded_up(amount) for amount in composed(spends, extra_delta))
+    if epsilon >= float(spent["epsilon"]):
+        # No tighter than the sum, which is exact.
+        epsilon, delta = float(spent["epsilon"]), float(spent["delta"])
     if as_json:
         fixed = {"epsilon": epsilon, "delta": delta, "extra_delta": extra_delta, "meaning": FIXED_BUDGETS}
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": left, "spends": len(spends)}
@@ -83,9 +94,7 @@ def show(
     table.add_row(f"spent, {FIXED_BUDGETS}", f"{epsilon:g}", f"{delta:g}", style="dim")
     console = _console()
     console.print(table)
-    console.print(
-        f"{len(spends)} spend(s), the last entry of {entries[-1].made}. What is left is the limit less the sum."
-    )
+    console.print(f"{len(spends)} spend(s); the last entry was made at {entries[-1].made}")
 
 
 @group.command()
@@ -94,14 +103,19 @@ def history(reference: Reference, as_json: AsJson = False) -> None:
     ledger = Ledger(reference)
     entries = ledger.history()
     if as_json:
-        print(json.dumps([asdict(entry) for entry in entries], indent=2))
+        # An overwritten column may hold bytes, which JSON has no word for.
+        print(json.dumps([asdict(entry) for entry in entries], indent=2, default=str))
         return
     table = Table(title=f"The history of {escape(repr(ledger.dataset))}", title_justify="left")
-    for heading in ("number", "made", "kind", "epsilon", "delta", "certificate"):
+    for heading in ("number", "made (UTC)", "kind", "epsilon", "delta", "certificate"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
-        fields = (entry.number, entry.made, entry.kind, entry.epsilon, entry.delta, entry.certificate)
-        table.add_row(*(escape(str(field)) for field in fields))
+        made, certificate = str(entry.made).removesuffix("+00:00"), str(entry.certificate)
+        short = certificate if len(certificate) <= SHOWN_DIGITS else f"{certificate[:SHOWN_DIGITS]}..."
+        fields = (entry.number, made, entry.kind, entry.epsilon, entry.delta, short)
+        # What was overwritten may hold anything, even what a terminal obeys.
+        texts = (text if (text := str(field)).isprintable() else ascii(text) for field in fields)
+        table.add_row(*map(escape, texts))
     console = _console()
     console.print(table)
     if ledger.verify():
@@ -141,7 +155,7 @@ def verify(
         for fault in faults:
             console.print(f"  {fault}", markup=False)
         raise typer.Exit(CHECK_FAILED)
-    console.print(f"[bold green]intact[/]: {len(ledger.history())} entries of {escape(repr(ledger.dataset))}")
+    console.print(f"[bold green]intact[/]: {len(ledger.history())} entry(s) of {escape(repr(ledger.dataset))}")
     if against is None:
         console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from equipoise.errors import InvalidData
 from equipoise.learn.encoded import check_columns
 from equipoise.learn.encoder import Encoder
 from equipoise.learn.raw import RawTable
@@ -15,6 +17,7 @@ from equipoise.learn.rows import class_codes
 from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.learn.schema_text import number_of, text_of
 from equipoise.learn.tables import feature_table, target_column
+from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain
 
 STAMP = "computed on raw rows: not for release"
@@ -56,17 +59,22 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
       with an unknown or far target       1
     """
     table = feature_table(X)
-    matrix = table.read()[: table.shape[0]].astype(np.float64)
-    finite = np.isfinite(matrix)
-    with np.errstate(all="ignore"):
-        norms = np.linalg.norm(np.where(finite, matrix, domain.fill), axis=1)
-    target = target_column(y, table.shape[0]).read()
-    return RowDiagnosis(
-        rows=table.shape[0],
-        filled=int(np.sum(~finite.all(axis=1))),
-        clipped=int(np.sum(norms > domain.row_norm)),
-        targets_mapped=_mapped_targets(target, domain),
-    )
+    target = target_column(y, table.shape[0])
+    if domain.labels is not None and not target.numeric:
+        raise InvalidData("a numeric target", "a target of another type", "pass numbers, or name classes in the domain")
+    matrix = table.read()
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix)
+    filled = clipped = 0
+    for start in range(0, table.shape[0], BLOCK_ROWS):
+        block = matrix[start : start + BLOCK_ROWS]
+        values = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
+        finite = np.isfinite(values)
+        with np.errstate(all="ignore"):
+            norms = np.linalg.norm(np.where(finite, values, domain.fill), axis=1)
+        filled += int(np.sum(~finite.all(axis=1)))
+        clipped += int(np.sum(norms > domain.row_norm))
+    return RowDiagnosis(table.shape[0], filled, clipped, _mapped_targets(target.read(), domain))
 
 
 def _mapped_targets(target: NDArray[Any], domain: Domain) -> int:
@@ -169,6 +177,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
       job                 1           -               -              1
       ill (target)        1           -               -              0
     """
+    # With the natural norm nothing is clipped, so the encoded rows still have their lengths.
+    encoder = Encoder(replace(schema, row_norm=None))
     check_columns(schema, raw)
     target = schema.target
     if target.classes is None:
@@ -177,8 +187,6 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         texts = tuple(text_of(label) or "" for label in target.classes)
         last = CategoryColumn(target.name, texts, unknown=texts[0])
     tallies = [_Tally(column, schema) for column in (*schema.columns, last)]
-    # With the natural norm nothing is clipped, so the encoded rows still have their lengths.
-    encoder = Encoder(replace(schema, row_norm=None))
     natural = math.sqrt(sum(1 + getattr(column, "indicator", False) for column in schema.columns))
     limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
     rows = unusable = clipped = 0

@@ -49,6 +49,8 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
     ((2, 1), [[-1.0], [0.5]], ['yes', 'no'])
     """
     count = require_count("n_samples", n_samples, "declare the number of rows: n in the schema")
+    # A blank would otherwise be noticed by the encoder, when the fit is paid for.
+    schema.require_complete(ignoring=("n", "vouched_by", "vouched_on"))
     check_columns(schema, raw)
     if raw.n_samples is not None and raw.n_samples != count:
         raise InvalidData(
@@ -63,7 +65,8 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
     """Refuse a table whose names and kinds do not fit the schema; no row is read."""
     required = [*(column.name for column in schema.columns), schema.target.name]
     known = {*required, *schema.unused}
-    absent = [name for name in required if name not in raw.names]
+    present = set(raw.names)
+    absent = [name for name in required if name not in present]
     surplus = [name for name in raw.names if name not in known]
     if absent:
         raise _absent(absent, surplus or raw.names, raw.source)
@@ -183,12 +186,23 @@ class EncodedTable:
             ]
         return self._kept
 
+    def _allocated(self) -> tuple[Array, NDArray[Any]]:
+        """Return room for the declared rows, before the first is read; what is lacking is told by public numbers."""
+        try:
+            target = np.empty(self._n_samples, dtype=np.float64 if self.target.numeric else object)
+            return np.empty(self.features.shape), target
+        except (MemoryError, ValueError):
+            raise InvalidData(
+                "memory for the declared rows",
+                f"too little for {self._n_samples} rows of {self.features.shape[1]} encoded columns",
+                "check n in the schema, or use a machine with more memory",
+            ) from None
+
     def _read(self) -> tuple[Array, NDArray[Any]]:
         if self._encoded is None:
             encoder = Encoder(self._schema)
             name = self._schema.target.name
-            features = np.empty(self.features.shape)
-            target: NDArray[Any] = np.empty(self._n_samples, dtype=np.float64 if self.target.numeric else object)
+            features, target = self._allocated()
             filled = 0
             for batch in self._batches():
                 rows = slice(filled, filled + _count(batch))

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter
-from equipoise.learn.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.learn.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure
 
 # A longer line is one unusable row, and is skipped piece by piece, so that no line can exhaust the memory.
 LONGEST_LINE = 2**24
@@ -149,7 +149,8 @@ class CsvTable(RawTable):
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
-        places = {name: self.names.index(name) for name in names}
+        every = {name: place for place, name in enumerate(self.names)}
+        places = {name: every[name] for name in names}
         # Batches end by their number of rows, which is public, and not by the length of their lines.
         batch_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(self.names)))
         with constant_failure(), self._open(self._location) as file:
@@ -310,7 +311,8 @@ class ArrowTable(RawTable):
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
-        places = sorted(self.names.index(name) for name in names)
+        chosen = set(names)
+        places = [place for place, name in enumerate(self.names) if name in chosen]
         with constant_failure(), self._reader(included_fields=places) as reader:
             count = None if self._stream else reader.num_record_batches
             for batch in reader if count is None else map(reader.get_batch, range(count)):

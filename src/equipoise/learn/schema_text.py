@@ -56,7 +56,10 @@ def _text_of(value: Any) -> str | None:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, Real | Decimal):
-        return str(math.trunc(value)) if float(value).is_integer() else repr(float(value))
+        number = float(value)
+        if not number.is_integer():
+            return repr(number)
+        return str(int(value if isinstance(value, Decimal) else number))
     return value.decode("utf-8", "replace").strip() if isinstance(value, bytes) else str(value).strip()
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import sqlalchemy as sql
 
-from equipoise.errors import LedgerRefused, LedgerTampered, Overdraft
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.ledger import chain
 from equipoise.proof.ledger.chain import Balance, Entry
@@ -45,6 +45,8 @@ class Ledger:
 
     def create(self, budget: Budget) -> None:
         """Create the dataset's budget, and the file or table if need be; an existing budget is never changed."""
+        if not isinstance(budget, Budget):
+            raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
         with self._store.opened(writing=True, creating=True) as connection:
             if self._store.histories(connection, self.dataset):
                 remedy = "choose another dataset name; budgets are never changed"
@@ -76,8 +78,13 @@ class Ledger:
 
     def balance(self) -> Balance:
         """Return the budget and what remains of it; a broken history is refused."""
+        return self.statement()[0]
+
+    def statement(self) -> tuple[Balance, tuple[Entry, ...]]:
+        """Return the balance and the entries it comes from, read at the same moment; a broken history is refused."""
         with self._store.opened() as connection:
-            return chain.balance(self._intact(connection))
+            entries = self._intact(connection)
+        return chain.balance(entries), entries
 
     def history(self) -> tuple[Entry, ...]:
         """Return every entry of the dataset in its order, as it is recorded, intact or not."""
@@ -115,6 +122,6 @@ class Ledger:
 
     def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
         if self.dataset not in histories:
-            found = f"none in {self._store.shown}"
+            found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
         return histories[self.dataset]

@@ -72,7 +72,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What a dataset's budget was, and what remains of it."""
+    """What a dataset's budget was, and what remains of it.
+
+    Examples
+    --------
+    >>> Balance(Budget(1.0), Decimal("0.9"), Decimal(0)).epsilon_left
+    Decimal('0.9')
+    """
 
     limit: Budget
     epsilon_left: Decimal
@@ -80,7 +86,13 @@ class Balance:
 
 
 def following(entries: Sequence[Entry], dataset: str, kind: str, amount: Budget, certificate: str = "") -> Entry:
-    """Return the sealed entry that comes next."""
+    """Return the sealed entry that comes next.
+
+    Examples
+    --------
+    >>> following((), "trial", "budget", Budget(1.0)).previous == NOTHING_BEFORE
+    True
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     previous = entries[-1].digest if entries else NOTHING_BEFORE
     epsilon, delta = repr(amount.epsilon), repr(amount.delta)
@@ -122,25 +134,33 @@ def faults(entries: Sequence[Entry]) -> tuple[str, ...]:
             "a field was altered after it was written": entry.digest == entry.seal(),
             "a spend before the budget": entry is not entries[0] or entry.kind == "budget",
             "a second budget, or of an unknown kind": entry is entries[0] or entry.kind == "spend",
-            "epsilon or delta is no amount": _is_amount(entry.epsilon) and _is_amount(entry.delta),
+            "epsilon or delta is no amount": _is_amount(entry.epsilon, entry.delta),
         }
-        found += [f"entry {entry.number}: {fault}" for fault, holds in checks.items() if not holds]
+        # What was overwritten may hold anything, even what a terminal obeys.
+        found += [f"entry {entry.number!r:.20}: {fault}" for fault, holds in checks.items() if not holds]
         previous = entry.digest
     if entries and not found and min(balance(entries).epsilon_left, balance(entries).delta_left) < 0:
         found.append("the spends add up to more than the budget")
     return tuple(found)
 
 
-def _is_amount(text: object) -> bool:
+def _is_amount(epsilon: str, delta: str) -> bool:
+    """Return whether these are the texts of a budget; InvalidParameter is a ValueError too."""
     try:
-        number = float(text)  # type: ignore[arg-type]
+        amount = Budget(float(epsilon), float(delta))
     except (TypeError, ValueError):
         return False
-    return repr(number) == text and 0 <= number < float("inf")
+    return (repr(amount.epsilon), repr(amount.delta)) == (epsilon, delta)
 
 
 def export(dataset: str, entries: Sequence[Entry]) -> str:
-    """Return a dataset's history as JSON, to be kept where the ledger cannot be reached."""
+    """Return a dataset's history as JSON, to be kept where the ledger cannot be reached.
+
+    Examples
+    --------
+    >>> json.loads(export("trial", [following((), "trial", "budget", Budget(1.0))]))["entries"][0]["epsilon"]
+    '1.0'
+    """
     record = {"export_version": EXPORT_VERSION, "dataset": dataset, "entries": [asdict(entry) for entry in entries]}
     return json.dumps(record, indent=2) + "\n"
 

@@ -6,6 +6,7 @@ One lock covers reading the history and appending to it; a lock or a server that
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import socket
 import threading
@@ -19,7 +20,14 @@ from typing import Any
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, MissingExtra
+from equipoise.errors import (
+    InvalidParameter,
+    LedgerError,
+    LedgerRefused,
+    LedgerTampered,
+    LedgerUnreachable,
+    MissingExtra,
+)
 from equipoise.proof.ledger.chain import Entry
 
 DEFAULT_DATASET = "default"
@@ -37,6 +45,8 @@ _ENTRIES = sql.Table(
     sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
     sql.Column("dataset", sql.String, primary_key=True),
     *(sql.Column(name, sql.String, nullable=False) for name in _TEXTS),
+    # Where rows have numbers of SQLite's own, REPLACE by such a number would pass the triggers.
+    sqlite_with_rowid=False,
 )
 
 # SQLite's REPLACE deletes without asking the triggers on DELETE, hence the one on INSERT.
@@ -75,17 +85,22 @@ class Store:
         scheme, separator, rest = address.partition("://")
         self.in_file, self.dataset, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
         if not separator:
-            folder = os.environ.get("EQUIPOISE_HOME", Path.home() / ".equipoise")
-            self.in_file, self.dataset, rest = True, reference, f"/{folder}/ledger.db"
+            # A mistyped address is no name: its password would be shown, and its dataset would have another budget.
+            if set(reference) & set(":@=#"):
+                found = "a name with one of : @ = #; it is not shown, as it may hold a password"
+                raise LedgerRefused("a dataset's name, or a ledger's URL", found, remedy)
+            self.in_file, self.dataset, rest = True, reference, f"/{_home()}/ledger.db"
         self.path = Path(rest[1:])
-        if self.in_file and rest.startswith("/") and rest != "/":
+        # A database in memory would forget its spends.
+        if self.in_file and rest.startswith("/") and rest not in ("/", "/:memory:"):
             self.url = sql.URL.create("sqlite", database=str(self.path))
         elif scheme == "postgresql":
             self.url = _postgresql(address, dataset)
             # The driver is our affair; people write postgresql://.
             self.shown = f"{self.url.set(drivername=scheme).render_as_string(hide_password=True)}#{self.dataset}"
         else:
-            raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {scheme!r:.20}", remedy)
+            kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
+            raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
 
     def command(self, name: str) -> str:
         """Return the line that runs a command of `equipoise ledger` on this ledger."""
@@ -100,9 +115,9 @@ class Store:
     def opened(self, writing: bool = False, creating: bool = False) -> Iterator[sql.Connection]:
         """Open the database, under the write lock if asked; commit at the end, roll back on any exception."""
         asked, remedy = f"the ledger {self.shown}", "check the address, the permissions, and who else holds it locked"
-        if self.in_file and not creating and not self.path.is_file():
-            raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
         try:
+            if self.in_file and not creating and not self.path.is_file():
+                raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
             with ExitStack() as stack:
                 connection = stack.enter_context(self._connection(stack, creating))
                 transaction = connection.begin()
@@ -117,6 +132,8 @@ class Store:
                     asked, remedy = f"to commit an entry to {asked}", f"look with {self.command('history')}"
                     remedy = f"no row was read, but the entry may have been recorded: {remedy} before you try again"
                 transaction.commit()
+        except LedgerError:
+            raise
         except (SQLAlchemyError, OSError) as error:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             if self.url.password and str(self.url.password) in reason:
@@ -125,28 +142,37 @@ class Store:
 
     def histories(self, connection: sql.Connection, dataset: str | None = None) -> dict[str, tuple[Entry, ...]]:
         """Return the entries of a dataset, or of every one, in their order."""
-        tables = sql.inspect(connection).get_table_names()
-        if self.in_file and "spends" in tables:
+        tables = sql.inspect(connection)
+        if self.in_file and tables.has_table("spends"):
             found = f"one of an earlier version in {self.path}, whose spends would not be counted"
             remedy = "keep that file as a record, and give a new one the budget that remained"
             raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
-        if "entries" not in tables:
+        if not tables.has_table("entries"):
             return {}
         chosen = sql.select(_ENTRIES).where(_ENTRIES.c.dataset == dataset if dataset else sql.true())
         rows = connection.execute(chosen.order_by(_ENTRIES.c.dataset, _ENTRIES.c.number))
         return {name: tuple(Entry(*row) for row in group) for name, group in groupby(rows, lambda row: row.dataset)}
 
     def append(self, connection: sql.Connection, entry: Entry) -> None:
-        """Insert an entry."""
+        """Insert an entry, and see that it is there: a rule or a trigger of somebody else's could have dropped it."""
         connection.execute(sql.insert(_ENTRIES).values(asdict(entry)))
+        place = (_ENTRIES.c.dataset == entry.dataset) & (_ENTRIES.c.number == entry.number)
+        if [Entry(*row) for row in connection.execute(sql.select(_ENTRIES).where(place))] != [entry]:
+            remedy = "look for triggers and rules on the table `entries` that Equipoise did not make"
+            raise LedgerTampered(
+                f"an entry in {self.shown}", "a database that did not keep it; nothing is spent", remedy
+            )
 
     def _beginning(self, writing: bool) -> list[str]:
         if self.in_file:
             # EXTRA outlasts a loss of power right after the commit; FULL may not, where a journal file is deleted.
             return ["PRAGMA synchronous = EXTRA", "BEGIN IMMEDIATE" if writing else "BEGIN"]
-        lock = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
-        settings = [f"SET LOCAL lock_timeout = '{PATIENCE}s'", "SET LOCAL synchronous_commit = on"]
-        return [*settings, lock] if writing else []
+        # One ledger to a database: a schema or a temporary table of somebody's own would be a second budget.
+        settings = [f"SET LOCAL lock_timeout = '{PATIENCE}s'", "SET LOCAL search_path = public, pg_temp"]
+        if writing:
+            lock = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
+            settings += ["SET LOCAL synchronous_commit = on", lock]
+        return settings
 
     def _connection(self, stack: ExitStack, creating: bool) -> sql.Connection:
         """Return a connection for one transaction; the stack ends the watch over it."""
@@ -174,6 +200,15 @@ class Store:
             return connection
 
         return engine.connect()
+
+
+def _home() -> Path:
+    """Return the folder of the ledger that plain names are kept in."""
+    try:
+        return Path(os.environ.get("EQUIPOISE_HOME") or Path.home() / ".equipoise")
+    except RuntimeError:
+        found = "no home folder for this user"
+        raise LedgerRefused("a folder for ledger.db", found, "set EQUIPOISE_HOME, or pass a ledger's URL") from None
 
 
 def _cut(line: socket.socket) -> None:

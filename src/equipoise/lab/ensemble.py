@@ -1,0 +1,565 @@
+"""Many runs of SGD at once: R seeds x S neighbouring datasets of one model, on a CPU or on a GPU.
+
+Runs that share a seed share the order of the rows, so a step of all S datasets is one matrix product of the batch (b x
+d) with their weights (d x S). A dataset differs from the base in one replaced row; where the batch holds that row, and
+only there, the product is corrected. The program is written once, for one seed: a CPU runs it seed by seed on every
+core, with the weights in the core's cache; a GPU runs it for all seeds in step.
+
+Orders, initial weights and dropout masks are drawn by NumPy on the host, each seed from its own streams, so that every
+backend and a plain loop see the same numbers. Weights are 32-bit floats; products keep full 32-bit precision.
+
+This file imports only NumPy and JAX, and runs alone on a machine where nothing else of Equipoise is installed.
+"""
+
+import functools
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+try:
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+except ImportError:
+    raise ImportError('the ensemble engine runs on JAX, which is missing: pip install "equipoise[lab]"') from None
+
+MODELS = ("logistic", "multinomial", "squared", "smooth-hinge", "hinge", "network")
+ORDERS = ("fresh", "permutation", "replacement")
+SCHEDULES = {"constant": 0.0, "root": 0.5, "inverse": 1.0}
+INITIALISATIONS = ("seed", "fixed", "zero")
+LAST_BATCHES = ("mean", "nominal", "drop")
+# What a stream of a seed is for.
+INITIAL, ORDER, MASK = range(3)
+# A CPU gathers the rows of so many bytes of batches ahead of the steps: few gathers, and the rows stay in its cache.
+AHEAD_BYTES = 2**21
+# A GPU counts the replaced rows of so many steps at a time, and its loop holds so many steps.
+GPU_STEPS, GPU_UNROLL = 160, 8
+
+Array = NDArray[np.float32]
+Scalars = NDArray[np.float32]
+
+
+class EnsembleError(ValueError):
+    """What was asked, what was found, what to do; the three texts are its `args`.
+
+    Examples
+    --------
+    >>> print(EnsembleError("a positive step", "step=0", "pass step=0.1"))
+    asked: a positive step; found: step=0; to do: pass step=0.1
+    """
+
+    def __init__(self, asked: str, found: str, remedy: str) -> None:
+        super().__init__(asked, found, remedy)
+
+    def __str__(self) -> str:
+        """Return the whole sentence that a user reads."""
+        return "asked: {}; found: {}; to do: {}".format(*self.args)
+
+
+@dataclass(frozen=True)
+class Training:
+    """How every run of an ensemble is trained: ``w <- w - eta_t (mean gradient of the batch + alpha w)``.
+
+    Parameters
+    ----------
+    model : str
+        "logistic", "squared" ``(m - y)^2``, "hinge", "smooth-hinge" (Huber's SVM loss of half-width `width`) and
+        "network" (one hidden layer of `hidden` ReLU units under a logistic loss) take labels -1 and +1, "squared" any;
+        "multinomial" takes labels 0 .. `classes` - 1.
+    n_steps, batch_size : int
+        How many steps of how many rows.
+    step, schedule, largest_step
+        The step size: ``min(largest_step, step / t**e)`` for t = 1, 2, ... with e = 0 ("constant"), 1/2 ("root"), 1
+        ("inverse").
+    order : str
+        "fresh" shuffles the rows every epoch, "permutation" once, "replacement" draws each row anew.
+    last_batch : str
+        The short batch at the end of an epoch: divided by its own size ("mean"), by `batch_size` ("nominal"), or left
+        out ("drop").
+    initialisation : str
+        Glorot's uniform weights and zero biases, drawn by each "seed" or all by `initial_seed` ("fixed"); or "zero".
+    intercept : bool
+        Whether rows get a constant column; it is the last weight of each output, and is held to the same `alpha`.
+    alpha, radius, momentum, dropout : float
+        Ridge ``alpha / 2 ||w||^2``; the ball that each run is projected onto (``inf``: none); the heavy ball's
+        factor; the chance that an input is dropped, the rest being divided by ``1 - dropout``.
+
+    Examples
+    --------
+    >>> Training("logistic", n_steps=3400, batch_size=32, step=0.5).n_parameters(100)
+    101
+    >>> Training("inverse", schedule="inverse")
+    Traceback (most recent call last):
+    equipoise.lab.ensemble.EnsembleError: asked: a model; found: 'inverse'; to do: pass one of logistic, multinomial, \
+squared, smooth-hinge, hinge, network
+    """
+
+    model: str = "logistic"
+    n_steps: int = 1000
+    batch_size: int = 32
+    step: float = 0.1
+    schedule: str = "constant"
+    largest_step: float = math.inf
+    order: str = "fresh"
+    last_batch: str = "mean"
+    initialisation: str = "seed"
+    initial_seed: int = 0
+    intercept: bool = True
+    alpha: float = 0.0
+    radius: float = math.inf
+    momentum: float = 0.0
+    dropout: float = 0.0
+    classes: int = 2
+    hidden: int = 16
+    width: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse unknown names and numbers out of range."""
+        for name, known in (
+            ("model", MODELS),
+            ("schedule", tuple(SCHEDULES)),
+            ("order", ORDERS),
+            ("last_batch", LAST_BATCHES),
+            ("initialisation", INITIALISATIONS),
+        ):
+            if getattr(self, name) not in known:
+                raise EnsembleError(f"a {name}", repr(getattr(self, name)), f"pass one of {', '.join(known)}")
+        for name, least in (("n_steps", 1), ("batch_size", 1), ("initial_seed", 0), ("classes", 2), ("hidden", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise EnsembleError(f"{name}: a whole number of at least {least}", repr(value), f"pass {name}={least}")
+        for name, low, high in (
+            ("step", 0.0, math.inf),
+            ("largest_step", 0.0, math.inf),
+            ("alpha", 0.0, math.inf),
+            ("radius", 0.0, math.inf),
+            ("momentum", 0.0, 1.0),
+            ("dropout", 0.0, 1.0),
+            ("width", 0.0, math.inf),
+        ):
+            value = getattr(self, name)
+            zero, endless = name in ("alpha", "momentum", "dropout"), name in ("radius", "largest_step")
+            if not (low < value < high or (zero and value == 0) or (endless and value == math.inf)):
+                edges = f"{'at least' if zero else 'above'} 0 and below {high:g}"
+                raise EnsembleError(f"{name} {edges}", f"{name}={value!r}", f"pass {name} as a number in that range")
+
+    @property
+    def outputs(self) -> int:
+        """How many products a row has with the first layer: 1, or one a class or hidden unit."""
+        return {"multinomial": self.classes, "network": self.hidden}.get(self.model, 1)
+
+    @property
+    def head(self) -> int:
+        """How many weights follow the first layer: those of a network's output, its bias last."""
+        return self.hidden + 1 if self.model == "network" else 0
+
+    def n_parameters(self, n_features: int) -> int:
+        """Return how many weights a run has: output by output with the intercept last, then the network's head."""
+        return self.outputs * (n_features + self.intercept) + self.head
+
+    def steps(self) -> Scalars:
+        """Return the step size of every step."""
+        sizes = self.step / np.arange(1, self.n_steps + 1) ** SCHEDULES[self.schedule]
+        return np.minimum(sizes, self.largest_step).astype(np.float32)
+
+    def draw_order(self, n_samples: int, seed: int) -> NDArray[np.int32]:
+        """Return the rows of each batch, (n_steps, batch_size); places that a short batch leaves empty hold n_samples.
+
+        Examples
+        --------
+        >>> Training(n_steps=4, batch_size=2).draw_order(3, seed=0).tolist()
+        [[0, 2], [1, 3], [2, 1], [0, 3]]
+        """
+        steps, size = self.n_steps, self.batch_size
+        stream = np.random.default_rng((seed, ORDER))
+        if self.order == "replacement":
+            return stream.integers(0, n_samples, (steps, size), dtype=np.int32)
+        batches = n_samples // size if self.last_batch == "drop" else -(-n_samples // size)
+        rows = np.arange(n_samples, dtype=np.int32)
+        places = np.full((-(-steps // batches), batches * size), n_samples, np.int32)
+        used = min(n_samples, batches * size)
+        for epoch, place in enumerate(places):
+            place[:used] = stream.permutation(rows)[:used] if epoch == 0 or self.order == "fresh" else places[0, :used]
+        return places.reshape(-1, size)[:steps]
+
+    def draw_initial(self, n_features: int, seed: int) -> tuple[Array, Array]:
+        """Return the first weights: those of the first layer (n_features + intercept, outputs), and the head's.
+
+        Examples
+        --------
+        >>> first, head = Training("network", hidden=4).draw_initial(3, seed=0)
+        >>> first.shape, head.shape, bool(abs(first).max() <= (6 / 7) ** 0.5), first[-1].tolist(), head[-1].item()
+        ((4, 4), (5,), True, [0.0, 0.0, 0.0, 0.0], 0.0)
+        """
+        first = np.zeros((n_features + self.intercept, self.outputs), np.float32)
+        head = np.zeros(self.head, np.float32)
+        if self.initialisation != "zero":
+            stream = np.random.default_rng((seed if self.initialisation == "seed" else self.initial_seed, INITIAL))
+            edge = math.sqrt(6 / (n_features + self.outputs))
+            first[:n_features] = stream.uniform(-edge, edge, (n_features, self.outputs))
+            head[:-1] = stream.uniform(-1, 1, max(self.head - 1, 0)) * math.sqrt(6 / (self.hidden + 1))
+        return first, head
+
+    def draw_masks(self, n_features: int, seed: int) -> NDArray[np.bool_]:
+        """Return which inputs are kept, (n_steps, batch_size, n_features + intercept); the constant column always is.
+
+        Examples
+        --------
+        >>> Training(n_steps=50, batch_size=8, dropout=0.5).draw_masks(3, seed=0).mean((0, 1)).round(1).tolist()
+        [0.5, 0.5, 0.5, 1.0]
+        """
+        stream = np.random.default_rng((seed, MASK))
+        kept = np.ones((self.n_steps, self.batch_size, n_features + self.intercept), np.bool_)
+        kept[..., :n_features] = stream.random((*kept.shape[:2], n_features), np.float32) >= self.dropout
+        return kept
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """A base dataset and S datasets that differ from it in one row each.
+
+    Parameters
+    ----------
+    features, labels : array
+        The base dataset: n rows of d features, and their labels.
+    replaced_index : array of S whole numbers
+        Which row each dataset replaces; -1 for the base itself.
+    replacement_rows, replacement_labels : array
+        What stands there instead: a row and a label for each dataset, or one row and one label for all.
+
+    Examples
+    --------
+    >>> x, y = np.eye(4), np.array([1, -1, 1, -1])
+    >>> pair = Neighbours(x, y, [-1, 2], x[0], y[0])
+    >>> pair.n_samples, pair.n_features, pair.n_datasets, pair.shared
+    (4, 4, 2, True)
+    """
+
+    features: Any
+    labels: Any
+    replaced_index: Any
+    replacement_rows: Any
+    replacement_labels: Any
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together, and values that are not finite."""
+        put = functools.partial(object.__setattr__, self)
+        put("replaced_index", np.atleast_1d(np.asarray(self.replaced_index)))
+        for name in ("features", "labels", "replacement_rows", "replacement_labels"):
+            put(name, np.ascontiguousarray(getattr(self, name), np.float32))
+            if not np.isfinite(getattr(self, name)).all():
+                raise EnsembleError(f"finite {name}", "values that are not", "replace or remove them first")
+        if self.features.ndim != 2 or self.labels.shape != self.features.shape[:1] or not self.features.size:
+            shapes = f"features {self.features.shape}, labels {self.labels.shape}"
+            raise EnsembleError("a table of rows and one label a row", shapes, "pass n x d features and n labels")
+        index, (n, d) = self.replaced_index, self.features.shape
+        if index.ndim != 1 or index.dtype.kind not in "iu" or not index.size or index.min() < -1 or index.max() >= n:
+            found = f"shape {index.shape}, {index.dtype}" + (f", {index.min()} .. {index.max()}" if index.size else "")
+            raise EnsembleError(f"replaced_index: whole numbers from -1 to {n - 1}", found, "count rows from 0")
+        shared = self.replacement_rows.ndim == 1
+        lead = () if shared else index.shape
+        if self.replacement_rows.shape != (*lead, d) or self.replacement_labels.shape != lead:
+            found = f"rows {self.replacement_rows.shape}, labels {self.replacement_labels.shape}"
+            raise EnsembleError(f"replacement rows ({d},) or ({len(index)}, {d}), and labels", found, "pass those shapes")
+
+    n_samples = property(lambda self: int(self.features.shape[0]), doc="How many rows each dataset has.")
+    n_features = property(lambda self: int(self.features.shape[1]), doc="How many features a row has.")
+    n_datasets = property(lambda self: len(self.replaced_index), doc="How many datasets there are.")
+    shared = property(lambda self: self.replacement_rows.ndim == 1, doc="Whether one row replaces every replaced row.")
+
+    def part(self, first: int, last: int) -> "Neighbours":
+        """Return the datasets from `first` up to `last`, without it."""
+        rows, labels = self.replacement_rows, self.replacement_labels
+        if not self.shared:
+            rows, labels = rows[first:last], labels[first:last]
+        return Neighbours(self.features, self.labels, self.replaced_index[first:last], rows, labels)
+
+
+class Plan(NamedTuple):
+    """What the compiled program is made for, beside the shapes of its arguments."""
+
+    training: Training
+    shared: bool
+    in_step: bool
+    section: int
+    trace: bool
+
+
+def _product(left: jax.Array, right: jax.Array) -> jax.Array:
+    return jnp.matmul(left, right, precision=lax.Precision.HIGHEST)
+
+
+def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple[Any, Any]:
+    """Return the slopes of the loss in the products z (rows, outputs, S), and its gradient in the head, row weights in."""
+    margin = z[:, 0]
+    if training.model == "multinomial":
+        slopes = jax.nn.softmax(z, axis=1) - (y[:, None] == jnp.arange(training.classes, dtype=y.dtype)[:, None])
+        return slopes if weight is None else slopes * weight[:, None], jnp.zeros_like(head)
+    active = jnp.maximum(z, 0)
+    if training.model == "network":
+        margin = (active * head[:-1]).sum(1) + head[-1]
+    if training.model == "squared":
+        slope = 2 * (margin - y)
+    elif training.model == "hinge":
+        slope = jnp.where(y * margin < 1, -y, jnp.zeros_like(margin))
+    elif training.model == "smooth-hinge":
+        slope = -y * jnp.clip((1 + training.width - y * margin) / (2 * training.width), 0, 1)
+    else:
+        slope = -y * jax.nn.sigmoid(-y * margin)
+    slope = slope if weight is None else slope * weight
+    if training.model != "network":
+        return slope[:, None], jnp.zeros_like(head)
+    upper = jnp.concatenate([(active * slope[:, None]).sum(0), slope.sum(0)[None]])
+    return jnp.where(z > 0, slope[:, None] * head[:-1], 0), upper
+
+
+def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
+    """Train one seed on every dataset; return their weights, (S, parameters), or those after each section of steps."""
+    training, table, replaced = plan.training, data["table"], data["replaced"]
+    (n, width), datasets, outputs = (table.shape[0] - 1, table.shape[1]), replaced.shape[0], training.outputs
+    # Each dataset's replacement as a column, beside the weights that it meets.
+    others = data["others"].T[:, None]
+    dropout, appended = training.dropout > 0, plan.shared and not training.dropout
+    scale = jnp.where(jnp.arange(width) < width - training.intercept, 1 / (1 - training.dropout), 1)
+
+    def change(state: Any, batch: Any, exceptional: bool) -> Any:
+        """Return what the batch adds to the weights; an exceptional batch holds replaced rows or empty places."""
+        layer, head = state
+        index, rows, targets, weight = batch["index"], batch["rows"], batch["targets"][:, None], None
+        if dropout:
+            kept = batch["kept"] * scale
+            rows = rows * kept
+        if exceptional and appended:
+            rows = jnp.concatenate([rows, data["others"][:1]])
+        z = _product(rows, layer.reshape(width, -1)).reshape(-1, outputs, datasets)
+        if exceptional:
+            hit = index[:, None] == replaced
+            # One more row stands for a replacement wherever it is met; with dropout it looks different in each place.
+            extra = hit if dropout else batch.get("met", hit.sum(0))[None]
+            weight = jnp.concatenate([~hit & (index < n)[:, None], extra]).astype(jnp.float32)
+            labels = [jnp.broadcast_to(each, part.shape) for each, part in ((targets, hit), (data["labels"], extra))]
+            targets = jnp.concatenate(labels)
+            if dropout:
+                z = jnp.concatenate([z, _product(kept, (others * layer).reshape(width, -1)).reshape(z.shape)])
+            elif not appended:
+                z = jnp.concatenate([z, (others * layer).sum(0)[None]])
+        slopes, upper = _slopes(training, z, targets, head, weight)
+        slopes, size = slopes * -batch["rate"], rows.shape[0]
+        lower = _product(rows.T, slopes[:size].reshape(size, -1)).reshape(layer.shape)
+        if exceptional and not appended:
+            back = slopes[size:]
+            lower += others * (_product(kept.T, back.reshape(size, -1)).reshape(layer.shape) if dropout else back)
+        return lower, upper * -batch["rate"]
+
+    def step(carry: Any, batch: Any) -> Any:
+        if plan.in_step:
+            batch |= {"rows": table[batch["index"]], "targets": data["targets"][batch["index"]]}
+            moves = change(carry[0], batch, True)
+        else:
+            branches = [functools.partial(change, exceptional=each) for each in (True, False)]
+            moves = lax.cond(batch["exceptional"], *branches, carry[0], batch)
+        if training.alpha:
+            moves = jax.tree.map(lambda move, old: move - batch["eta"] * training.alpha * old, moves, carry[0])
+        if training.momentum:
+            moves = jax.tree.map(lambda last, move: training.momentum * last + move, carry[1], moves)
+        state = jax.tree.map(jnp.add, carry[0], moves)
+        if math.isfinite(training.radius):
+            norm = jnp.sqrt(jnp.square(state[0]).sum((0, 1)) + jnp.square(state[1]).sum(0))
+            state = jax.tree.map(lambda new: new * jnp.minimum(1, training.radius / norm), state)
+        if training.momentum or math.isfinite(training.radius):
+            # The last section may be longer than the steps that are left; a step of size 0 is none.
+            state = jax.tree.map(lambda new, old: jnp.where(batch["eta"] > 0, new, old), state, carry[0])
+        return (state, moves if training.momentum else ()), None
+
+    def section(carry: Any, batches: Any) -> Any:
+        index = batches["index"]
+        if plan.in_step:
+            batches["met"] = (index[:, :, None] == replaced).sum(1)
+        else:
+            batches |= {"rows": table[index], "targets": data["targets"][index]}
+            batches["exceptional"] = data["watched"][index].any(1)
+        carry, _ = lax.scan(step, carry, batches, unroll=GPU_UNROLL if plan.in_step else 1)
+        return carry, flat(carry[0]) if plan.trace else None
+
+    def flat(state: Any) -> Any:
+        return jnp.concatenate([state[0].transpose(2, 1, 0).reshape(datasets, -1), state[1].T], axis=1)
+
+    state = tuple(jnp.broadcast_to(each[..., None], (*each.shape, datasets)) for each in (seed["first"], seed["head"]))
+    carry = (state, jax.tree.map(jnp.zeros_like, state) if training.momentum else ())
+    by_step = schedule | {name: seed[name] for name in ("index", "kept") if name in seed}
+    sections = jax.tree.map(lambda each: each.reshape(-1, plan.section, *each.shape[1:]), by_step)
+    carry, trace = lax.scan(section, carry, sections)
+    return trace if plan.trace else flat(carry[0])
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled(plan: Plan, shapes: Any, tree: Any, device: Any) -> Callable[..., jax.Array]:
+    where = jax.sharding.SingleDeviceSharding(device)
+    arguments = tree.unflatten([jax.ShapeDtypeStruct(shape, dtype, sharding=where) for shape, dtype in shapes])
+    program = functools.partial(_program, plan)
+    if plan.in_step:
+        program = jax.vmap(program, in_axes=(None, None, 0))
+    # On a CPU the cores are spread over the seeds, so that no product is cut into pieces too small to pay.
+    options = None if plan.in_step else {"xla_cpu_multi_thread_eigen": False}
+    return jax.jit(program).lower(*arguments).compile(options)
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The weights of R seeds x S datasets, (R, S, parameters), and the seconds that each stage took.
+
+    `trace` holds the weights after each of `trace_steps`, (R, len(trace_steps), S, parameters), where it was asked for.
+    """
+
+    weights: Array
+    seeds: tuple[int, ...]
+    seconds: dict[str, float]
+    trace: Array
+    trace_steps: tuple[int, ...]
+
+    @property
+    def diverged(self) -> tuple[tuple[int, int], ...]:
+        """The runs whose weights are not finite, as (seed, dataset)."""
+        return tuple((self.seeds[r], int(a)) for r, a in np.argwhere(~np.isfinite(self.weights).all(2)))
+
+
+def device(backend: str) -> Any:
+    """Return the device of a backend ("cpu", "gpu", or "auto": the best that JAX finds).
+
+    Examples
+    --------
+    >>> device("cpu").platform
+    'cpu'
+    """
+    if backend not in ("auto", "cpu", "gpu"):
+        raise EnsembleError("a backend", repr(backend), 'pass "auto", "cpu" or "gpu"')
+    try:
+        return jax.devices(None if backend == "auto" else backend)[0]
+    except RuntimeError:
+        found = f"JAX {jax.__version__} sees only: {', '.join(str(each) for each in jax.devices())}"
+        remedy = 'pip install "jax[cuda13]" on a machine with an NVIDIA GPU, or pass backend="cpu"'
+        raise EnsembleError(f"a {backend} that JAX can use", found, remedy) from None
+
+
+def _check(training: Training, neighbours: Neighbours, seeds: Sequence[int]) -> None:
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise EnsembleError("distinct seeds of at least 0", f"{len(seeds)} seeds: {seeds[:5]} ..", "pass range(R)")
+    if training.batch_size > neighbours.n_samples:
+        found = f"batch_size={training.batch_size}"
+        raise EnsembleError(f"batches of at most {neighbours.n_samples} rows", found, "lower batch_size")
+    labels = np.unique(np.append(neighbours.labels, neighbours.replacement_labels))
+    known = np.arange(training.classes) if training.model == "multinomial" else np.array([-1, 1])
+    if training.model != "squared" and not np.isin(labels, known).all():
+        asked = f"labels among {known.tolist()[:5]} for the model {training.model!r}"
+        raise EnsembleError(asked, f"{labels[~np.isin(labels, known)][:5].tolist()}", "code the classes so")
+
+
+def sections(n_steps: int, near: int, multiple: int = 1) -> int:
+    """Return how long the sections are that steps are cut into: near `near`, wasting the fewest steps at the end.
+
+    Examples
+    --------
+    >>> sections(3400, near=160, multiple=8), sections(7, near=100)
+    (136, 7)
+    """
+    counts = range(max(1, n_steps // (2 * near)), n_steps // near + 2)
+    lengths = [multiple * -(-n_steps // (count * multiple)) for count in counts]
+    return min(lengths, key=lambda length: (-(-n_steps // length) * length, abs(length - near)))
+
+
+def train(
+    training: Training,
+    neighbours: Neighbours,
+    seeds: Sequence[int],
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+    trace: int = 0,
+) -> Ensemble:
+    """Train every seed on every dataset.
+
+    Parameters
+    ----------
+    training, neighbours : Training, Neighbours
+        How each run is trained, and on what.
+    seeds : sequence of int
+        Each drives its own order of rows, dropout masks and, where asked, initial weights.
+    backend : str
+        "cpu", "gpu" or "auto".
+    threads : int, optional
+        How many seeds a CPU trains at a time; by default one for each core.
+    trace : int
+        Keep the weights after every so many steps, too; 0 keeps the last alone.
+
+    Examples
+    --------
+    >>> x, y = np.eye(4), np.array([1, -1, 1, -1])
+    >>> runs = train(Training(n_steps=5, batch_size=2, step=1.0), Neighbours(x, y, [-1, 2], x[0], y[0]), range(3))
+    >>> runs.weights.shape, runs.diverged
+    ((3, 2, 5), ())
+    """
+    seeds = tuple(int(seed) for seed in seeds)
+    _check(training, neighbours, seeds)
+    place, (n, d) = device(backend), neighbours.features.shape
+    on_cpu, width = place.platform == "cpu", d + training.intercept
+    near = max(1, AHEAD_BYTES // (4 * training.batch_size * width)) if on_cpu else GPU_STEPS
+    section = trace or sections(training.n_steps, near, 1 if on_cpu else GPU_UNROLL)
+    spare = -training.n_steps % section
+    threads, seconds = threads or len(os.sched_getaffinity(0)), {}
+
+    @contextmanager
+    def clock(stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        seconds[stage] = time.perf_counter() - start
+
+    def padded(by_step: NDArray[Any], fill: float) -> NDArray[Any]:
+        return np.concatenate([by_step, np.full((spare, *by_step.shape[1:]), fill, by_step.dtype)]) if spare else by_step
+
+    def draw(seed: int) -> dict[str, NDArray[Any]]:
+        first, head = training.draw_initial(d, seed)
+        drawn = {"first": first, "head": head, "index": padded(training.draw_order(n, seed), n)}
+        return drawn | ({"kept": padded(training.draw_masks(d, seed), 0)} if training.dropout else {})
+
+    def with_constant(rows: Array) -> Array:
+        return np.column_stack([rows, np.ones(len(rows), np.float32)]) if training.intercept else rows
+
+    with ThreadPoolExecutor(threads) as pool:
+        with clock("draw"):
+            drawn = list(pool.map(draw, seeds))
+            watched = np.zeros(n + 1, np.bool_)
+            watched[np.append(neighbours.replaced_index[neighbours.replaced_index >= 0], n)] = True
+            rows, etas = with_constant(neighbours.features), training.steps()
+            sizes = training.batch_size if training.last_batch == "nominal" else (drawn[0]["index"] < n).sum(1)
+            data = {
+                "table": np.concatenate([rows, np.zeros((1, width), np.float32)]),
+                "targets": np.append(neighbours.labels, np.float32(1)),
+                "replaced": neighbours.replaced_index.astype(np.int32),
+                "others": with_constant(np.atleast_2d(neighbours.replacement_rows)),
+                "labels": np.atleast_1d(neighbours.replacement_labels),
+                "watched": watched,
+            }
+            schedule = {"eta": padded(etas, 0), "rate": padded(etas, 0) / np.maximum(sizes, 1).astype(np.float32)}
+            if not on_cpu:
+                drawn = [{name: np.stack([each[name] for each in drawn]) for name in drawn[0]}]
+        with clock("transfer"):
+            data, schedule, drawn = jax.block_until_ready(jax.device_put((data, schedule, drawn), place))
+        with clock("compile"):
+            leaves, tree = jax.tree.flatten((data, schedule, drawn[0]))
+            plan = Plan(training, neighbours.shared, not on_cpu, section, trace > 0)
+            run = _compiled(plan, tuple((leaf.shape, leaf.dtype) for leaf in leaves), tree, place)
+        with clock("run"):
+            found = list(pool.map(lambda seed: jax.block_until_ready(run(data, schedule, seed)), drawn))
+        with clock("fetch"):
+            weights = np.stack([np.asarray(each) for each in found]) if on_cpu else np.asarray(found[0])
+    ends = tuple(min(end, training.n_steps) for end in range(section, training.n_steps + section, section))
+    kept = (weights, ends) if trace else (weights[:, None], (training.n_steps,))
+    return Ensemble(kept[0][:, -1], seeds, seconds, *kept)
