@@ -30,7 +30,7 @@ MEASURE = """<script>addEventListener('load', () => setTimeout(() => {
   const drawn = places.filter(place => place.querySelector('svg'));
   parent.postMessage(JSON.stringify({inner: innerWidth, wide: Math.max(root.scrollWidth, body.scrollWidth),
     drawn: drawn.map(place => place.id), widest: Math.max(...drawn.map(place => place.scrollWidth)),
-    requests: performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !name.startsWith('data:')),
+    requests: performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !/^data:/.test(name)),
     background: getComputedStyle(body).backgroundColor, intruded: window.intruded === true,
     ink: getComputedStyle(document.querySelector('svg text')).fill}), '*');
 }, 3000));</script>"""

@@ -136,12 +136,10 @@ def test_any_changed_byte_is_noticed(copy, name):
 
 
 CHANGES = {
-    "one more line": lambda data: data + b"
-",
+    "one more line": lambda data: data + b"\n",
     "one byte less": lambda data: data[:-1],
     "nothing": lambda data: b"",
-    "a blank line first": lambda data: b"
-" + data,
+    "a blank line first": lambda data: b"\n" + data,
 }
 
 
