@@ -54,6 +54,12 @@ def same_predictions(first, second, rows) -> None:
             np.testing.assert_array_equal(getattr(first, method)(rows), getattr(second, method)(rows))
 
 
+@pytest.fixture
+def plain_page(monkeypatch) -> None:
+    """Leave the charts out, which take a second each: tests/test_report.py looks at pages."""
+    monkeypatch.setattr(released, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
+
+
 @pytest.fixture(scope="module")
 def release(frame, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("made") / "release"
@@ -68,6 +74,7 @@ def copy(release, tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("columns", [COLUMNS, BLANK], ids=["declared bounds", "private bounds"])
+@pytest.mark.usefixtures("plain_page")
 def test_what_is_loaded_is_what_was_saved(name, columns, frame, tmp_path):
     model = fitted(MODELS[name], frame, columns)
     eq.save(model, tmp_path / "release")
@@ -95,6 +102,7 @@ def test_what_is_loaded_is_what_was_saved(name, columns, frame, tmp_path):
     ],
     ids=["two classes", "three classes", "observed", "smooth hinge", "no intercept", "huber", "elastic net"],
 )
+@pytest.mark.usefixtures("plain_page")
 def test_a_model_of_plain_rows_is_saved_without_a_schema(model, tmp_path):
     X = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 3))
     classes = getattr(model.domain, "classes", None)
@@ -106,6 +114,7 @@ def test_a_model_of_plain_rows_is_saved_without_a_schema(model, tmp_path):
     same_predictions(model, eq.load(tmp_path / "release"), X)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_a_frame_of_plain_rows_keeps_its_names(tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).uniform(-0.5, 0.5, (60, 2)), columns=["age", "height"])
     model = eq.Ridge(domain=eq.Domain(1.0, labels=(-1.0, 1.0)), random_state=0).fit(X, X["age"])
@@ -189,6 +198,7 @@ def test_a_model_that_does_not_belong_to_its_certificate_is_refused_under_a_fres
         eq.load(copy)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_a_foreign_schema_and_a_foreign_certificate_are_refused(copy, frame, tmp_path):
     other = tmp_path / "other"
     eq.save(fitted(eq.LinearSVC, frame), other)
@@ -248,6 +258,7 @@ def test_what_is_no_folder_is_refused(tmp_path, where):
         eq.load(tmp_path / where)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_an_existing_folder_is_kept(copy, frame):
     before = {path.name: path.read_bytes() for path in copy.iterdir()}
     with pytest.raises(OutputRefused):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from equipoise.errors import InvalidParameter, SchemaInvalid
+from equipoise.learn.raw import RawTable
 from equipoise.learn.schema import DEFAULT_MISSING, CategoryColumn, NumberColumn, Schema, Target
+from equipoise.learn.schema_draft import draft
 from equipoise.vocabulary.facts import Domain
 
 EXAMPLE = """
@@ -444,3 +446,43 @@ def test_every_example_of_the_guide_reads_and_every_key_is_explained():
         Schema.from_text(text).require_complete()
     keys = {key for text in (EXAMPLE, BLANK) for key in re.findall(r"^(\w+) =", text, flags=re.MULTILINE)}
     assert {key for key in (*keys, "bounds") if f"`{key}`" not in guide} == set()
+
+
+class Memory(RawTable):
+    """A table of texts in memory, whose kinds only its values could tell."""
+
+    def __init__(self, columns: dict[str, list[object]]) -> None:
+        self.names = tuple(columns)
+        self.n_samples = None
+        self.kinds = dict.fromkeys(columns, "unknown")
+        self.source = "memory"
+        self._columns = columns
+
+    def batches(self, names):
+        yield {name: np.array(self._columns[name], dtype=object) for name in names}
+
+
+def test_a_draft_guesses_kinds_from_the_first_rows_alone():
+    values = {
+        "numbers": ["1", " 2.5", "NA", None],
+        "mostly numbers": ["1", "2", "?"],
+        "words": ["a", "1", "b"],
+        "nothing": ["", None],
+        "late words": ["1"] * 1000 + ["a"] * 5000,
+        "infinite": ["inf", "nan"],
+    }
+    columns = Schema.from_text(draft(Memory(values))).columns
+    numbers = [column.name for column in columns if isinstance(column, NumberColumn)]
+    assert numbers == ["numbers", "mostly numbers", "late words"]
+
+
+def test_a_draft_of_odd_names_reads_back_and_holds_no_value():
+    names = ['a "b"', "a\n[columns.x]\nkind", "# no comment", "größe", "\x7f", "'", "{missing}"]
+    text = draft(Memory({name: ["secret"] for name in names}))
+    assert [column.name for column in Schema.from_text(text).columns] == names
+    assert "secret" not in text
+
+
+def test_a_draft_of_a_table_that_no_schema_can_describe_is_refused():
+    with pytest.raises(SchemaInvalid, match="at most 10000 columns"):
+        draft(Memory({f"c{place}": [1] for place in range(10_001)}))

@@ -24,9 +24,9 @@ caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 th, td { padding: .32rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap;
   vertical-align: top; }
 th:first-child, td:first-child, .text { text-align: left; }
-th { color: var(--soft); font-weight: 600; white-space: normal; vertical-align: bottom; }
+th { color: var(--soft); font-weight: 600; white-space: normal; min-width: 6rem; vertical-align: bottom; }
 td.text { white-space: normal; min-width: 15rem; max-width: 34rem; overflow-wrap: anywhere; }
-td:first-child { min-width: 8rem; max-width: 24rem; white-space: normal; overflow-wrap: anywhere; }
+td:first-child { min-width: 9.5rem; max-width: 24rem; white-space: normal; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); font-size: .82rem; line-height: 1.45; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--soft); }
 figure { margin: 1rem 0; min-width: 0; } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem; }
