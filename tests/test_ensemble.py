@@ -115,10 +115,11 @@ CASES = {
 
 
 @pytest.mark.parametrize("together", [False, True], ids=["seed by seed", "seeds together"])
-@pytest.mark.parametrize("shared", [False, True], ids=["own replacements", "one replacement"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_run_in_an_ensemble_is_the_run_that_a_plain_loop_makes(case, shared, together):
+def test_a_run_in_an_ensemble_is_the_run_that_a_plain_loop_makes(case, together):
     training = CASES[case]
+    # Each case has replacements of their own in one layout and one for all in the other; compiling all four is slow.
+    shared = together == (list(CASES).index(case) % 2 == 0)
     data = neighbours(training.model, shared)
     # Sections of 7 steps do not divide 45, so that the last has steps to leave out.
     runs = train(training, data, (3, 11), backend="cpu", together=together, trace=7)
@@ -227,7 +228,7 @@ def test_datasets_that_make_no_sense_are_refused():
     with pytest.raises(EnsembleError, match="replacement rows"):
         Neighbours(x, y, [0, 1], x[:3], y[:3])
     with pytest.raises(EnsembleError, match="finite features"):
-        Neighbours(x / 0.0 if False else np.where(x > 0, np.inf, x), y, [0], x[0], y[0])
+        Neighbours(np.where(x > 0, np.inf, x), y, [0], x[0], y[0])
     good = Neighbours(x, y, [-1, 1], x[0], y[0])
     with pytest.raises(EnsembleError, match="at most 4 rows.*batch_size=32"):
         train(Training(), good, (0,))

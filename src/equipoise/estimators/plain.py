@@ -113,8 +113,8 @@ class _ColumnTransform:
         self.constants = self.constants + weights[unknown]
         self._blocks.append(np.column_stack([weight - weights[unknown] for weight in weights.values()]))
         return make_pipeline(
-            SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
             SimpleImputer(strategy="constant", fill_value=fill),
+            SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
             OneHotEncoder(categories=[list(weights)], handle_unknown="ignore", sparse_output=False),
         )
 

@@ -46,6 +46,7 @@ class Plan(NamedTuple):
     training: Training
     shared: bool
     together: bool
+    unroll: int
     section: int
     trace: bool
 
@@ -87,6 +88,12 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
     dropout, appended = training.dropout > 0, plan.shared and not training.dropout
     scale = jnp.where(jnp.arange(width) < width - training.intercept, 1 / (1 - training.dropout), 1)
 
+    def at(values: Any, index: Any) -> Any:
+        return values.at[index].get(mode="promise_in_bounds")
+
+    def fetched(index: Any) -> dict[str, Any]:
+        return {"rows": at(table, index), "targets": at(data["targets"], index)}
+
     def change(state: Any, batch: Any, exceptional: bool) -> Any:
         """Return what the batch adds to the weights; an exceptional batch holds replaced rows or empty places."""
         layer, head = state
@@ -118,7 +125,7 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
 
     def step(carry: Any, batch: Any) -> Any:
         if plan.together:
-            batch |= {"rows": table[batch["index"]], "targets": data["targets"][batch["index"]]}
+            batch |= fetched(batch["index"])
             moves = change(carry[0], batch, True)
         else:
             branches = [functools.partial(change, exceptional=each) for each in (True, False)]
@@ -141,9 +148,8 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
         if plan.together:
             batches["met"] = (index[:, :, None] == replaced).sum(1)
         else:
-            batches |= {"rows": table[index], "targets": data["targets"][index]}
-            batches["exceptional"] = data["watched"][index].any(1)
-        carry, _ = lax.scan(step, carry, batches, unroll=GPU_UNROLL if plan.together else 1)
+            batches |= fetched(index) | {"exceptional": at(data["watched"], index).any(1)}
+        carry, _ = lax.scan(step, carry, batches, unroll=plan.unroll)
         return carry, flat(carry[0]) if plan.trace else None
 
     def flat(state: Any) -> Any:
@@ -206,6 +212,11 @@ def device(backend: str) -> Any:
         raise EnsembleError(f"a {backend} that JAX can use", found, remedy) from None
 
 
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _check(training: Training, neighbours: Neighbours, seeds: Sequence[int]) -> None:
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise EnsembleError("distinct seeds of at least 0", f"{len(seeds)} seeds: {seeds[:5]} ..", "pass range(R)")
@@ -225,7 +236,7 @@ def sections(n_steps: int, near: int, multiple: int = 1) -> int:
     Examples
     --------
     >>> sections(3400, near=160, multiple=8), sections(7, near=100)
-    (136, 7)
+    (200, 7)
     """
     counts = range(max(1, n_steps // (2 * near)), n_steps // near + 2)
     lengths = [multiple * -(-n_steps // (count * multiple)) for count in counts]
@@ -271,9 +282,10 @@ def train(
     place, (n, d) = device(backend), neighbours.features.shape
     together, width = place.platform != "cpu" if together is None else together, d + training.intercept
     near = GPU_STEPS if together else max(1, AHEAD_BYTES // (4 * training.batch_size * width))
-    section = trace or sections(training.n_steps, near, GPU_UNROLL if together else 1)
+    unroll = 1 if place.platform == "cpu" else GPU_UNROLL
+    section = trace or sections(training.n_steps, near, unroll)
     spare = -training.n_steps % section
-    threads, seconds = threads or len(os.sched_getaffinity(0)), {}
+    threads, seconds = threads or cores(), {}
 
     @contextmanager
     def clock(stage: str) -> Iterator[None]:
@@ -314,7 +326,7 @@ def train(
             data, schedule, drawn = jax.block_until_ready(jax.device_put((data, schedule, drawn), place))
         with clock("compile"):
             leaves, tree = jax.tree.flatten((data, schedule, drawn[0]))
-            plan = Plan(training, neighbours.shared, together, section, trace > 0)
+            plan = Plan(training, neighbours.shared, together, unroll, section, trace > 0)
             run = _compiled(plan, tuple((leaf.shape, leaf.dtype) for leaf in leaves), tree, place)
         with clock("run"):
             found = list(pool.map(lambda seed: jax.block_until_ready(run(data, schedule, seed)), drawn))

@@ -152,7 +152,7 @@ squared, smooth-hinge, hinge, network
         Examples
         --------
         >>> Training(n_steps=4, batch_size=2).draw_order(3, seed=0).tolist()
-        [[0, 2], [1, 3], [2, 1], [0, 3]]
+        [[2, 0], [1, 3], [1, 2], [0, 3]]
         """
         steps, size = self.n_steps, self.batch_size
         stream = np.random.default_rng((seed, ORDER))

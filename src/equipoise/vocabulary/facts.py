@@ -30,6 +30,9 @@ class Adjacency(Enum):
 # Public numbers stay inside these powers of ten, so that neither squares nor products overflow or vanish (M4).
 SMALLEST, LARGEST = 1e-100, 1e100
 
+# No table has more rows or columns; sums of so many terms still stay inside the bounds of rounding (M4).
+LARGEST_COUNT = 10**15
+
 # Beyond this epsilon nothing is hidden, and the noise would fall below the arithmetic that adds it (docs/proofs/D1.md).
 LARGEST_EPSILON = 1e15
 
@@ -58,7 +61,7 @@ def require_number(
 
 
 def require_count(name: str, value: object, remedy: str) -> int:
-    """Return `value` as a positive int, and refuse anything else.
+    """Return `value` as a positive int of a size that a table can have, and refuse anything else.
 
     Examples
     --------
@@ -68,6 +71,8 @@ def require_count(name: str, value: object, remedy: str) -> int:
     whole = plain(value)
     if isinstance(whole, bool) or not isinstance(whole, int) or whole < 1:
         raise InvalidParameter(f"{name}, a whole number >= 1", f"{name}={value!r}", remedy)
+    if whole > LARGEST_COUNT:
+        raise InvalidParameter(f"{name} of at most {LARGEST_COUNT:g}", "a larger number", remedy)
     return whole
 
 
