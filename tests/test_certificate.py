@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equipoise as eq
-from equipoise.errors import CertificateUnreadable, EquipoiseError
+from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import routes
 from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
 from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
@@ -279,6 +279,13 @@ def test_a_certificate_with_private_bounds_claims_both_parts_and_verifies():
 )
 def test_released_bounds_that_cannot_be_true_are_named(wrong):
     assert any("released_bounds" in fault for fault in WITH_BOUNDS.with_bounds(wrong[1]).verify())
+
+
+def test_bounds_on_risk_speak_of_a_fixed_loss_only():
+    plain = dataclasses.replace(REQUESTS["pure"], private_bounds=PrivateBounds(("age",), 0.25))
+    assert eq.risk(Certificate.issue(REQUESTS["pure"]))["J6"].value > 0
+    with pytest.raises(InvalidParameter, match="depend on rows"):
+        eq.risk(Certificate.issue(plain))
 
 
 def test_bounds_that_nobody_paid_for_are_named():

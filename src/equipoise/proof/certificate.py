@@ -108,7 +108,10 @@ class Certificate:
 
     @property
     def output_sensitivity(self) -> float:
-        """The sensitivity of weights that noise is added to; certificates of other routes are refused."""
+        """The sensitivity of weights that noise is added to, as bounds on risk need it; other releases are refused."""
+        if self.request.private_bounds is not None:
+            found = "private bounds, so that the encoding and with it the loss depend on rows"
+            raise InvalidParameter("bounds on the risk of a fixed loss", found, "declare the bounds in the schema")
         if self.route != "output" or self.sensitivity is None:
             raise InvalidParameter(
                 "a certificate of output perturbation", f"one of {self.route!r}", 'plan with mechanism="output"'
