@@ -108,6 +108,24 @@ class MissingExtra(EquipoiseError, ImportError):
     """An optional dependency is not installed."""
 
 
+class TableUnreadable(EquipoiseError, OSError):
+    """A table cannot be read to its end; the text is a constant, since rows were read.
+
+    Examples
+    --------
+    >>> print(TableUnreadable())
+    asked: the rows of a table; found: a table that cannot be read to its end; to do: check the disk and the file's \
+checksum, or write the file again
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the rows of a table",
+            "a table that cannot be read to its end",
+            "check the disk and the file's checksum, or write the file again",
+        )
+
+
 class PrivateFailure(EquipoiseError, RuntimeError):
     """Something failed after rows were read; the text says nothing about them.
 

@@ -7,8 +7,8 @@ from equipoise.proof.ledger import Ledger
 
 def state_of(reference: str) -> Spends:
     """Return the balance of a dataset, as of its last entry."""
-    ledger = Ledger(reference)
-    return Spends(ledger.balance(), ledger.history()[-1].made)
+    balance, entries = Ledger(reference).statement()
+    return Spends(balance, entries[-1].made)
 
 
 def recorded(reference: str | None) -> Spends | None:

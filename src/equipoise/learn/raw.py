@@ -14,29 +14,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import EquipoiseError, InvalidData
+from equipoise.errors import InvalidData, TableUnreadable
 
 Kind = Literal["number", "text", "unknown"]
 
 BATCH_ROWS = 65_536
-
-
-class TableUnreadable(EquipoiseError, OSError):  # noqa: N818 - named by what is wrong, like every error of ours
-    """A table cannot be read to its end; the text is a constant, since rows were read.
-
-    Examples
-    --------
-    >>> print(TableUnreadable())
-    asked: the rows of a table; found: a table that cannot be read to its end; to do: check the disk and the file's \
-checksum, or write the file again
-    """
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the rows of a table",
-            "a table that cannot be read to its end",
-            "check the disk and the file's checksum, or write the file again",
-        )
 
 
 @contextlib.contextmanager

@@ -145,10 +145,16 @@ def _check_target(certificate: Certificate, target: Unread) -> None:
 
 
 def _check_ledger(certificate: Certificate, ledger: str | None) -> None:
-    planned = certificate.request.ledger
-    if (ledger is None) != (planned is None):
-        found = "none" if ledger is None else "one that was not planned"
-        raise InvalidParameter(f"the ledger of the plan ({planned!r})", found, "plan and fit with the same ledger")
+    planned, found = certificate.request.ledger, None
+    if ledger is not None:
+        # The database toolkit is loaded only where a ledger is bound.
+        from equipoise.proof.ledger import Ledger
+
+        found = Ledger(ledger).dataset
+    if found != planned:
+        raise InvalidParameter(
+            f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
+        )
 
 
 def _with_private_bounds(
