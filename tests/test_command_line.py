@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -198,3 +199,30 @@ def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path):
     done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "file" / "demo")
     assert done.returncode == 2
     assert "--out" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [("equipoise tr", {"train"}), ("equipoise ledger sh", {"show"}), ("equipoise verify --qu", {"--quiet"})],
+)
+def test_a_shell_completes_commands_and_options(line, completions):
+    program = str(Path(sys.executable).parent / "equipoise")
+    variables = {
+        "_EQUIPOISE_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+    }
+    done = subprocess.run([program], capture_output=True, text=True, env={**os.environ, **variables}, check=False)
+    assert completions <= set(done.stdout.split())
+
+
+def test_every_command_is_documented_and_has_help():
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    listed = equipoise("--help").stdout
+    for path in (ROOT / "src" / "equipoise" / "cli").glob("*.py"):
+        text = path.read_text()
+        if "\ndef command(" not in text and "\ngroup = " not in text:
+            continue
+        assert f" {path.stem} " in listed
+        assert re.search(rf"^\| `{path.stem}\b", page, re.MULTILINE), path.stem
+        assert equipoise(path.stem, "--help").returncode == 0

@@ -45,7 +45,9 @@ def slopes(training: Training, products: np.ndarray, label: float, head: np.ndar
     if training.model == "hinge":
         return np.array([-label if label * margin < 1 else 0]), nothing
     if training.model == "smooth-hinge":
-        return np.array([-label * min(1, max(0, (1 + training.width - label * margin) / (2 * training.width)))]), nothing
+        return np.array(
+            [-label * min(1, max(0, (1 + training.width - label * margin) / (2 * training.width)))]
+        ), nothing
     if training.model == "logistic":
         return np.array([-label / (1 + np.exp(label * margin))]), nothing
     units = np.maximum(products, 0)
@@ -219,9 +221,9 @@ def test_settings_out_of_range_are_refused(settings, words):
 
 def test_datasets_that_make_no_sense_are_refused():
     x, y = np.eye(4), np.array([1, -1, 1, -1])
-    with pytest.raises(EnsembleError, match="one label a row.*labels \\(3,\\)"):
+    with pytest.raises(EnsembleError, match=r"one label a row.*labels \(3,\)"):
         Neighbours(x, y[:3], [0], x[0], y[0])
-    with pytest.raises(EnsembleError, match="from -1 to 3.*-2"):
+    with pytest.raises(EnsembleError, match=r"from -1 to 3.*-2"):
         Neighbours(x, y, [-2, 1], x[0], y[0])
     with pytest.raises(EnsembleError, match="from -1 to 3"):
         Neighbours(x, y, [0.5], x[0], y[0])
@@ -230,7 +232,7 @@ def test_datasets_that_make_no_sense_are_refused():
     with pytest.raises(EnsembleError, match="finite features"):
         Neighbours(np.where(x > 0, np.inf, x), y, [0], x[0], y[0])
     good = Neighbours(x, y, [-1, 1], x[0], y[0])
-    with pytest.raises(EnsembleError, match="at most 4 rows.*batch_size=32"):
+    with pytest.raises(EnsembleError, match=r"at most 4 rows.*batch_size=32"):
         train(Training(), good, (0,))
     with pytest.raises(EnsembleError, match=r"labels among \[-1, 1\].*\[0.0\]"):
         train(replace(BASE, batch_size=2), Neighbours(x, np.maximum(y, 0), [0], x[0], 1), (0,))
@@ -262,7 +264,9 @@ assert not [name for name in sys.modules if name.split(".")[0] in ("sklearn", "p
 
 
 def test_the_engine_runs_as_two_files_alone():
-    done = subprocess.run([sys.executable, "-c", ALONE.format(lab=str(LAB))], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE.format(lab=str(LAB))], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "(3, 2, 5)"
 
 

@@ -39,6 +39,10 @@ AHEAD_BYTES = 2**21
 # A GPU counts the replaced rows of so many steps at a time, and its loop holds so many steps.
 GPU_STEPS, GPU_UNROLL = 160, 8
 
+# JAX leaves these without types.
+_shape: Callable[..., Any] = jax.ShapeDtypeStruct
+_ready: Callable[[Any], Any] = jax.block_until_ready
+
 
 class Plan(NamedTuple):
     """What the compiled program is made for, beside the shapes of its arguments."""
@@ -56,7 +60,7 @@ def _product(left: jax.Array, right: jax.Array) -> jax.Array:
 
 
 def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple[Any, Any]:
-    """Return the slopes of the loss in the products z (rows, outputs, S), and its gradient in the head, row weights in."""
+    """Return the loss's slopes in the products z (rows, outputs, S) and its gradient in the head, rows weighted."""
     margin = z[:, 0]
     if training.model == "multinomial":
         slopes = jax.nn.softmax(z, axis=1) - (y[:, None] == jnp.arange(training.classes, dtype=y.dtype)[:, None])
@@ -166,12 +170,12 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
 @functools.lru_cache(maxsize=32)
 def _compiled(plan: Plan, shapes: Any, tree: Any, device: Any) -> Callable[..., jax.Array]:
     where = jax.sharding.SingleDeviceSharding(device)
-    arguments = tree.unflatten([jax.ShapeDtypeStruct(shape, dtype, sharding=where) for shape, dtype in shapes])
+    arguments = tree.unflatten([_shape(shape, dtype, sharding=where) for shape, dtype in shapes])
     program = functools.partial(_program, plan)
     if plan.together:
         program = jax.vmap(program, in_axes=(None, None, 0))
     # On a CPU the cores are spread over the seeds, so that no product is cut into pieces too small to pay.
-    options = None if plan.together else {"xla_cpu_multi_thread_eigen": False}
+    options: dict[str, str | bool] | None = None if plan.together else {"xla_cpu_multi_thread_eigen": False}
     return jax.jit(program).lower(*arguments).compile(options)
 
 
@@ -217,7 +221,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _check(training: Training, neighbours: Neighbours, seeds: Sequence[int]) -> None:
+def check(training: Training, neighbours: Neighbours, seeds: Sequence[int]) -> None:
+    """Refuse seeds, batches and labels that do not go together."""
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise EnsembleError("distinct seeds of at least 0", f"{len(seeds)} seeds: {seeds[:5]} ..", "pass range(R)")
     if training.batch_size > neighbours.n_samples:
@@ -278,7 +283,7 @@ def train(
     ((3, 2, 5), ())
     """
     seeds = tuple(int(seed) for seed in seeds)
-    _check(training, neighbours, seeds)
+    check(training, neighbours, seeds)
     place, (n, d) = device(backend), neighbours.features.shape
     together, width = place.platform != "cpu" if together is None else together, d + training.intercept
     near = GPU_STEPS if together else max(1, AHEAD_BYTES // (4 * training.batch_size * width))
@@ -294,7 +299,9 @@ def train(
         seconds[stage] = time.perf_counter() - start
 
     def padded(by_step: NDArray[Any], fill: float) -> NDArray[Any]:
-        return np.concatenate([by_step, np.full((spare, *by_step.shape[1:]), fill, by_step.dtype)]) if spare else by_step
+        return (
+            np.concatenate([by_step, np.full((spare, *by_step.shape[1:]), fill, by_step.dtype)]) if spare else by_step
+        )
 
     def draw(seed: int) -> dict[str, NDArray[Any]]:
         first, head = training.draw_initial(d, seed)
@@ -323,13 +330,13 @@ def train(
             if together:
                 drawn = [{name: np.stack([each[name] for each in drawn]) for name in drawn[0]}]
         with clock("transfer"):
-            data, schedule, drawn = jax.block_until_ready(jax.device_put((data, schedule, drawn), place))
+            data, schedule, drawn = _ready(jax.device_put((data, schedule, drawn), place))
         with clock("compile"):
             leaves, tree = jax.tree.flatten((data, schedule, drawn[0]))
             plan = Plan(training, neighbours.shared, together, unroll, section, trace > 0)
             run = _compiled(plan, tuple((leaf.shape, leaf.dtype) for leaf in leaves), tree, place)
         with clock("run"):
-            found = list(pool.map(lambda seed: jax.block_until_ready(run(data, schedule, seed)), drawn))
+            found = list(pool.map(lambda seed: _ready(run(data, schedule, seed)), drawn))
         with clock("fetch"):
             weights = np.asarray(found[0]) if together else np.stack([np.asarray(each) for each in found])
     ends = tuple(min(end, training.n_steps) for end in range(section, training.n_steps + section, section))

@@ -72,10 +72,10 @@ class Training:
     --------
     >>> Training("logistic", n_steps=3400, batch_size=32, step=0.5).n_parameters(100)
     101
-    >>> Training("inverse", schedule="inverse")
+    >>> Training("logistic", order="sorted")
     Traceback (most recent call last):
-    equipoise.lab.ensemble_models.EnsembleError: asked: a model; found: 'inverse'; to do: pass one of logistic, multinomial, \
-squared, smooth-hinge, hinge, network
+    equipoise.lab.ensemble_models.EnsembleError: asked: a known order; found: 'sorted'; to do: pass one of fresh, \
+permutation, replacement
     """
 
     model: str = "logistic"
@@ -107,7 +107,7 @@ squared, smooth-hinge, hinge, network
             ("initialisation", INITIALISATIONS),
         ):
             if getattr(self, name) not in known:
-                raise EnsembleError(f"a {name}", repr(getattr(self, name)), f"pass one of {', '.join(known)}")
+                raise EnsembleError(f"a known {name}", repr(getattr(self, name)), f"pass one of {', '.join(known)}")
         for name, least in (("n_steps", 1), ("batch_size", 1), ("initial_seed", 0), ("classes", 2), ("hidden", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -143,8 +143,9 @@ squared, smooth-hinge, hinge, network
 
     def steps(self) -> Array:
         """Return the step size of every step."""
-        sizes = self.step / np.arange(1, self.n_steps + 1) ** SCHEDULES[self.schedule]
-        return np.minimum(sizes, self.largest_step).astype(np.float32)
+        sizes = self.step / np.arange(1, self.n_steps + 1, dtype=np.float64) ** SCHEDULES[self.schedule]
+        steps: Array = np.minimum(sizes, self.largest_step).astype(np.float32)
+        return steps
 
     def draw_order(self, n_samples: int, seed: int) -> NDArray[np.int32]:
         """Return the rows of each batch, (n_steps, batch_size); places that a short batch leaves empty hold n_samples.
@@ -244,7 +245,9 @@ class Neighbours:
         lead = () if shared else index.shape
         if self.replacement_rows.shape != (*lead, d) or self.replacement_labels.shape != lead:
             found = f"rows {self.replacement_rows.shape}, labels {self.replacement_labels.shape}"
-            raise EnsembleError(f"replacement rows ({d},) or ({len(index)}, {d}), and labels", found, "pass those shapes")
+            raise EnsembleError(
+                f"replacement rows ({d},) or ({len(index)}, {d}), and labels", found, "pass those shapes"
+            )
 
     n_samples = property(lambda self: int(self.features.shape[0]), doc="How many rows each dataset has.")
     n_features = property(lambda self: int(self.features.shape[1]), doc="How many features a row has.")

@@ -6,6 +6,7 @@ the one Parquet file: a row a run, with its seed, its dataset and its weights. T
 configuration and its digest, and nothing is ever added to the results of another configuration.
 """
 
+import functools
 import hashlib
 import json
 import math
@@ -14,14 +15,15 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -32,35 +34,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from equipoise.errors import InvalidParameter, MissingExtra, OutputRefused
 from equipoise.lab.ensemble_models import EnsembleError, Neighbours, Training
+from equipoise.lab.tiles import Tile, cut
 
 FORMAT = "equipoise study 1"
 KEY = b"equipoise-study"
-# On a CPU a tile has at most so many seeds a thread: few enough to lose in a stop, enough to keep every core at work.
-SEEDS_A_THREAD = 4
 # So many times in a row workers may die without one tile done before the study gives up.
 PATIENCE = 3
 
 Weights = NDArray[np.float32]
 Report = Callable[[int, int], None]
-
-
-class Tile(NamedTuple):
-    """A rectangle of the grid: places of seeds and datasets, from the first up to the last, without it."""
-
-    seed: int
-    last_seed: int
-    dataset: int
-    last_dataset: int
-
-    @property
-    def runs(self) -> int:
-        """How many runs the tile has."""
-        return (self.last_seed - self.seed) * (self.last_dataset - self.dataset)
-
-    @property
-    def cells(self) -> tuple[slice, slice]:
-        """Where the tile lies in a table of seeds by datasets."""
-        return slice(self.seed, self.last_seed), slice(self.dataset, self.last_dataset)
 
 
 def engine() -> ModuleType:
@@ -70,66 +52,6 @@ def engine() -> ModuleType:
     except ImportError:
         raise MissingExtra("a study of many runs", "JAX is not installed", 'pip install "equipoise[lab]"') from None
     return ensemble
-
-
-def memory_needed(
-    training: Training, n_samples: int, n_features: int, n_seeds: int, n_datasets: int, at_once: int
-) -> int:
-    """Return how many bytes the arrays of a tile take, `at_once` of its seeds being in work at a time.
-
-    Examples
-    --------
-    >>> memory_needed(Training(n_steps=3400), 29305, 100, n_seeds=160, n_datasets=160, at_once=2) // 2**20
-    228
-    """
-    width, places = n_features + training.intercept, training.batch_size
-    weights = 4 * n_datasets * training.n_parameters(n_features)
-    table = 3 * 4 * (n_samples + 1) * (width + 2)
-    # Steps are padded to whole sections, and every array is for a while both here and on the device.
-    steps = training.n_steps * 17 // 16 + 16
-    held = 2 * steps * places * (4 + (width if training.dropout else 0)) + 2 * weights
-    batch = 4 * (2 * places + 1) * training.outputs * n_datasets
-    ahead = 2 * max(2**21, 4 * places * width) + 4 * 512 * n_datasets
-    return table + n_seeds * held + at_once * (6 * weights + 8 * batch + ahead)
-
-
-def cut(
-    training: Training, neighbours: Neighbours, n_seeds: int, *, memory: int, threads: int, on_cpu: bool, parts: int = 1
-) -> list[Tile]:
-    """Return the tiles of a grid, each of which fits `memory` bytes: whole columns of datasets where they can be.
-
-    Examples
-    --------
-    >>> data = Neighbours(np.eye(9), np.ones(9), np.arange(9), np.zeros(9), 1.0)
-    >>> cut(Training(n_steps=9, batch_size=3), data, 20, memory=2**25, threads=2, on_cpu=True)[-1]
-    Tile(seed=16, last_seed=20, dataset=0, last_dataset=9)
-    """
-
-    def fits(n_seeds: int, n_datasets: int) -> bool:
-        return need(n_seeds, n_datasets) <= memory
-
-    def need(n_seeds: int, n_datasets: int) -> int:
-        at_once = min(n_seeds, threads) if on_cpu else n_seeds
-        return memory_needed(training, *neighbours.features.shape, n_seeds, n_datasets, at_once)
-
-    def most(largest: int, fitting: Callable[[int], bool]) -> int:
-        low, high = 1, largest
-        while low < high:
-            middle = -(-(low + high) // 2)
-            low, high = (middle, high) if fitting(middle) else (low, middle - 1)
-        return low
-
-    if not fits(1, 1):
-        found = f"memory={memory}, where one run alone takes {need(1, 1)} bytes"
-        raise InvalidParameter("memory for one run at least", found, f"pass memory={need(1, 1)} or more")
-    datasets = most(neighbours.n_datasets, lambda each: fits(1, each))
-    limit = min(-(-n_seeds // parts), SEEDS_A_THREAD * threads if on_cpu else n_seeds)
-    seeds = most(limit, lambda each: fits(each, datasets))
-    return [
-        Tile(seed, min(seed + seeds, n_seeds), dataset, min(dataset + datasets, neighbours.n_datasets))
-        for seed in range(0, n_seeds, seeds)
-        for dataset in range(0, neighbours.n_datasets, datasets)
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +126,9 @@ class Study:
             configuration = json.loads(found[KEY])
         except (OSError, KeyError, ValueError, pa.ArrowException) as error:
             kind = "no such file" if isinstance(error, FileNotFoundError) else "a file that is none"
-            raise InvalidParameter(f"the results of a study, {path}", kind, "pass the path of a finished study") from None
+            raise InvalidParameter(
+                f"the results of a study, {path}", kind, "pass the path of a finished study"
+            ) from None
         return Study(Path(path), configuration, _digest(configuration))
 
     def batches(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Weights]]:
@@ -324,20 +248,29 @@ class _Store:
         shutil.rmtree(self.parts)
 
 
+class _WorkersLost(Exception):  # noqa: N818 - a signal between two functions here, no error of the product
+    """Workers died; the tiles that they had are still to do."""
+
+
 # In a worker process: the job that it was started for.
 _job: list[Job] = []
+
+
+def _adopt(job: Job) -> None:
+    _job[:] = [job]
 
 
 def _run_tile(tile: Tile) -> Weights:
     return _job[0].run(tile)
 
 
-Submit = Callable[[Tile], "Future[Weights]"]
+Done = Iterator[tuple[Tile, Weights]]
 
 
-def _flow(tiles: list[Tile], width: int, submit: Submit, ready: Callable[[Any], Any]) -> Iterator[tuple[Tile, Weights]]:
-    """Keep `width` tiles in work and yield what is done; a done tile leaves `tiles`, so that what is lost stays there."""
-    waiting, working = list(tiles), {}
+def _flow(tiles: list[Tile], width: int, submit: Callable[[Tile], Any], ready: Callable[[Any], Any]) -> Done:
+    """Keep `width` tiles in work and yield what is done; a tile leaves `tiles` when it is done, not before."""
+    waiting = list(tiles)
+    working: dict[Any, Tile] = {}
     while waiting or working:
         while waiting and len(working) < width:
             tile = waiting.pop(0)
@@ -349,15 +282,138 @@ def _flow(tiles: list[Tile], width: int, submit: Submit, ready: Callable[[Any], 
             yield tile, weights
 
 
-def _in_processes(job: Job, tiles: list[Tile], processes: int) -> Iterator[tuple[Tile, Weights]]:
-    """Train tiles in processes of their own; those that a killed process leaves behind go to new processes."""
-    start = {"mp_context": get_context("spawn"), "initializer": _job.append, "initargs": (job,)}
-    while tiles:
-        pool = ProcessPoolExecutor(processes, **start)  # type: ignore[arg-type]
+def _first_done(futures: list[Future[Weights]]) -> set[Future[Weights]]:
+    return wait(futures, return_when=FIRST_COMPLETED).done
+
+
+def _in_processes(job: Job, tiles: list[Tile], processes: int) -> Done:
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _adopt, (job,))
+    try:
+        yield from _flow(tiles, 2 * processes, lambda tile: pool.submit(_run_tile, tile), _first_done)
+    except BrokenProcessPool:
+        raise _WorkersLost from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[cluster]"'
+        raise MissingExtra("workers of a Dask cluster", found, remedy) from None
+    try:
+        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError):
+        remedy = "start one by the command: dask scheduler, and pass its address, such as tcp://127.0.0.1:8786"
+        raise InvalidParameter("the address of a Dask scheduler", f"no answer from {scheduler!r}", remedy) from None
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            remedy = f"start one by the command: dask worker {scheduler}"
+            raise InvalidParameter("a Dask cluster with workers", f"none at {scheduler}", remedy)
         try:
-            submit: Submit = lambda tile, pool=pool: pool.submit(_run_tile, tile)  # type: ignore[misc]
-            yield from _flow(tiles, 2 * processes, submit, lambda futures: wait(futures, None, FIRST_COMPLETED).done)
-        except BrokenProcessPool:
-            yield from ()
-        finally:
-            pool.shutdown(cancel_futures=True)
+            (everywhere,) = client.scatter([job], broadcast=True, hash=False)
+            submit = functools.partial(client.submit, Job.run, everywhere, pure=False)
+            ready = functools.partial(distributed.wait, return_when="FIRST_COMPLETED")
+            yield from _flow(tiles, 2 * threads, submit, lambda futures: ready(futures).done)
+        except (distributed.KilledWorker, CancelledError, TimeoutError):
+            raise _WorkersLost from None
+
+
+def _persistently(tiles: list[Tile], attempt: Callable[[list[Tile]], Done]) -> Done:
+    """Yield finished tiles; those that dead workers left behind are done again."""
+    failures = 0
+    while tiles:
+        left = len(tiles)
+        try:
+            yield from attempt(tiles)
+        except _WorkersLost:
+            failures = failures + 1 if len(tiles) == left else 0
+            if failures == PATIENCE:
+                found = f"workers that died {PATIENCE} times without finishing one; {left} tiles are left"
+                remedy = "give them more memory, or pass a smaller memory=; finished tiles are kept"
+                raise InvalidParameter("workers that finish their tiles", found, remedy) from None
+
+
+@contextmanager
+def _bar(done: int, total: int) -> Iterator[Report]:
+    """Show runs done, runs a second and the time left, on the standard error."""
+    columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]} runs/s"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+        task, start = progress.add_task("training", total=total, completed=done, rate="-"), time.perf_counter()
+
+        def report(now: int, _: int) -> None:
+            progress.update(task, completed=now, rate=f"{(now - done) / (time.perf_counter() - start):,.0f}")
+
+        yield report
+
+
+def run_study(
+    training: Training,
+    neighbours: Neighbours,
+    seeds: Sequence[int],
+    path: str | os.PathLike[str],
+    *,
+    memory: int = 2**30,
+    backend: str = "auto",
+    processes: int = 1,
+    scheduler: str | None = None,
+    progress: bool | Report = False,
+) -> Study:
+    """Train every seed on every dataset and keep the weights in one Parquet file; continue where a stop left off.
+
+    Parameters
+    ----------
+    training, neighbours, seeds
+        The grid, as `equipoise.lab.ensemble.train` takes it.
+    path : path
+        Where the results go. A finished study of this configuration there is returned as it is; any other is refused.
+    memory : int
+        How many bytes the arrays in work may take, on all processes together, or on each thread of a cluster's workers.
+    backend : str
+        "cpu", "gpu" or "auto".
+    processes : int
+        Over how many processes of this machine the seeds are spread.
+    scheduler : str, optional
+        The address of a Dask scheduler, over whose workers they are spread instead.
+    progress : bool or callable
+        True shows a bar; a callable is told the runs done and all runs, after each tile.
+    """
+    try:
+        ensemble = engine()
+        if not (memory > 0 and processes > 0) or (processes > 1 and scheduler is not None):
+            found = f"memory={memory!r}, processes={processes!r}, scheduler={scheduler!r}"
+            raise InvalidParameter(
+                "memory, and processes or a scheduler", found, "pass positive numbers, one of the two"
+            )
+        seeds = tuple(int(seed) for seed in seeds)
+        ensemble.check(training, neighbours, seeds)
+        platform = ensemble.device(backend).platform
+        threads = 1 if scheduler else max(1, ensemble.cores() // processes)
+        job = Job(training, neighbours, seeds, platform, threads)
+        limits = {"memory": memory // processes, "threads": threads, "on_cpu": platform == "cpu", "parts": processes}
+        tiles = cut(training, neighbours, len(seeds), **limits)
+        configuration = job.configuration()
+        store = _Store(Path(path), configuration)
+        if not store.path.exists():
+            done = store.done()
+            tiles = [tile for tile in tiles if not done[tile.cells].all()]
+            if scheduler is not None:
+                finished = _persistently(tiles, lambda left: _on_cluster(job, left, scheduler))
+            elif processes > 1:
+                finished = _persistently(tiles, lambda left: _in_processes(job, left, processes))
+            else:
+                finished = ((tile, job.run(tile)) for tile in tiles)
+            bar = _bar if progress is True else lambda *_: nullcontext(progress or (lambda *_: None))
+            with bar(int(done.sum()), done.size) as report:
+                for tile, weights in finished:
+                    store.add(tile, seeds[tile.seed : tile.last_seed], weights)
+                    done[tile.cells] = True
+                    report(int(done.sum()), done.size)
+            store.join()
+        elif store.parts.is_dir():
+            shutil.rmtree(store.parts)
+    except EnsembleError as error:
+        raise InvalidParameter(*error.args) from None
+    return Study(store.path, configuration, store.digest)
