@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, PlanMismatch
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
+from equipoise.learn.projection import directions, shortening
 from equipoise.learn.schema import Schema
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
@@ -203,8 +204,14 @@ class PrivateLinearModel(BaseEstimator, ABC):
         check_is_fitted(self, "certificate_")
         schema: Schema | None = getattr(self, "schema_", None)
         intake = PlainRows(self.certificate_.request.domain) if schema is None else SchemaRows(schema)
+        request, count = self.certificate_.request, self.certificate_.argument.procedure.projection
         with np.errstate(all="ignore"):
-            scores: Array = intake.scores(self, X, np.atleast_2d(self.coef_).T) + self.intercept_
+            products = intake.scores(self, X, np.atleast_2d(self.coef_).T)
+            if count:
+                # Rows are clipped in their few directions as in training, so that the intercept weighs the same (P1).
+                columns = directions(request.n_features, count, request.public_seed)
+                products *= shortening(intake.scores(self, X, columns), request.domain.row_norm)[:, None]
+            scores: Array = products + self.intercept_
         return scores
 
     def to_sklearn(self) -> Any:

@@ -39,6 +39,12 @@ _KINDS = {
 
 def plain_model(model: PrivateLinearModel) -> Any:
     """Return the linear model, behind a column transformer where a schema encodes raw columns."""
+    if model.certificate_.argument.procedure.projection:
+        raise InvalidParameter(
+            "a model that predicts from rows as they are",
+            "one that clips them in a few random directions, which scikit-learn has nothing for",
+            'predict with equipoise.load, or train with mechanism="objective"',
+        )
     schema: Schema | None = getattr(model, "schema_", None)
     coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     if schema is None:

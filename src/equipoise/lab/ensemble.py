@@ -38,6 +38,8 @@ except ModuleNotFoundError:  # the two files alone, in one folder
 AHEAD_BYTES = 2**21
 # A GPU counts the replaced rows of so many steps at a time, and its loop holds so many steps.
 GPU_STEPS, GPU_UNROLL = 160, 8
+# Whether a GPU gets a replacement that all datasets share as one more row of every batch.
+GPU_APPEND = True
 
 # JAX leaves these without types.
 _shape: Callable[..., Any] = jax.ShapeDtypeStruct
@@ -49,6 +51,7 @@ class Plan(NamedTuple):
 
     training: Training
     shared: bool
+    appended: bool
     together: bool
     unroll: int
     section: int
@@ -64,7 +67,7 @@ def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple
     margin = z[:, 0]
     if training.model == "multinomial":
         slopes = jax.nn.softmax(z, axis=1) - (y[:, None] == jnp.arange(training.classes, dtype=y.dtype)[:, None])
-        return slopes if weight is None else slopes * weight[:, None], jnp.zeros_like(head)
+        return slopes * weight[:, None], jnp.zeros_like(head)
     active = jnp.maximum(z, 0)
     if training.model == "network":
         margin = (active * head[:-1]).sum(1) + head[-1]
@@ -76,7 +79,7 @@ def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple
         slope = -y * jnp.clip((1 + training.width - y * margin) / (2 * training.width), 0, 1)
     else:
         slope = -y * jax.nn.sigmoid(-y * margin)
-    slope = slope if weight is None else slope * weight
+    slope = slope * weight
     if training.model != "network":
         return slope[:, None], jnp.zeros_like(head)
     upper = jnp.concatenate([(active * slope[:, None]).sum(0), slope.sum(0)[None]])
@@ -86,54 +89,62 @@ def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple
 def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
     """Train one seed on every dataset; return their weights, (S, parameters), or those after each section of steps."""
     training, table, replaced = plan.training, data["table"], data["replaced"]
-    (n, width), datasets, outputs = (table.shape[0] - 1, table.shape[1]), replaced.shape[0], training.outputs
+    # The table ends with a row of zeros for empty places, and with the replacement that all datasets share, if they do.
+    (n, width), datasets, outputs = (table.shape[0] - 2, table.shape[1]), replaced.shape[0], training.outputs
     # Each dataset's replacement as a column, beside the weights that it meets.
     others = data["others"].T[:, None]
-    dropout, appended = training.dropout > 0, plan.shared and not training.dropout
-    scale = jnp.where(jnp.arange(width) < width - training.intercept, 1 / (1 - training.dropout), 1)
+    dropout, appended = training.dropout > 0, plan.appended
+    ones = jnp.ones((1, width), jnp.float32)
+    scale = ones[0].at[: width - training.intercept].divide(1 - training.dropout)
 
     def at(values: Any, index: Any) -> Any:
         return values.at[index].get(mode="promise_in_bounds")
 
     def fetched(index: Any) -> dict[str, Any]:
-        return {"rows": at(table, index), "targets": at(data["targets"], index)}
+        return {
+            "rows": at(table, jnp.append(index, n + 1) if appended else index),
+            "targets": at(data["targets"], index),
+        }
+
+    def mixed(left: Any, right: Any) -> Any:
+        return _product(left, right.reshape(right.shape[0], -1)).reshape(-1, outputs, datasets)
 
     def change(state: Any, batch: Any, exceptional: bool) -> Any:
         """Return what the batch adds to the weights; an exceptional batch holds replaced rows or empty places."""
         layer, head = state
-        index, rows, targets, weight = batch["index"], batch["rows"], batch["targets"][:, None], None
+        index, rows, targets, weight = batch["index"], batch["rows"], batch["targets"][:, None], -batch["rate"]
         if dropout:
             kept = batch["kept"] * scale
             rows = rows * kept
-        if exceptional and appended:
-            rows = jnp.concatenate([rows, data["others"][:1]])
-        z = _product(rows, layer.reshape(width, -1)).reshape(-1, outputs, datasets)
-        if exceptional:
-            hit = index[:, None] == replaced
-            # One more row stands for a replacement wherever it is met; with dropout it looks different in each place.
-            extra = hit if dropout else batch.get("met", hit.sum(0))[None]
-            weight = jnp.concatenate([~hit & (index < n)[:, None], extra]).astype(jnp.float32)
-            labels = [jnp.broadcast_to(each, part.shape) for each, part in ((targets, hit), (data["labels"], extra))]
-            targets = jnp.concatenate(labels)
-            if dropout:
-                z = jnp.concatenate([z, _product(kept, (others * layer).reshape(width, -1)).reshape(z.shape)])
-            elif not appended:
-                z = jnp.concatenate([z, (others * layer).sum(0)[None]])
-        slopes, upper = _slopes(training, z, targets, head, weight)
-        slopes, size = slopes * -batch["rate"], rows.shape[0]
-        lower = _product(rows.T, slopes[:size].reshape(size, -1)).reshape(layer.shape)
-        if exceptional and not appended:
-            back = slopes[size:]
-            lower += others * (_product(kept.T, back.reshape(size, -1)).reshape(layer.shape) if dropout else back)
-        return lower, upper * -batch["rate"]
-
-    def step(carry: Any, batch: Any) -> Any:
-        if plan.together:
-            batch |= fetched(batch["index"])
-            moves = change(carry[0], batch, True)
+        z = mixed(rows, layer)
+        if not exceptional:
+            slopes, upper = _slopes(training, z, targets, head, weight[None, None])
+            return mixed(rows.T, slopes), upper
+        hit = index[:, None] == replaced
+        # One more row stands for a replacement wherever it is met; with dropout it looks different in each place.
+        if dropout:
+            z_other, met = mixed(kept, others * layer), hit
         else:
-            branches = [functools.partial(change, exceptional=each) for each in (True, False)]
-            moves = lax.cond(batch["exceptional"], *branches, carry[0], batch)
+            # The sum runs along the last axis, where a CPU is quick.
+            met = batch.get("met", (replaced[:, None] == index).sum(1))[None]
+            if appended:
+                z, z_other = z[:-1], z[-1:]
+            elif plan.shared:
+                z_other = mixed(data["others"], layer)
+            else:
+                # A sum over rows: a CPU is quick at products, a GPU at sums.
+                z_other = (others * layer).sum(0)[None] if plan.together else mixed(ones, others * layer)
+        usual = jnp.where(hit | (index == n)[:, None], 0, weight)
+        slopes, upper = _slopes(training, z, targets, head, usual)
+        other_slopes, other_upper = _slopes(training, z_other, data["labels"][None], head, met * weight)
+        if appended:
+            lower = mixed(rows.T, jnp.concatenate([slopes, other_slopes]))
+        else:
+            lower = mixed(rows.T, slopes) + others * (mixed(kept.T, other_slopes) if dropout else other_slopes)
+        return lower, upper + other_upper
+
+    def advance(carry: Any, batch: Any, exceptional: bool) -> Any:
+        moves = change(carry[0], batch, exceptional)
         if training.alpha:
             moves = jax.tree.map(lambda move, old: move - batch["eta"] * training.alpha * old, moves, carry[0])
         if training.momentum:
@@ -145,7 +156,13 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
         if training.momentum or math.isfinite(training.radius):
             # The last section may be longer than the steps that are left; a step of size 0 is none.
             state = jax.tree.map(lambda new, old: jnp.where(batch["eta"] > 0, new, old), state, carry[0])
-        return (state, moves if training.momentum else ()), None
+        return state, moves if training.momentum else ()
+
+    def step(carry: Any, batch: Any) -> Any:
+        if plan.together:
+            return advance(carry, batch | fetched(batch["index"]), True), None
+        branches = [functools.partial(advance, exceptional=each) for each in (True, False)]
+        return lax.cond(batch["exceptional"], *branches, carry, batch), None
 
     def section(carry: Any, batches: Any) -> Any:
         index = batches["index"]
@@ -317,12 +334,13 @@ def train(
             watched = np.zeros(n + 1, np.bool_)
             watched[np.append(neighbours.replaced_index[neighbours.replaced_index >= 0], n)] = True
             rows, etas = with_constant(neighbours.features), training.steps()
+            others = with_constant(np.atleast_2d(neighbours.replacement_rows))
             sizes = training.batch_size if training.last_batch == "nominal" else (drawn[0]["index"] < n).sum(1)
             data = {
-                "table": np.concatenate([rows, np.zeros((1, width), np.float32)]),
+                "table": np.concatenate([rows, np.zeros((1, width), np.float32), others[:1]]),
                 "targets": np.append(neighbours.labels, np.float32(1)),
                 "replaced": neighbours.replaced_index.astype(np.int32),
-                "others": with_constant(np.atleast_2d(neighbours.replacement_rows)),
+                "others": others,
                 "labels": np.atleast_1d(neighbours.replacement_labels),
                 "watched": watched,
             }
@@ -333,7 +351,9 @@ def train(
             data, schedule, drawn = _ready(jax.device_put((data, schedule, drawn), place))
         with clock("compile"):
             leaves, tree = jax.tree.flatten((data, schedule, drawn[0]))
-            plan = Plan(training, neighbours.shared, together, unroll, section, trace > 0)
+            # To a product that a GPU makes anyway a row is added cheaply; a CPU corrects the few batches that need it.
+            appended = GPU_APPEND and together and neighbours.shared and not training.dropout
+            plan = Plan(training, neighbours.shared, appended, together, unroll, section, trace > 0)
             run = _compiled(plan, tuple((leaf.shape, leaf.dtype) for leaf in leaves), tree, place)
         with clock("run"):
             found = list(pool.map(lambda seed: _ready(run(data, schedule, seed)), drawn))

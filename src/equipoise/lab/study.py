@@ -14,10 +14,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from multiprocessing import get_context
@@ -40,6 +40,8 @@ FORMAT = "equipoise study 1"
 KEY = b"equipoise-study"
 # So many times in a row workers may die without one tile done before the study gives up.
 PATIENCE = 3
+# How long a Dask scheduler may take to answer.
+ANSWER_SECONDS = 10.0
 
 Weights = NDArray[np.float32]
 Report = Callable[[int, int], None]
@@ -162,6 +164,24 @@ class Study:
             raise InvalidParameter("finite weights in every run", found, f"lower the step size (step={step})")
 
 
+@contextmanager
+def product_errors() -> Iterator[None]:
+    """Turn what the engine refuses into an error of the product.
+
+    Examples
+    --------
+    >>> with product_errors():
+    ...     Training(step=0.0)
+    Traceback (most recent call last):
+    equipoise.errors.InvalidParameter: asked: step above 0 and below inf; found: step=0.0; to do: pass step as a \
+number in that range
+    """
+    try:
+        yield
+    except EnsembleError as error:
+        raise InvalidParameter(*error.args) from None
+
+
 def _digest(configuration: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()
 
@@ -213,7 +233,7 @@ class _Store:
         try:
             self.parts.mkdir(exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.parts, prefix="unfinished-", delete=False) as file:
-                with pq.ParquetWriter(file, self.schema) as writer:
+                with pq.ParquetWriter(file, self.schema, use_dictionary=False, compression="zstd") as writer:
                     yield writer
                 file.flush()
                 os.fsync(file.fileno())
@@ -264,7 +284,7 @@ def _run_tile(tile: Tile) -> Weights:
     return _job[0].run(tile)
 
 
-Done = Iterator[tuple[Tile, Weights]]
+Done = Generator[tuple[Tile, Weights], None, None]
 
 
 def _flow(tiles: list[Tile], width: int, submit: Callable[[Tile], Any], ready: Callable[[Any], Any]) -> Done:
@@ -303,7 +323,7 @@ def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
         found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[cluster]"'
         raise MissingExtra("workers of a Dask cluster", found, remedy) from None
     try:
-        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=ANSWER_SECONDS)
     except (OSError, ValueError):
         remedy = "start one by the command: dask scheduler, and pass its address, such as tcp://127.0.0.1:8786"
         raise InvalidParameter("the address of a Dask scheduler", f"no answer from {scheduler!r}", remedy) from None
@@ -380,40 +400,38 @@ def run_study(
     progress : bool or callable
         True shows a bar; a callable is told the runs done and all runs, after each tile.
     """
-    try:
-        ensemble = engine()
-        if not (memory > 0 and processes > 0) or (processes > 1 and scheduler is not None):
-            found = f"memory={memory!r}, processes={processes!r}, scheduler={scheduler!r}"
-            raise InvalidParameter(
-                "memory, and processes or a scheduler", found, "pass positive numbers, one of the two"
-            )
+    ensemble = engine()
+    if not (memory > 0 and processes > 0) or (processes > 1 and scheduler is not None):
+        found = f"memory={memory!r}, processes={processes!r}, scheduler={scheduler!r}"
+        raise InvalidParameter("memory, and processes or a scheduler", found, "pass one of the two, above 0")
+    with product_errors():
         seeds = tuple(int(seed) for seed in seeds)
         ensemble.check(training, neighbours, seeds)
         platform = ensemble.device(backend).platform
         threads = 1 if scheduler else max(1, ensemble.cores() // processes)
         job = Job(training, neighbours, seeds, platform, threads)
-        limits = {"memory": memory // processes, "threads": threads, "on_cpu": platform == "cpu", "parts": processes}
-        tiles = cut(training, neighbours, len(seeds), **limits)
+        share = int(memory) // processes
+        tiles = cut(
+            training, neighbours, len(seeds), memory=share, threads=threads, on_cpu=platform == "cpu", parts=processes
+        )
         configuration = job.configuration()
         store = _Store(Path(path), configuration)
-        if not store.path.exists():
-            done = store.done()
-            tiles = [tile for tile in tiles if not done[tile.cells].all()]
-            if scheduler is not None:
-                finished = _persistently(tiles, lambda left: _on_cluster(job, left, scheduler))
-            elif processes > 1:
-                finished = _persistently(tiles, lambda left: _in_processes(job, left, processes))
-            else:
-                finished = ((tile, job.run(tile)) for tile in tiles)
-            bar = _bar if progress is True else lambda *_: nullcontext(progress or (lambda *_: None))
-            with bar(int(done.sum()), done.size) as report:
-                for tile, weights in finished:
-                    store.add(tile, seeds[tile.seed : tile.last_seed], weights)
-                    done[tile.cells] = True
-                    report(int(done.sum()), done.size)
-            store.join()
-        elif store.parts.is_dir():
-            shutil.rmtree(store.parts)
-    except EnsembleError as error:
-        raise InvalidParameter(*error.args) from None
+        if store.path.exists():
+            shutil.rmtree(store.parts, ignore_errors=True)
+            return Study(store.path, configuration, store.digest)
+        done = store.done()
+        tiles = [tile for tile in tiles if not done[tile.cells].all()]
+        if scheduler is not None:
+            finished = _persistently(tiles, lambda left: _on_cluster(job, left, scheduler))
+        elif processes > 1:
+            finished = _persistently(tiles, lambda left: _in_processes(job, left, processes))
+        else:
+            finished = ((tile, job.run(tile)) for tile in tiles)
+        bar = _bar if progress is True else lambda *_: nullcontext(progress or (lambda *_: None))
+        with bar(int(done.sum()), done.size) as report, closing(finished):
+            for tile, weights in finished:
+                store.add(tile, seeds[tile.seed : tile.last_seed], weights)
+                done[tile.cells] = True
+                report(int(done.sum()), done.size)
+        store.join()
     return Study(store.path, configuration, store.digest)

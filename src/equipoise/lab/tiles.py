@@ -37,7 +37,7 @@ def memory_needed(
     Examples
     --------
     >>> memory_needed(Training(n_steps=3400), 29305, 100, n_seeds=160, n_datasets=160, at_once=2) // 2**20
-    228
+    205
     """
     width, places = n_features + training.intercept, training.batch_size
     weights = 4 * n_datasets * training.n_parameters(n_features)

@@ -1,8 +1,8 @@
 """The argument: from a request to a bound, a mechanism, a noise scale and a curve, before any row is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from equipoise.proof.curves import AfterPure
 from equipoise.proof.mechanisms import Calibration
@@ -60,6 +60,12 @@ class Argument:
     bounds_scale: float = 0.0
 
 
+# What a request records, but no plan depends on: repeated runs need not be planned anew.
+_NO_SAY: dict[str, Any] = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "", "vouched": ""}
+
+_chosen = lru_cache(maxsize=1024)(choose)
+
+
 @lru_cache(maxsize=1024)
 def derive(request: Request) -> Argument:
     """Walk the first half of the house: constants, theorems, route, noise, curve.
@@ -71,7 +77,7 @@ def derive(request: Request) -> Argument:
     >>> argument.theorem, argument.mechanism, argument.grade
     ('A2+A4', 'spherical-laplace', 'proved')
     """
-    plan, menu = choose(request.for_the_model())
+    plan, menu = _chosen(replace(request.for_the_model(), **_NO_SAY))
     epsilon = request.budget.epsilon
     curve = plan.curve if request.private_bounds is None else AfterPure(plan.curve, request.private_bounds.epsilon)
     assumptions = _assumptions(request)

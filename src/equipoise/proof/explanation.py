@@ -96,6 +96,7 @@ def _menu(argument: Argument) -> str:
     for choice in argument.menu:
         if choice.theorem:
             clip = "unclipped" if choice.clip is None else f"clip {_number(choice.clip)}"
+            clip += f", {choice.projection} directions" if choice.projection else ""
             mark = "*" if choice.verdict.startswith("taken") else " "
             lines.append(
                 f"  {mark} {choice.route:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.mechanism:<18} "
@@ -140,6 +141,17 @@ def _output(request: Request, argument: Argument) -> str:
     return "\n".join(lines + _answers(argument) + _hypotheses(argument))
 
 
+def _projection(request: Request, argument: Argument) -> list[str]:
+    count = argument.procedure.projection
+    if not count:
+        return []
+    return [
+        f"  First every row of {request.n_features} columns is reduced to {count} random direction(s), drawn by public "
+        f"seed {request.public_seed},",
+        "  and clipped again; the released weights are spread over the columns by the same map (P1).",
+    ]
+
+
 def _objective(request: Request, argument: Argument) -> str:
     procedure, facts = argument.procedure, argument.constants
     share = facts.row_norm**2 / (request.n_samples * argument.alpha)
@@ -148,6 +160,7 @@ def _objective(request: Request, argument: Argument) -> str:
         "What does one row change? The gradient, by at most "
         f"Gam = {_number(facts.gradient_diameter)}, and one direction's curvature, which costs up to {_number(price)} "
         "of epsilon.",
+        *_projection(request, argument),
         *_clip(argument),
         "  The minimiser of objective + <b, w>/n is released with a little more noise, of scale "
         f"{_number(procedure.finishing_scale)}: {_number(procedure.finishing_epsilon)} of epsilon hides where the "

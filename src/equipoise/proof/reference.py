@@ -101,6 +101,29 @@ def _spectrum(columns: int) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=256)
+def lost_by_projection(columns: int, directions: int) -> float:
+    """Return the share of what is at stake that no model of randomly projected rows can win back.
+
+    A random projection to k directions acts like a ridge r on the spectrum p of the rows: what is left is
+    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection.
+
+    Examples
+    --------
+    >>> round(lost_by_projection(64, 4), 2), lost_by_projection(64, 64)
+    (0.52, 0.0)
+    """
+    spreads, counts = _spectrum(columns)
+    if directions >= columns:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        kept = float((counts * spreads / (spreads + middle)).sum())
+        low, high = (middle, high) if kept > directions else (low, middle)
+    return 1.0 - float((counts * spreads**2 / (spreads + high)).sum())
+
+
+@lru_cache(maxsize=256)
 def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     """Return the mean curvature at normal predictions of this deviation, with labels as likely as they say.
 

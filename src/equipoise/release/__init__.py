@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
+from equipoise.learn.projection import directions, projected_rows
 from equipoise.learn.rows import coded_targets, observed_classes, row_source
 from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
@@ -192,9 +193,15 @@ def _noisy_weights(
     # Overflow warnings would tell of values inside rows.
     with np.errstate(all="ignore"):
         coded = coded_targets(target.read(), problem, classes)
-        rows = row_source(table.read(), problem.domain, problem.intercept)
+        count = argument.procedure.projection
+        columns = directions(request.n_features, count, request.public_seed) if count else None
+        if columns is None:
+            rows = row_source(table.read(), problem.domain, problem.intercept)
+        else:
+            rows = projected_rows(table.read(), problem.domain, problem.intercept, columns)
         carried = carriers()[argument.route].carry_out(Task(problem, argument, rows, coded, source, start))
-    return problem.loss.full(carried)
+    weights = problem.loss.full(carried)
+    return weights if columns is None else np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
 
 
 @functools.cache

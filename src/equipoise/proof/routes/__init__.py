@@ -18,6 +18,11 @@ NEGLIGIBLE = 1e-4
 # Costs that differ by less than this are equal as far as the model can tell.
 RESOLUTION = 1e-3
 
+# Where more than this share of what is at stake is lost anyway, the quadratic model flatters descents, whose noisy path
+# leaves its range; costs that differ by less than this factor are equal there.
+DROWNED = 0.4
+ROUGH_RESOLUTION = 1.15
+
 AUTOMATIC = "auto"
 
 
@@ -32,6 +37,7 @@ class Choice:
     clip: float | None
     cost: float
     verdict: str
+    projection: int = 0
 
 
 @functools.cache
@@ -69,10 +75,18 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         )
     plans.sort(key=lambda plan: (plan.share, plan.route))
     faithful = [plan for plan in plans if plan.procedure.clip is None and plan.share <= NEGLIGIBLE]
-    equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
+    least = plans[0].share
+    limit = least * ROUGH_RESOLUTION if least > DROWNED else least + RESOLUTION
+    equal = [plan for plan in plans if plan.share <= limit]
     # Of equals, objective perturbation is the fastest, and with clipped slopes no row can pull far.
     chosen = min(
-        faithful or equal, key=lambda plan: (plan.route != "objective", plan.procedure.clip is None, plan.share)
+        faithful or equal,
+        key=lambda plan: (
+            plan.route != "objective",
+            plan.procedure.projection == 0,
+            plan.procedure.clip is None,
+            plan.share,
+        ),
     )
     reason = "taken: the smallest modelled cost"
     if faithful:
@@ -88,6 +102,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
             plan.procedure.clip,
             plan.share,
             reason if plan is chosen else _loss(plan, chosen),
+            plan.procedure.projection,
         )
         for plan in plans
     ]

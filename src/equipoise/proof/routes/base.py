@@ -37,6 +37,8 @@ class Procedure:
         Sufficient statistics: the factor of the targets' products beside the rows' products.
     ridge : float
         Sufficient statistics and functional mechanism: the curvature that the noisy matrix is brought up to.
+    projection : int
+        How many public random directions every row is reduced to before anything else (P1); 0 for no reduction.
     """
 
     clip: float | None = None
@@ -50,6 +52,7 @@ class Procedure:
     batch: int = 0
     moment_weight: float = 0.0
     ridge: float = 0.0
+    projection: int = 0
 
 
 # Nothing beyond minimising and adding noise.

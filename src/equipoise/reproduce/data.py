@@ -1,0 +1,105 @@
+"""Public datasets of the studies: a folder of Parquet files, and where to get a file that is missing."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equipoise.errors import InvalidData, InvalidParameter
+
+VARIABLE = "EQUIPOISE_DATA"
+SAY_WHERE = f"pass --data FOLDER, or set {VARIABLE}"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A public dataset: its file in the folder, and where the original is.
+
+    Examples
+    --------
+    >>> ADULT.file
+    'adult.parquet'
+    """
+
+    name: str
+    file: str
+    source: str
+    address: str
+    shape: str
+    columns: tuple[str, ...] = ()
+
+    def require(self, folder: Path) -> None:
+        """Refuse a folder that lacks the file, or whose file lacks a column; nothing but its end is read."""
+        self._open(folder, lambda parquet, path: parquet.read_schema(path))
+
+    def read(self, folder: Path) -> Any:
+        """Return the file as an Arrow table; a missing file, or one without the columns, is an error that says more."""
+        return self._open(folder, lambda parquet, path: parquet.read_table(path))
+
+    def _open(self, folder: Path, read: Callable[[Any, Path], Any]) -> Any:
+        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+        path = folder / self.file
+        try:
+            found = read(pq, path)
+        except FileNotFoundError:
+            remedy = (
+                f"get {self.source} ({self.address}) and save it there as {self.file}: {self.shape}; or {SAY_WHERE}"
+            )
+            raise InvalidParameter(f"the dataset {self.name} in {folder}", f"no {self.file}", remedy) from None
+        except (OSError, pa.ArrowException):
+            asked = f"the dataset {self.name} in {path}"
+            remedy = f"write it again as Parquet: {self.shape}"
+            raise InvalidData(asked, "a file that cannot be read as Parquet", remedy) from None
+        names = getattr(found, "column_names", None) or found.names
+        if lacking := [name for name in self.columns if name not in names]:
+            asked = f"the columns of {self.name} in {path}"
+            raise InvalidData(asked, f"no column {', '.join(lacking)}", f"write it again: {self.shape}")
+        return found
+
+
+UCI = "https://archive.ics.uci.edu"
+ADULT = Dataset(
+    "Adult",
+    "adult.parquet",
+    "Adult (Becker and Kohavi 1996) from the UCI Machine Learning Repository, adult.data and adult.test",
+    f"{UCI}/dataset/2/adult",
+    "the 14 columns in lower case with underscores, income as '>50K' or '<=50K', split as 'train' or 'test'",
+    ("age", "workclass", "fnlwgt", "education", "education_num", "income", "split"),
+)
+COVERTYPE = Dataset(
+    "Forest Covertype",
+    "covertype.parquet",
+    "Covertype (Blackard 1998) from the UCI Machine Learning Repository, covtype.data",
+    f"{UCI}/dataset/31/covertype",
+    "10 numeric columns, then 44 columns of 0 and 1, then cover_type as 1 .. 7",
+    ("elevation", "cover_type"),
+)
+MNIST = Dataset(
+    "MNIST",
+    "mnist.parquet",
+    "the MNIST database of LeCun, Cortes and Burges, its four IDX files",
+    "http://yann.lecun.com/exdb/mnist",
+    "image as 784 bytes a row, label as 0 .. 9, split as 'train' or 'test', training rows first",
+    ("image", "label", "split"),
+)
+
+
+def data_folder(chosen: Path | None) -> Path:
+    """Return the folder of datasets: the chosen one, or the one that EQUIPOISE_DATA names.
+
+    Examples
+    --------
+    >>> data_folder(Path("no/such/folder"))
+    Traceback (most recent call last):
+    equipoise.errors.InvalidParameter: asked: a folder of public datasets; found: 'no/such/folder', which is no \
+folder; to do: pass --data FOLDER, or set EQUIPOISE_DATA
+    """
+    named = str(chosen) if chosen is not None else os.environ.get(VARIABLE, "")
+    if not named:
+        raise InvalidParameter("a folder of public datasets", f"neither --data nor {VARIABLE}", SAY_WHERE)
+    if not Path(named).is_dir():
+        raise InvalidParameter("a folder of public datasets", f"{named!r}, which is no folder", SAY_WHERE)
+    return Path(named)
