@@ -188,13 +188,11 @@ def main() -> None:
     parser.add_argument("--backend", default="auto", choices=("auto", "cpu", "gpu"))
     parser.add_argument("--repeats", type=int, default=5, help="with --grids: timed runs after the first")
     parser.add_argument("--unroll", type=int, help="with --grids, on a GPU: steps in the body of the loop")
-    parser.add_argument("--apart", action="store_true", help="with --grids, on a GPU: replacements in a product apart")
     parser.add_argument("--own-rows", action="store_true", help="with --grids: a replacement row for each dataset")
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     options = parser.parse_args()
     if options.unroll:
         ensemble.GPU_UNROLL = options.unroll
-    ensemble.GPU_APPEND = not options.apart
     if options.grids:
         report = run_grids(options.only or list(GRIDS), options.backend, options.repeats, options.own_rows)
     else:

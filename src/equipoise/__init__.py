@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from equipoise import errors
+    from equipoise import errors, lab
     from equipoise.artifact.folder import load, save
     from equipoise.estimators.bring_your_own import release_solution
     from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
@@ -42,6 +42,7 @@ __all__ = [
     "bounds",
     "check_rows",
     "errors",
+    "lab",
     "load",
     "losses",
     "open_table",
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 # Imports are lazy: `import equipoise` costs nothing, and checking a certificate never loads data libraries.
 _ROOMS = {
     "errors": "equipoise.errors",
+    "lab": "equipoise.lab",
     "losses": "equipoise.vocabulary.losses",
     "penalties": "equipoise.vocabulary.penalties",
 }

@@ -38,8 +38,6 @@ except ModuleNotFoundError:  # the two files alone, in one folder
 AHEAD_BYTES = 2**21
 # A GPU counts the replaced rows of so many steps at a time, and its loop holds so many steps.
 GPU_STEPS, GPU_UNROLL = 160, 8
-# Whether a GPU gets a replacement that all datasets share as one more row of every batch.
-GPU_APPEND = True
 
 # JAX leaves these without types.
 _shape: Callable[..., Any] = jax.ShapeDtypeStruct
@@ -51,7 +49,6 @@ class Plan(NamedTuple):
 
     training: Training
     shared: bool
-    appended: bool
     together: bool
     unroll: int
     section: int
@@ -89,11 +86,11 @@ def _slopes(training: Training, z: Any, y: Any, head: Any, weight: Any) -> tuple
 def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
     """Train one seed on every dataset; return their weights, (S, parameters), or those after each section of steps."""
     training, table, replaced = plan.training, data["table"], data["replaced"]
-    # The table ends with a row of zeros for empty places, and with the replacement that all datasets share, if they do.
-    (n, width), datasets, outputs = (table.shape[0] - 2, table.shape[1]), replaced.shape[0], training.outputs
+    # The table ends with a row of zeros for empty places.
+    (n, width), datasets, outputs = (table.shape[0] - 1, table.shape[1]), replaced.shape[0], training.outputs
     # Each dataset's replacement as a column, beside the weights that it meets.
     others = data["others"].T[:, None]
-    dropout, appended = training.dropout > 0, plan.appended
+    dropout = training.dropout > 0
     ones = jnp.ones((1, width), jnp.float32)
     scale = ones[0].at[: width - training.intercept].divide(1 - training.dropout)
 
@@ -101,10 +98,7 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
         return values.at[index].get(mode="promise_in_bounds")
 
     def fetched(index: Any) -> dict[str, Any]:
-        return {
-            "rows": at(table, jnp.append(index, n + 1) if appended else index),
-            "targets": at(data["targets"], index),
-        }
+        return {"rows": at(table, index), "targets": at(data["targets"], index)}
 
     def mixed(left: Any, right: Any) -> Any:
         return _product(left, right.reshape(right.shape[0], -1)).reshape(-1, outputs, datasets)
@@ -127,9 +121,7 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
         else:
             # The sum runs along the last axis, where a CPU is quick.
             met = batch.get("met", (replaced[:, None] == index).sum(1))[None]
-            if appended:
-                z, z_other = z[:-1], z[-1:]
-            elif plan.shared:
+            if plan.shared:
                 z_other = mixed(data["others"], layer)
             else:
                 # A sum over rows: a CPU is quick at products, a GPU at sums.
@@ -137,10 +129,7 @@ def _program(plan: Plan, data: Any, schedule: Any, seed: Any) -> Any:
         usual = jnp.where(hit | (index == n)[:, None], 0, weight)
         slopes, upper = _slopes(training, z, targets, head, usual)
         other_slopes, other_upper = _slopes(training, z_other, data["labels"][None], head, met * weight)
-        if appended:
-            lower = mixed(rows.T, jnp.concatenate([slopes, other_slopes]))
-        else:
-            lower = mixed(rows.T, slopes) + others * (mixed(kept.T, other_slopes) if dropout else other_slopes)
+        lower = mixed(rows.T, slopes) + others * (mixed(kept.T, other_slopes) if dropout else other_slopes)
         return lower, upper + other_upper
 
     def advance(carry: Any, batch: Any, exceptional: bool) -> Any:
@@ -337,7 +326,7 @@ def train(
             others = with_constant(np.atleast_2d(neighbours.replacement_rows))
             sizes = training.batch_size if training.last_batch == "nominal" else (drawn[0]["index"] < n).sum(1)
             data = {
-                "table": np.concatenate([rows, np.zeros((1, width), np.float32), others[:1]]),
+                "table": np.concatenate([rows, np.zeros((1, width), np.float32)]),
                 "targets": np.append(neighbours.labels, np.float32(1)),
                 "replaced": neighbours.replaced_index.astype(np.int32),
                 "others": others,
@@ -351,9 +340,7 @@ def train(
             data, schedule, drawn = _ready(jax.device_put((data, schedule, drawn), place))
         with clock("compile"):
             leaves, tree = jax.tree.flatten((data, schedule, drawn[0]))
-            # To a product that a GPU makes anyway a row is added cheaply; a CPU corrects the few batches that need it.
-            appended = GPU_APPEND and together and neighbours.shared and not training.dropout
-            plan = Plan(training, neighbours.shared, appended, together, unroll, section, trace > 0)
+            plan = Plan(training, neighbours.shared, together, unroll, section, trace > 0)
             run = _compiled(plan, tuple((leaf.shape, leaf.dtype) for leaf in leaves), tree, place)
         with clock("run"):
             found = list(pool.map(lambda seed: _ready(run(data, schedule, seed)), drawn))

@@ -134,8 +134,8 @@ def study_page(contents: Contents) -> str:
         overview = figure(
             "claims",
             "Every claim: measured over published; the table has the numbers.",
-            "Measured over published, with the interval of the measurement; the grey bar is the tolerance; what lies beyond 2 is drawn at "
-            "the edge. Point at a mark for its numbers.",
+            "Measured over published, with the interval of the measurement; the grey bar is the tolerance; what lies "
+            "beyond 2 is drawn at the edge. Point at a mark for its numbers.",
         )
         rows = [_claim_cells(claim) for claim in contents.claims]
         cells = f'<div class="claims">{table(CLAIM_HEADER, rows, caption="Every claim", texts=("remarks",))}</div>'

@@ -74,8 +74,9 @@ OTHERS = (
 class Network:
     """A network of the non-convex study. The paper names no settings for it; these are of its authors' published code.
 
-    Their repository (microsoft/intrinsic-private-sgd) lists the convergence points 4750 and 1850 and the step 0.5; it
-    also drops 20 % of the hidden units, of which the paper says nothing and which is not done here.
+    Their repository (microsoft/intrinsic-private-sgd) lists the convergence points 4750 (for MNIST by principal
+    directions and 10 units) and 1850, and the step 0.5; whether the paper used them is not known. It also drops 20 % of
+    the hidden units, of which the paper says nothing and which is not done here.
     """
 
     key: str

@@ -112,9 +112,9 @@ def curves(
                 records.append({"x": epsilon, "y": plain, "ink": "noiseless", "dash": "bound"})
             for kind, sensitivity in sensitivities.items():
                 whole = target(sensitivity, epsilon, delta)
-                ways = {f"SGD as random, {start} start": augmented(whole, sigmas[start])}
+                ways = {f"random, {start} start": augmented(whole, sigmas[start])}
                 if start == "varying":
-                    ways = {"SGD as deterministic": whole} | ways
+                    ways = {"deterministic": whole} | ways
                 for ink, noise in ways.items():
                     accuracy = float(accuracies(weights + noise * drawn, x, y).mean())
                     records.append({"x": epsilon, "y": accuracy, "ink": ink, "dash": kind})
