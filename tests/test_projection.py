@@ -145,9 +145,7 @@ class HalvedNoise(SeededSource):
 
 def observed(source, runs=3000):
     """Return the audit's bound for a row along the directions, turned round beside three rows of zeros."""
-    model = eq.LogisticRegression(
-        epsilon=1.0, domain=CLASSES, fit_intercept=False, public_seed=SEED, random_state=0
-    )
+    model = eq.LogisticRegression(epsilon=1.0, domain=CLASSES, fit_intercept=False, public_seed=SEED, random_state=0)
     certificate = model.plan(4, 30)
     count = certificate.argument.procedure.projection
     assert count > 0
