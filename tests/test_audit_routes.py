@@ -17,7 +17,7 @@ from auditing import FAILURE, audit
 from equipoise.errors import NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.argument import derive
+from equipoise.proof import argument
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import SeededSource
 from equipoise.proof.perturbations import base, pure, vertices
@@ -213,11 +213,11 @@ def faulty_row_share(monkeypatch):
     def share(setting):
         return setting.constants.row_norm / (setting.n_samples * setting.constants.strong_convexity)
 
-    derive.cache_clear()
+    argument.forget()
     for module in (base, pure, vertices):
         monkeypatch.setattr(module, "row_share", share)
     yield
-    derive.cache_clear()
+    argument.forget()
 
 
 LONG = eq.Domain(row_norm=100.0, classes=(0, 1))

@@ -71,6 +71,9 @@ class Scripted(NoiseSource):
     def laplace(self, weights: Array, scale: float) -> Array:
         raise AssertionError("another law than planned")
 
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        raise AssertionError("nobody asked for private bounds")
+
     spherical_laplace = laplace
 
     def gaussian(self, weights: Array, scale: float) -> Array:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import equipoise as eq
 from equipoise.learn.descent import descend
-from equipoise.proof import reference
+from equipoise.proof import argument, reference
 from equipoise.proof.argument import derive
 from equipoise.proof.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
 from equipoise.proof.request import Request
@@ -251,7 +251,7 @@ def test_the_choice_is_the_cheapest_plan_of_its_grid(loss):
 @pytest.mark.parametrize(("route", "loss"), [*CASES, ("auto", "logistic"), ("auto", "squared")])
 def test_the_same_request_gives_the_same_plan(route, loss):
     first = derive(request(route, loss))
-    derive.cache_clear()
+    argument.forget()
     reference.reference.cache_clear()
     reference.mean_curvature.cache_clear()
     assert derive(request(route, loss)) == first

@@ -49,6 +49,9 @@ class Overheard(NoiseSource):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         raise AssertionError("no route of sums draws batches")
 
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        raise AssertionError("nobody asked for private bounds")
+
 
 def planned(route: str, shape: tuple[int, int], **parameters: object) -> Certificate:
     standard = {"epsilon": 1.0, "delta": 1e-5, "domain": LABELS, "mechanism": route, "random_state": 0}

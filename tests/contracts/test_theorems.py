@@ -21,7 +21,7 @@ from contracts.falsifier import (
 from equipoise.errors import NoTheoremApplies
 from equipoise.learn.problem import Objective
 from equipoise.learn.rows import Rows
-from equipoise.proof import theorems
+from equipoise.proof import argument, theorems
 from equipoise.proof.argument import derive
 from equipoise.proof.public_alpha import public_alpha
 from equipoise.proof.request import Request
@@ -388,7 +388,7 @@ def plant(monkeypatch):
         forget()
 
     def forget() -> None:
-        derive.cache_clear()
+        argument.forget()
         public_alpha.cache_clear()
 
     forget()

@@ -66,6 +66,12 @@ _NO_SAY: dict[str, Any] = {"public_seed": 0, "seeded": False, "ledger": None, "s
 _chosen = lru_cache(maxsize=1024)(choose)
 
 
+def forget() -> None:
+    """Forget every argument that was derived: for tests that change what follows."""
+    derive.cache_clear()
+    _chosen.cache_clear()
+
+
 @lru_cache(maxsize=1024)
 def derive(request: Request) -> Argument:
     """Walk the first half of the house: constants, theorems, route, noise, curve.

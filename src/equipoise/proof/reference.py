@@ -110,7 +110,7 @@ def lost_by_projection(columns: int, directions: int) -> float:
     Examples
     --------
     >>> round(lost_by_projection(64, 4), 2), lost_by_projection(64, 64)
-    (0.52, 0.0)
+    (0.51, 0.0)
     """
     spreads, counts = _spectrum(columns)
     if directions >= columns:

@@ -19,7 +19,7 @@ NEGLIGIBLE = 1e-4
 RESOLUTION = 1e-3
 
 # Where more than this share of what is at stake is lost anyway, the quadratic model flatters descents, whose noisy path
-# leaves its range; costs that differ by less than this factor are equal there.
+# leaves its range: objective perturbation is taken there, if it costs no more than this factor.
 DROWNED = 0.4
 ROUGH_RESOLUTION = 1.15
 
@@ -75,19 +75,14 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         )
     plans.sort(key=lambda plan: (plan.share, plan.route))
     faithful = [plan for plan in plans if plan.procedure.clip is None and plan.share <= NEGLIGIBLE]
-    least = plans[0].share
-    limit = least * ROUGH_RESOLUTION if least > DROWNED else least + RESOLUTION
-    equal = [plan for plan in plans if plan.share <= limit]
+    equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
     # Of equals, objective perturbation is the fastest, and with clipped slopes no row can pull far.
     chosen = min(
-        faithful or equal,
-        key=lambda plan: (
-            plan.route != "objective",
-            plan.procedure.projection == 0,
-            plan.procedure.clip is None,
-            plan.share,
-        ),
+        faithful or equal, key=lambda plan: (plan.route != "objective", plan.procedure.clip is None, plan.share)
     )
+    if chosen.route == "noisy-gradient" and chosen.share > DROWNED:
+        calm = [plan for plan in plans if plan.route == "objective" and plan.share <= chosen.share * ROUGH_RESOLUTION]
+        chosen = min(calm, key=lambda plan: plan.share, default=chosen)
     reason = "taken: the smallest modelled cost"
     if faithful:
         reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"

@@ -26,6 +26,8 @@ FINISHING_LAW = "spherical-laplace"
 # Rows are reduced to a few directions only where, by the model, that wins half as much again of what is at stake: the
 # model is rough, and a projection is one more thing to explain.
 PROJECTION_GAIN = 1.5
+# The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
+MOST_PROJECTED = 4096
 
 # The grid of alpha="public": steps an octave, from 2^-40 to 2^30 of the loss's smoothness.
 STEPS_AN_OCTAVE = 4
@@ -57,7 +59,8 @@ class Objective(Route):
             yield self._plan(request, clipped, cap)
         if parameter is None or clipped == loss:
             yield self._plan(request, loss, None)
-        if parameter is None and request.penalty == "l2" and request.domain.radius is None:
+        narrow = request.n_features <= MOST_PROJECTED
+        if parameter is None and narrow and request.penalty == "l2" and request.domain.radius is None:
             yield from self._projected(request, clipped, None if clipped == loss else cap)
 
     def _projected(self, request: Request, loss: Loss, clip: float | None) -> Iterator[Plan]:
