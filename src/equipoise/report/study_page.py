@@ -18,7 +18,7 @@ STYLE = """
 """
 # Verdicts that follow from the tolerance.
 JUDGED = ("reproduced", "not reproduced")
-CLAIM_HEADER = ("claim", "published", "measured", "interval", "tolerance", "verdict", "where", "remarks")
+CLAIM_HEADER = ("claim", "published", "measured", "interval", "tolerance", "verdict", "remarks")
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,12 @@ def number(value: float) -> str:
 def _claim_cells(claim: Mapping[str, Any]) -> tuple[str, ...]:
     exact = claim["low"] == claim["high"]
     return (
-        claim["what"] or claim["id"],
+        f"{claim['what'] or claim['id']} ({claim['where']})",
         number(claim["published"]),
         number(claim["measured"]),
         "" if exact else f"{number(claim['low'])} .. {number(claim['high'])}",
         f"{100 * claim['tolerance']:.3g} %" if claim["tolerance"] else "exact" if claim["verdict"] in JUDGED else "",
         claim["verdict"],
-        claim["where"],
         claim["note"],
     )
 
@@ -138,7 +137,8 @@ def study_page(contents: Contents) -> str:
             "beyond 2 is drawn at the edge. Point at a mark for its numbers.",
         )
         rows = [_claim_cells(claim) for claim in contents.claims]
-        cells = f'<div class="claims">{table(CLAIM_HEADER, rows, caption="Every claim", texts=("remarks",))}</div>'
+        listed = table(CLAIM_HEADER, rows, caption="Every claim", texts=("remarks",))
+        cells = folded("every claim, with its numbers", f'<div class="claims">{listed}</div>')
     remarks = f'<p class="soft">{escape(contents.remarks)}</p>' if contents.remarks else ""
     body = f"""<h1>{escape(contents.title)}</h1><p class="soft">{escape(contents.lead)}</p>
 <p class="notice">{escape(contents.notice)}</p>
