@@ -11,34 +11,7 @@ from equipoise.learn.raw import RawTable
 from equipoise.learn.schema import DEFAULT_MISSING, CategoryColumn, NumberColumn, Schema, Target
 from equipoise.learn.schema_draft import draft
 from equipoise.vocabulary.facts import Domain
-
-EXAMPLE = """
-schema_version = 1
-n = 32561                       # the declared, public number of rows
-vouched_by = "A. Officer"
-vouched_on = 2026-11-16
-missing = ["", "NA", "?"]
-row_norm = 2.0
-
-[target]
-name = "income"
-classes = ["<=50K", ">50K"]
-
-[columns.age]
-kind = "number"
-bounds = [17, 90]
-fill = 40
-indicator = true
-
-[columns.workclass]
-kind = "category"
-levels = ["Private", "State-gov", "?"]
-unknown = "Private"
-fill = "?"
-
-[columns.id]
-kind = "unused"
-"""
+from sample_schemas import EXAMPLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 

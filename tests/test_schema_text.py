@@ -10,30 +10,7 @@ from hypothesis import strategies as st
 from equipoise.errors import EquipoiseError, SchemaInvalid
 from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.learn.schema_text import number_of, place, text_of, written
-
-SMALL = """
-schema_version = 1
-n = 32561
-vouched_by = "A. Officer"
-vouched_on = 2026-11-16
-missing = ["", "NA", "?"]
-row_norm = 2.0
-[target]
-name = "income"
-classes = ["<=50K", ">50K"]
-[columns.age]
-kind = "number"
-bounds = [17, 90]
-fill = 40
-indicator = true
-[columns.workclass]
-kind = "category"
-levels = ["Private", "State-gov", "?"]
-unknown = "Private"
-fill = "?"
-[columns.id]
-kind = "unused"
-"""
+from sample_schemas import EXAMPLE
 
 names = st.text(min_size=1, max_size=12)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -133,7 +110,7 @@ def test_no_bytes_give_a_traceback(content, tmp_path):
 
 @given(st.data())
 def test_no_damage_to_a_schema_gives_a_traceback(data):
-    text = SMALL
+    text = EXAMPLE
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(text)))
         stop = data.draw(st.integers(start, min(len(text), start + 8)))
