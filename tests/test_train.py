@@ -327,3 +327,14 @@ def test_a_fault_of_the_program_shows_its_type_and_no_text(run, monkeypatch):
     assert code == 70
     assert "KeyError" in said
     assert "some file" not in said
+
+
+def test_a_page_that_cannot_be_drawn_is_noticed_before_the_spend(run, monkeypatch):
+    def fail():
+        raise eq.errors.MissingExtra("a chart", "Altair is not installed", 'pip install "equipoise[report]"')
+
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", lambda *_, **__: fail())
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert "equipoise[report]" in said
+    assert left() == 3.0

@@ -57,6 +57,12 @@ def report_of(model: PrivateLinearModel, spends: Spends | None = None) -> str:
     )
 
 
+def rehearse(plan: Certificate) -> None:
+    """Draw the page of a plan with weights of 0: what a page lacks is noticed while nothing is spent."""
+    outputs = plan.request.problem(plan.alpha).loss.outputs
+    page_of(plan, np.zeros((outputs, plan.n_features)), np.zeros(outputs))
+
+
 def _encoded_names(model: PrivateLinearModel) -> tuple[str, ...]:
     schema: Schema | None = getattr(model, "schema_", None)
     return tuple(getattr(model, "feature_names_in_", ())) if schema is None else Encoder(schema).names

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.artifact.folder import REPORT, files_of, staging
+from equipoise.artifact.folder import REPORT, files_of, rehearse, staging
 from equipoise.artifact.staging import Staging
 from equipoise.cli.ledger_state import recorded
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
@@ -19,7 +19,6 @@ from equipoise.estimators.catalogue import model_named
 from equipoise.learn.encoded import encoded_table
 from equipoise.learn.files import open_table
 from equipoise.learn.schema import Schema
-from equipoise.report.charts import altair
 
 
 def command(
@@ -70,7 +69,7 @@ def command(
             print(planned.to_json(), end="")
         console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
         return
-    altair()  # a page without charts is noticed while nothing is spent
+    rehearse(planned)
     with staging(out, force) as place:
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)
