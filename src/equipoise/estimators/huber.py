@@ -2,7 +2,8 @@
 
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.learn.schema import Schema
-from equipoise.vocabulary.facts import Domain, plain, require_number
+from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.numbers import plain, require_number
 
 
 class HuberRegressor(PrivateRegressor):

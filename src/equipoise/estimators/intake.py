@@ -18,7 +18,8 @@ from equipoise.learn.rows import row_source
 from equipoise.learn.schema import Schema
 from equipoise.learn.tables import Unread, feature_table, target_column
 from equipoise.proof.private_bounds import PrivateBounds
-from equipoise.vocabulary.facts import Domain, require_count
+from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
 

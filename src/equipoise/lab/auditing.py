@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scipy.special import betainccinv, betaincinv
 
 from equipoise.errors import EquipoiseError, InvalidParameter
-from equipoise.vocabulary.facts import plain, require_count, require_number
+from equipoise.vocabulary.numbers import plain, require_count, require_number
 
 Array = NDArray[np.float64]
 Release = Callable[[], Any]

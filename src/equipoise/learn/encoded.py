@@ -20,7 +20,7 @@ from equipoise.learn.raw import RawTable, listed
 from equipoise.learn.schema import NumberColumn, Schema
 from equipoise.learn.schema_text import place
 from equipoise.learn.tables import NUMERIC_KINDS, Unread
-from equipoise.vocabulary.facts import require_count
+from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
 Batch = dict[str, NDArray[Any]]

@@ -18,7 +18,8 @@ from equipoise.learn.schema_columns import (
     settle,
 )
 from equipoise.learn.schema_text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
-from equipoise.vocabulary.facts import LARGEST_EPSILON, Domain, plain, require_number
+from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.numbers import LARGEST_EPSILON, plain, require_number
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "Schema", "Target"]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from equipoise.errors import SchemaInvalid
-from equipoise.vocabulary.facts import LARGEST, SMALLEST, Label, plain
+from equipoise.vocabulary.facts import Label
+from equipoise.vocabulary.numbers import LARGEST, SMALLEST, plain
 
 LARGEST_FILE = 4 * 2**20  # bytes
 LARGEST_COUNT = 10**15  # rows: the arithmetic of the proofs is covered up to here (M4)

@@ -8,7 +8,8 @@ import math
 from dataclasses import dataclass
 
 from equipoise.errors import InvalidParameter
-from equipoise.vocabulary.facts import Budget, require_number
+from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.numbers import require_number
 
 LEVELS = (0.01, 0.99)
 

@@ -6,7 +6,8 @@ from typing import Literal
 from equipoise.errors import InvalidParameter
 from equipoise.proof.private_bounds import PrivateBounds
 from equipoise.vocabulary import losses, penalties
-from equipoise.vocabulary.facts import Budget, Domain, Problem, plain, require_count
+from equipoise.vocabulary.facts import Budget, Domain, Problem
+from equipoise.vocabulary.numbers import plain, require_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from equipoise.errors import InvalidParameter
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.curves import Curve
 from equipoise.proof.mechanisms import named
-from equipoise.vocabulary.facts import Problem, plain, require_number
+from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
+from equipoise.vocabulary.numbers import plain, require_number
 
 # Covers the rounding of special functions and the grid that releases are rounded to, 2^-41 of the scale (D1).
 NORM_MARGIN = 1e-9

@@ -24,7 +24,8 @@ from equipoise.proof.private_bounds import CANDIDATES, LEVELS, ReleasedBounds, o
 from equipoise.release.base import Carrier, Task
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.discovery import discover
-from equipoise.vocabulary.facts import Label, Problem, plain
+from equipoise.vocabulary.facts import Label, Problem
+from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,8 @@
 
 import math
 
-from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting, require_count
+from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
+from equipoise.vocabulary.numbers import require_count
 
 # Rows are summed in blocks of this many, so that rounding grows with the block and the number of blocks, not with n.
 BLOCK_ROWS = 4096

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from equipoise.errors import InvalidParameter, NoTheoremApplies
+from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number
 
 if TYPE_CHECKING:
     from equipoise.vocabulary.losses import Loss
@@ -25,61 +26,6 @@ class Adjacency(Enum):
     """When two datasets are neighbours. There is one answer in this house: n is public and one row is replaced."""
 
     REPLACE_ONE = "replace-one"
-
-
-# Public numbers stay inside these powers of ten, so that neither squares nor products overflow or vanish (M4).
-SMALLEST, LARGEST = 1e-100, 1e100
-
-# No table has more rows or columns; sums of so many terms still stay inside the bounds of rounding (M4).
-LARGEST_COUNT = 10**15
-
-# Beyond this epsilon nothing is hidden, and the noise would fall below the arithmetic that adds it (docs/proofs/D1.md).
-LARGEST_EPSILON = 1e15
-
-
-def require_number(
-    name: str, value: object, *, above: float, remedy: str, inclusive: bool = False, largest: float = LARGEST
-) -> float:
-    """Return `value` as a float when it is a number above the bound and of a size that arithmetic can bear.
-
-    Examples
-    --------
-    >>> require_number("epsilon", 1, above=0.0, remedy="pass epsilon=1.0")
-    1.0
-    """
-    bound = f"a finite {name} {'>=' if inclusive else '>'} {above:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidParameter(bound, f"{name}={value!r} of type {type(value).__name__}", remedy)
-    number = float(value)
-    if not math.isfinite(number) or number < above or (number == above and not inclusive):
-        raise InvalidParameter(bound, f"{name}={value!r}", remedy)
-    is_scale = above == 0 and not inclusive
-    if abs(number) > largest or (is_scale and number < SMALLEST):
-        sizes = f"{name} between {SMALLEST:g} and {largest:g} in size"
-        raise InvalidParameter(sizes, f"{name}={value!r}", f"change the unit; {remedy}")
-    return number
-
-
-def require_count(name: str, value: object, remedy: str) -> int:
-    """Return `value` as a positive int of a size that a table can have, and refuse anything else.
-
-    Examples
-    --------
-    >>> require_count("n_samples", 100, "pass the number of rows")
-    100
-    """
-    whole = plain(value)
-    if isinstance(whole, bool) or not isinstance(whole, int) or whole < 1:
-        raise InvalidParameter(f"{name}, a whole number >= 1", f"{name}={value!r}", remedy)
-    if whole > LARGEST_COUNT:
-        raise InvalidParameter(f"{name} of at most {LARGEST_COUNT:g}", "a larger number", remedy)
-    return whole
-
-
-def plain(value: object) -> object:
-    """Return a NumPy scalar as the plain Python value it stands for, anything else unchanged."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "shape", None) == () else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,29 +195,136 @@ class Problem:
         return (n_features + (1 if self.intercept > 0 else 0)) * self.loss.free_outputs
 
 
+Order = Literal["permutation", "fresh", "replacement"]
+Averaging = Literal["last", "uniform", "suffix"]
+
+# The rules that a step may be named by: the first two say what a length follows from, the last needs a number after it.
+STEP_RULES = ("public", "decay", "langevin")
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How the objective is solved. Everything in it is fixed before a row is read.
+    """How weights come from the objective. Everything in it is fixed before a row is read.
+
+    Without passes a solver minimises. With passes the weights descend along gradients of batches,
+    ``w <- Proj(prox(w - step (mean gradient of the batch + ridge w)))``, from 0.
 
     Parameters
     ----------
     tolerance : float
         The solver stops at a point where some subgradient of the objective has at most this norm, for every dataset. 0
         stands for the exact minimiser, an ideal that theorems speak of and no computer returns.
+    passes : float
+        How often every row is used; ``ceil(passes * ceil(n / batch_size))`` steps.
+    batch_size : int
+        How many rows a step sees. A sum over a short last batch is divided by this number as well.
+    step : float or str
+        The length of a step, or a rule: "public" (from public facts), "decay" (``min(1/beta, 1/(alpha t))``), or for
+        noise in every step "langevin:B" with the inverse temperature B.
+    decay : float
+        0 for steps of one length, otherwise the t-th step is ``min(step, 1/(decay t))``.
+    order : "permutation", "fresh" or "replacement"
+        One public order of the rows, a new one in every pass, or rows drawn in secret.
+    average : "last", "uniform" or "suffix"
+        Which weights are used: the last, the mean of all, or the mean of those after the second half of the steps.
+    clip : float, optional
+        The largest norm of one row's gradient; longer ones are shortened (B7).
+    dropout : float
+        The share of columns that public masks hide in every step (B6).
+    skip : float
+        The chance that a step is left out, by secret coins (B6).
 
     Examples
     --------
     >>> Recipe(tolerance=1e-8).tolerance
     1e-08
+    >>> Recipe(passes=3, batch_size=32, step=0.1).steps(100)
+    12
     """
 
     tolerance: float = 0.0
+    passes: float = 0.0
+    batch_size: int = 1
+    step: float | str = 0.0
+    decay: float = 0.0
+    order: Order = "permutation"
+    average: Averaging = "last"
+    clip: float | None = None
+    dropout: float = 0.0
+    skip: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a tolerance that is not a number."""
+        """Refuse what is no recipe."""
         remedy = "pass a gradient norm such as 1e-8, or 0.0 for the exact minimiser"
         tolerance = require_number("tolerance", plain(self.tolerance), above=0.0, inclusive=True, remedy=remedy)
+        passes = require_number("passes", plain(self.passes), above=0.0, inclusive=True, remedy="pass passes=10")
         object.__setattr__(self, "tolerance", tolerance)
+        object.__setattr__(self, "passes", passes)
+        object.__setattr__(self, "batch_size", require_count("batch_size", self.batch_size, "pass batch_size=64"))
+        remedy = "pass decay=0.0 for steps of one length, or the ridge"
+        decay = require_number("decay", plain(self.decay), above=0.0, inclusive=True, remedy=remedy)
+        object.__setattr__(self, "decay", decay)
+        object.__setattr__(self, "step", _settled_step(self.step, passes > 0))
+        for name, choices in (("order", get_args(Order)), ("average", get_args(Averaging))):
+            if getattr(self, name) not in choices:
+                allowed = " or ".join(repr(choice) for choice in choices)
+                raise InvalidParameter(f"{name}, {allowed}", f"{name}={getattr(self, name)!r}", f"pass {choices[0]!r}")
+        if self.clip is not None:
+            clip = require_number("clip", plain(self.clip), above=0.0, remedy="leave clip out, or pass a gradient norm")
+            object.__setattr__(self, "clip", clip)
+        for name in ("dropout", "skip"):
+            remedy = f"pass {name}=0.0 for none, or a share below 1"
+            share = require_number(name, plain(getattr(self, name)), above=0.0, inclusive=True, remedy=remedy)
+            if share >= 1:
+                raise InvalidParameter(f"{name} in [0, 1)", f"{name}={share!r}", remedy)
+            object.__setattr__(self, name, share)
+
+    @property
+    def descends(self) -> bool:
+        """Whether the weights come from passes over batches rather than from a minimiser."""
+        return self.passes > 0
+
+    @property
+    def length(self) -> float:
+        """The length of the first step, where it is a number."""
+        if isinstance(self.step, str):
+            remedy = "pass a number; eq.bounds has no budget from which the rule could follow"
+            raise InvalidParameter("a step length", f"the rule {self.step!r}", remedy)
+        return self.step
+
+    def batches(self, n_samples: int) -> int:
+        """Return how many batches a pass has."""
+        if self.batch_size > n_samples:
+            raise InvalidParameter(
+                f"batches of at most the {n_samples} rows that there are",
+                f"batch_size={self.batch_size}",
+                f"pass batch_size={n_samples} for all rows in every step, or fewer",
+            )
+        return -(-n_samples // self.batch_size)
+
+    def steps(self, n_samples: int) -> int:
+        """Return how many steps all passes have; a billionth of a step is rounding."""
+        return max(1, math.ceil(self.passes * self.batches(n_samples) - 1e-9))
+
+
+def _settled_step(step: object, descends: bool) -> float | str:
+    value = plain(step)
+    remedy = 'pass a number such as 0.1, "public" or "decay"'
+    if callable(value):
+        found = "a function, which could look at the data"
+        raise InvalidParameter("step lengths that are fixed before a row is read", found, remedy)
+    if isinstance(value, str):
+        name, colon, parameter = value.partition(":")
+        if name not in STEP_RULES or bool(colon) != (name == "langevin"):
+            raise InvalidParameter('a number, "public", "decay" or "langevin:NUMBER"', f"step={value!r}", remedy)
+        if colon:
+            try:
+                temperature = float(parameter)
+            except ValueError:
+                temperature = math.nan
+            require_number("inverse temperature", temperature, above=0.0, remedy='write step="langevin:1000"')
+        return value
+    return require_number("step", value, above=0.0, inclusive=not descends, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +368,19 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class Chance:
+    """One value of a random sensitivity, and how likely it is."""
+
+    probability: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A theorem's answer for one setting: a bound on the L2 distance, or the hypotheses that are missing.
+
+    Where secret coins decide how often a row is used, `law` says how likely each distance is (M1), up to a chance that
+    it leaves out; `value` is then the largest, which coins can reach.
 
     Examples
     --------
@@ -328,6 +392,14 @@ class Bound:
     certifies: bool
     value: float | None
     hypotheses: tuple[Hypothesis, ...]
+    law: tuple[Chance, ...] = ()
+
+    @property
+    def typical(self) -> float | None:
+        """The mean distance of a random bound, the value of any other: what bounds are compared by (M2)."""
+        if not self.law:
+            return self.value
+        return sum(chance.probability * chance.value for chance in self.law)
 
     @property
     def applies(self) -> bool:

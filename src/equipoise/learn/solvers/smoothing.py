@@ -10,7 +10,7 @@ from equipoise.learn.solvers.dual import DualGradient
 from equipoise.learn.solvers.kinks import kinked_loss, near
 from equipoise.learn.solvers.line_search import search
 from equipoise.learn.solvers.newton import minimise_model
-from equipoise.vocabulary.facts import SMALLEST
+from equipoise.vocabulary.numbers import SMALLEST
 
 # Widths shrink by this factor from one smoothing to the next; Newton starts each where the last one ended.
 NARROWER = 0.2

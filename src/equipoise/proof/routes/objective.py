@@ -17,7 +17,8 @@ from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.theorems.approximate import ROUNDING_MARGIN
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, well_conditioned
-from equipoise.vocabulary.facts import LARGEST, SMALLEST, Bound, Budget, Problem, Recipe, Setting, require_number
+from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
+from equipoise.vocabulary.numbers import LARGEST, SMALLEST, require_number
 from equipoise.vocabulary.losses import Loss
 
 LAWS = ("spherical-laplace", "gaussian")

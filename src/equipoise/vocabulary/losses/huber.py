@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from equipoise.vocabulary.facts import plain, require_number
 from equipoise.vocabulary.losses.base import Array, Loss
+from equipoise.vocabulary.numbers import plain, require_number
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from equipoise.vocabulary.facts import plain, require_number
 from equipoise.vocabulary.losses.base import Array, Loss
 from equipoise.vocabulary.losses.huber import Huber
+from equipoise.vocabulary.numbers import plain, require_number
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from equipoise.vocabulary.facts import LARGEST, plain, require_number
 from equipoise.vocabulary.losses.base import Array, Loss
 from equipoise.vocabulary.losses.huber import Huber
+from equipoise.vocabulary.numbers import LARGEST, plain, require_number
 
 
 @dataclass(frozen=True)

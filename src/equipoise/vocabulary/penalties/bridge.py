@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from equipoise.errors import InvalidParameter
-from equipoise.vocabulary.facts import SMALLEST, plain, require_number
+from equipoise.vocabulary.numbers import SMALLEST, plain, require_number
 from equipoise.vocabulary.penalties.base import Array, Penalty
 
 # The region in which mu is stated reaches this far beyond every minimiser, so that it contains what a solver returns.

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from equipoise.errors import InvalidParameter
-from equipoise.vocabulary.facts import plain, require_number
+from equipoise.vocabulary.numbers import plain, require_number
 from equipoise.vocabulary.penalties.base import Array, Penalty
 
 

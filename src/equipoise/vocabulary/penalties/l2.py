@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from equipoise.vocabulary.facts import plain, require_number
+from equipoise.vocabulary.numbers import plain, require_number
 from equipoise.vocabulary.penalties.base import Array, Penalty
 
 
