@@ -1,7 +1,9 @@
 """The calculus of constants: loss x penalty x domain -> Lipschitz, smoothness, strong convexity, gradient diameter."""
 
 import math
+from dataclasses import replace
 
+from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
 from equipoise.vocabulary.numbers import require_count
 
@@ -116,8 +118,73 @@ def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: 
     return max(wanted, smallest_tolerance(facts, n_samples, dimension))
 
 
+def masked(problem: Problem, recipe: Recipe) -> Problem:
+    """Return the problem that a descent sees: where masks hide columns, what is left of a row is clipped shorter (B6).
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> problem = Problem(losses.named("hinge"), penalties.named("l2", 0.5), Domain(2.0, classes=(0, 1)))
+    >>> masked(problem, Recipe(passes=1, step=0.1, dropout=0.75)).row_norm
+    1.0
+    """
+    if recipe.dropout == 0:
+        return problem
+    shorter = problem.domain.row_norm * math.sqrt(1 - recipe.dropout)
+    return replace(problem, domain=replace(problem.domain, row_norm=shorter))
+
+
+def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Constants:
+    """Return the constants over the weights that a descent from 0 can visit (docs/proofs/B1.md).
+
+    A step that is not longer than the smoothness allows moves the weights out by at most its length times the gradient
+    at 0, and a ridge pulls them back: ``||w|| <= min(R, g0 min(1/alpha, T step))``, a thousandth more for rounding.
+    """
+    seen = masked(problem, recipe)
+    loss, ridge, clip = seen.loss, seen.penalty.smoothness(), math.inf if recipe.clip is None else recipe.clip
+    row_norm, label_bound, length = seen.row_norm, seen.domain.label_bound, recipe.length
+    smoothness = loss.curvature_bound() * row_norm**2
+    # Without smoothness the gradient at 0 says nothing about the gradient elsewhere.
+    shortening = math.isfinite(smoothness) and length * (smoothness + 2 * ridge) <= 2
+    pull = min(clip, row_norm * loss.slope_bound(0.0 if shortening else math.inf, label_bound))
+    reach = length * recipe.steps(n_samples)
+    if ridge > 0 and (shortening or length * ridge <= 1):
+        reach = min(reach, 1 / ridge)
+    radius = min(pull * reach * 1.001, seen.domain.radius or math.inf)
+    lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
+    return Constants(
+        row_norm=row_norm,
+        label_bound=label_bound,
+        radius=radius,
+        lipschitz=lipschitz,
+        smoothness=smoothness,
+        strong_convexity=ridge,
+        gradient_diameter=min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz),
+        penalty_slope=seen.penalty.slope_bound(radius),
+    )
+
+
+def settled(problem: Problem, recipe: Recipe) -> Recipe:
+    """Return the recipe with the rule "decay" as numbers: ``min(1/(beta + alpha), 1/(alpha t))`` (B4)."""
+    if recipe.step != "decay":
+        return recipe
+    seen = masked(problem, recipe)
+    ridge, smoothness = seen.penalty.smoothness(), seen.loss.curvature_bound() * seen.row_norm**2
+    if not (ridge > 0 and math.isfinite(smoothness)):
+        raise InvalidParameter(
+            'a smooth loss and a ridge for step="decay"',
+            f"{seen.loss.id} with alpha={seen.penalty.alpha:g}",
+            "pass alpha > 0 and a smooth loss, or a number as the step",
+        )
+    return replace(recipe, step=1 / (smoothness + ridge), decay=ridge)
+
+
 def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:
     """Return what a theorem sees."""
     rows = require_count("n_samples", n_samples, "pass the public number of rows")
     columns = require_count("n_features", n_features, "pass the number of columns")
-    return Setting(problem, recipe, rows, columns, constants(problem))
+    if not recipe.descends:
+        return Setting(problem, recipe, rows, columns, constants(problem))
+    recipe = settled(problem, recipe)
+    return Setting(problem, recipe, rows, columns, descent_constants(problem, recipe, rows))

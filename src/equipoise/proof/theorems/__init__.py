@@ -6,6 +6,7 @@ import sys
 from equipoise.errors import NoTheoremApplies
 from equipoise.proof.theorems.approximate import approximate
 from equipoise.proof.theorems.base import Theorem
+from equipoise.proof.theorems.descent import computed
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Bound, Setting
 
@@ -19,13 +20,14 @@ def members() -> dict[str, type[Theorem]]:
 
 
 def bounds(setting: Setting) -> tuple[Bound, ...]:
-    """Return every theorem's answer for a setting, smallest first, those that do not apply last."""
-    answers = [approximate(theorem().bound(setting), setting) for theorem in members().values()]
-    return tuple(sorted(answers, key=_order))
+    """Return the answer of every theorem about such a recipe, smallest first, those that do not apply last."""
+    about, carry = ("descent", computed) if setting.recipe.descends else ("minimiser", approximate)
+    spoken = (theorem for theorem in members().values() if theorem.about == about)
+    return tuple(sorted((carry(theorem().bound(setting), setting) for theorem in spoken), key=_order))
 
 
 def _order(bound: Bound) -> tuple[bool, float, bool, str]:
-    return (bound.value is None, bound.value or 0.0, not bound.certifies, bound.theorem)
+    return (bound.value is None, bound.typical or 0.0, not bound.certifies, bound.theorem)
 
 
 def smallest(setting: Setting) -> Bound:

@@ -3,10 +3,10 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from equipoise.vocabulary.constants import setting as make_setting
-from equipoise.vocabulary.facts import Adjacency, Bound, Domain, Hypothesis, Problem, Recipe, Setting
+from equipoise.vocabulary.facts import Adjacency, Bound, Chance, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.penalties import named as penalty_named
 
@@ -15,8 +15,11 @@ class Theorem(ABC):
     """A bound on how far the weights move when one row is replaced, with the hypotheses under which it holds.
 
     `certifies` is True only when the statement is proved in ``docs/proofs/<id>.md``; a test requires the page. Members
-    speak of the exact minimiser; `approximate.py` carries them to what a solver returns.
+    speak of the exact minimiser, which `approximate.py` carries to what a solver returns, or of a descent over the
+    reals, which `descent.py` carries to what a computer finds.
     """
+
+    about: ClassVar[Literal["minimiser", "descent"]] = "minimiser"
 
     id: ClassVar[str]
     citation: ClassVar[str]
@@ -30,6 +33,10 @@ class Theorem(ABC):
     @abstractmethod
     def sensitivity(self, setting: Setting) -> float:
         """Return the bound; called only when every hypothesis holds."""
+
+    def law(self, setting: Setting) -> tuple[Chance, ...]:
+        """Return how likely each distance is where secret coins decide, in rising order; nothing where none do."""
+        return ()
 
     @classmethod
     def examples(cls) -> Iterator[Setting]:
@@ -45,7 +52,9 @@ class Theorem(ABC):
         """Return the answer for one setting: a value when every hypothesis holds, the missing ones otherwise."""
         hypotheses = tuple(self.hypotheses(setting))
         holds = all(hypothesis.holds for hypothesis in hypotheses)
-        return Bound(self.id, self.certifies, self.sensitivity(setting) if holds else None, hypotheses)
+        if not holds:
+            return Bound(self.id, self.certifies, None, hypotheses)
+        return Bound(self.id, self.certifies, self.sensitivity(setting), hypotheses, self.law(setting))
 
 
 def common_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
