@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
     from equipoise.estimators.huber import HuberRegressor
     from equipoise.estimators.logistic import LogisticRegression
+    from equipoise.estimators.noisy_sgd import NoisySGDClassifier, NoisySGDRegressor
+    from equipoise.estimators.phased import PhasedClassifier, PhasedRegressor
     from equipoise.estimators.ridge import Ridge
     from equipoise.estimators.schema_encoder import SchemaEncoder
+    from equipoise.estimators.sgd import SGDClassifier, SGDRegressor
     from equipoise.estimators.svm import LinearSVC
     from equipoise.learn.diagnosis import check_rows
     from equipoise.learn.files import open_table
@@ -34,9 +37,15 @@ __all__ = [
     "Ledger",
     "LinearSVC",
     "LogisticRegression",
+    "NoisySGDClassifier",
+    "NoisySGDRegressor",
+    "PhasedClassifier",
+    "PhasedRegressor",
     "Problem",
     "Recipe",
     "Ridge",
+    "SGDClassifier",
+    "SGDRegressor",
     "Schema",
     "SchemaEncoder",
     "bounds",
@@ -72,6 +81,12 @@ _HOMES = {
     "release_solution": "equipoise.estimators.bring_your_own",
     "Ledger": "equipoise.proof.ledger",
     "LogisticRegression": "equipoise.estimators.logistic",
+    "SGDClassifier": "equipoise.estimators.sgd",
+    "SGDRegressor": "equipoise.estimators.sgd",
+    "NoisySGDClassifier": "equipoise.estimators.noisy_sgd",
+    "NoisySGDRegressor": "equipoise.estimators.noisy_sgd",
+    "PhasedClassifier": "equipoise.estimators.phased",
+    "PhasedRegressor": "equipoise.estimators.phased",
     "Problem": "equipoise.vocabulary.facts",
     "Recipe": "equipoise.vocabulary.facts",
     "Ridge": "equipoise.estimators.ridge",

@@ -21,7 +21,7 @@ from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
 from equipoise.release import Released, noise_source, release
-from equipoise.vocabulary.facts import Budget, Domain, Label
+from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
 
@@ -173,21 +173,23 @@ class PrivateLinearModel(BaseEstimator, ABC):
         intake = self._intake()
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
-        domain = replace(intake.domain, classes=found) if found else intake.domain
+        domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
+        intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
         return Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
-            alpha=self.alpha,  # type: ignore[arg-type] # the request refuses every other string than "public"
+            alpha=self._ridge(),  # type: ignore[arg-type] # the request refuses every other string than "public"
             domain=domain,
-            intercept=self._intercept_share * domain.row_norm if self.fit_intercept else 0.0,
+            intercept=intercept,
             n_samples=n_samples,
             n_features=n_features,
             budget=Budget(self.epsilon, self.delta),
-            mechanism=self.mechanism,
+            mechanism=self._place_of_noise(),
             public_seed=self.public_seed,
             seeded=noise_source(self.random_state).seeded,
             ledger=_dataset_of(self.ledger),
             observed_classes=bool(found),
+            recipe=self._recipe(domain, intercept, n_samples),
             **intake.facts(),
         )
 
@@ -198,6 +200,22 @@ class PrivateLinearModel(BaseEstimator, ABC):
     def _penalty_name(self) -> str:
         """Return the penalty by its name, parameter included."""
         return "l2"
+
+    def _ridge(self) -> float | str:
+        """Return the strength of the penalty that is asked for."""
+        return self.alpha
+
+    def _place_of_noise(self) -> str:
+        """Return where the noise enters."""
+        return self.mechanism
+
+    def _constrained(self, domain: Domain) -> Domain:
+        """Return the domain with what the estimator itself knows about the weights."""
+        return domain
+
+    def _recipe(self, domain: Domain, intercept: float, n_samples: int) -> Recipe | None:
+        """Return how the weights descend, None where a solver minimises."""
+        return None
 
     def _scores(self, X: Any) -> Array:
         """Return ``<coef, x> + intercept`` for new rows, a column an output, mapped into the domain as in training."""

@@ -5,7 +5,10 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
 from equipoise.estimators.huber import HuberRegressor
 from equipoise.estimators.logistic import LogisticRegression
+from equipoise.estimators.noisy_sgd import NoisySGDClassifier, NoisySGDRegressor
+from equipoise.estimators.phased import PhasedClassifier, PhasedRegressor
 from equipoise.estimators.ridge import Ridge
+from equipoise.estimators.sgd import SGDClassifier, SGDRegressor
 from equipoise.estimators.svm import LinearSVC
 
 MODELS: dict[str, type[PrivateLinearModel]] = {
@@ -15,6 +18,12 @@ MODELS: dict[str, type[PrivateLinearModel]] = {
     "huber": HuberRegressor,
     "elastic-net": ElasticNet,
     "elastic-net-classifier": ElasticNetClassifier,
+    "sgd-classifier": SGDClassifier,
+    "sgd-regressor": SGDRegressor,
+    "noisy-sgd-classifier": NoisySGDClassifier,
+    "noisy-sgd-regressor": NoisySGDRegressor,
+    "phased-classifier": PhasedClassifier,
+    "phased-regressor": PhasedRegressor,
 }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from equipoise.learn.rows import RowSource
 from equipoise.vocabulary.losses import Loss
@@ -99,6 +100,16 @@ class Objective:
             gradient += slopes.T @ block
         count = self.rows.n_samples if chosen is None else len(chosen)
         return np.atleast_2d(gradient) / count
+
+    def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
+        """Return the mean gradient of the loss over chosen rows, each row's shortened to the norm `clip` (one output)."""
+        gradient = np.zeros(self.size)
+        for block, where in self.rows.picked(chosen):
+            slopes = self.loss.slope(block @ weights, self.targets[where])
+            squares = block.multiply(block).sum(axis=1) if sparse.issparse(block) else np.einsum("ij,ij->i", block, block)
+            norms = np.abs(slopes) * np.sqrt(np.asarray(squares))
+            gradient += (slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))) @ block
+        return gradient / len(chosen)
 
     def hessian_product(self, predictions: Array, direction: Array) -> Array:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""

@@ -6,7 +6,7 @@ in one reusable buffer, so float32 input stays float32.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,23 @@ def coded_targets(target: NDArray[Any], problem: Problem, classes: tuple[Label, 
     return class_codes(target, classes) if problem.loss.outputs == 1 else class_positions(target, classes)
 
 
+class DenseArrays(NamedTuple):
+    """Rows ``factor (row of the matrix)``, the constant `intercept` appended if it is above 0."""
+
+    matrix: NDArray[Any]
+    factors: Array
+    intercept: float
+
+
+class SparseArrays(NamedTuple):
+    """Clipped rows in CSR form, each with its constant entry, if any, in the last column."""
+
+    data: Array
+    indices: NDArray[Any]
+    indptr: NDArray[np.int64]
+    intercept: float
+
+
 class RowSource(ABC):
     """Rows in their domain, seen through what an objective needs: blocks of at most `BLOCK_ROWS` rows."""
 
@@ -126,6 +143,10 @@ class RowSource(ABC):
     @abstractmethod
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'`` over the rows of a block, which it may overwrite."""
+
+    @abstractmethod
+    def arrays(self) -> DenseArrays | SparseArrays:
+        """Return all rows at once, as compiled loops over single rows want them."""
 
     def predictions(self, weights: Array) -> Array:
         """Return every row times the weights, a vector or a matrix with one column an output."""
@@ -256,6 +277,29 @@ class Rows(RowSource):
                 block[:, -1] = self._intercept
             yield block, places
 
+    def arrays(self) -> DenseArrays:
+        """Return the table as it is, if its rows lie one after the other in single or double precision.
+
+        Any other table is copied once: columns that lie apart would cost a line of memory an entry. So is one with
+        repaired rows. Small integers are held by single precision.
+        """
+        matrix, kind = self._matrix, np.dtype(np.float64)
+        if isinstance(matrix, np.ndarray) and not self._repaired:
+            if matrix.flags.c_contiguous and matrix.dtype in (np.float32, np.float64):
+                return DenseArrays(matrix, self._factors, self._intercept)
+            kind = np.promote_types(matrix.dtype, np.float32)
+            # No type of the loops is longer than a double.
+            kind = min(kind, np.dtype(np.float64))
+        copy = np.empty((self.n_samples, self._n_features), dtype=kind)
+        factors = self._factors.copy()
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            copy[start : start + BLOCK_ROWS] = self._matrix[start : start + BLOCK_ROWS]
+            if start in self._repaired:
+                positions, repaired = self._repaired[start]
+                copy[start + positions] = repaired
+                factors[start + positions] = 1.0
+        return DenseArrays(copy, factors, self._intercept)
+
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return the product of rows scaled by the root of their curvature with their own transpose: half the work."""
         block *= np.sqrt(curvatures)[:, None]
@@ -276,6 +320,7 @@ class SparseRows(RowSource):
     def __init__(self, matrix: Any, domain: Domain, intercept: float) -> None:
         self.n_samples, n_features = matrix.shape
         self.dimension = n_features + (1 if intercept > 0 else 0)
+        self._intercept = intercept
         # A copy: merging repeated entries happens in place, and the table is the user's.
         table = sparse.csr_array(matrix, dtype=np.float64, copy=True)
         table.sum_duplicates()
@@ -287,6 +332,14 @@ class SparseRows(RowSource):
     def blocks(self) -> Iterator[tuple[Any, slice]]:
         """Yield each block as a CSR array."""
         yield from self._blocks
+
+    def arrays(self) -> SparseArrays:
+        """Return the blocks put together, which is a copy."""
+        blocks = [block for block, _ in self._blocks]
+        counts = np.concatenate([np.diff(block.indptr) for block in blocks])
+        indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        data = np.concatenate([block.data for block in blocks])
+        return SparseArrays(data, np.concatenate([block.indices for block in blocks]), indptr, self._intercept)
 
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return the product as a dense matrix, which is small where it is asked for."""

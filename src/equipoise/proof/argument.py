@@ -9,7 +9,7 @@ from equipoise.proof.mechanisms import Calibration
 from equipoise.proof.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.proof.request import Request
 from equipoise.proof.routes import PLAIN, Choice, Procedure, choose
-from equipoise.vocabulary.facts import Adjacency, Bound, Constants
+from equipoise.vocabulary.facts import Adjacency, Bound, Constants, Recipe
 
 Grade = Literal["proved", "conditional"]
 
@@ -58,6 +58,7 @@ class Argument:
     cost: float = 0.0
     menu: tuple[Choice, ...] = ()
     bounds_scale: float = 0.0
+    recipe: Recipe | None = None
 
 
 # What a request records, but no plan depends on: repeated runs need not be planned anew.
@@ -86,7 +87,7 @@ def derive(request: Request) -> Argument:
     plan, menu = _chosen(replace(request.for_the_model(), **_NO_SAY))
     epsilon = request.budget.epsilon
     curve = plan.curve if request.private_bounds is None else AfterPure(plan.curve, request.private_bounds.epsilon)
-    assumptions = _assumptions(request)
+    assumptions = _assumptions(request, plan.assumptions)
     return Argument(
         adjacency=Adjacency.REPLACE_ONE.value,
         grade="conditional" if assumptions else "proved",
@@ -114,11 +115,12 @@ def derive(request: Request) -> Argument:
         cost=0.0 if plan.route == "output" and not menu else plan.share,
         menu=menu,
         bounds_scale=0.0 if request.private_bounds is None else request.private_bounds.scale,
+        recipe=plan.recipe,
     )
 
 
-def _assumptions(request: Request) -> tuple[str, ...]:
-    found = []
+def _assumptions(request: Request, planned: tuple[str, ...]) -> tuple[str, ...]:
+    found = list(planned)
     if request.domain.classes == "observed" or request.observed_classes:
         found.append('the label set found in the data is public (classes="observed")')
     if request.seeded:

@@ -50,6 +50,14 @@ class NoiseSource(ABC):
     def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
         """Return the candidate with the best noisy score ``-|(1 - level) #below - level #above|`` (Q1)."""
 
+    def normals(self, out: Array) -> None:
+        """Fill an array with independent standard normal numbers."""
+        out[...] = self.gaussian(np.zeros(out.size), 1.0).reshape(out.shape)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with independent whole numbers below `bound`, every one equally likely."""
+        out[...] = np.array([self.subset(bound, 1)[0] for _ in range(out.size)]).reshape(out.shape)
+
 
 class SeededSource(NoiseSource):
     """NumPy's generator: fast, repeatable, and therefore for experiments only.
@@ -92,6 +100,14 @@ class SeededSource(NoiseSource):
         below, not_above = (np.searchsorted(ordered, candidates, side=side) for side in ("left", "right"))
         scores = -np.abs((1 - level) * below - level * (len(values) - not_above))
         return candidates[int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))]
+
+    def normals(self, out: Array) -> None:
+        """Fill an array with the generator's normal numbers."""
+        self._generator.standard_normal(out=out)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with the generator's whole numbers."""
+        out[...] = self._generator.integers(bound, size=out.shape)
 
 
 class ExactSource(NoiseSource):
@@ -151,6 +167,14 @@ class ExactSource(NoiseSource):
         chosen = dp.m.make_private_quantile(*space, dp.max_divergence(), list(candidates), level, scale)
         return float(chosen(values.tolist()))
 
+    def normals(self, out: Array) -> None:
+        """Fill an array with normal numbers of a cryptographic stream: in double precision, not exact (`stream`)."""
+        _stream().normals(out)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with whole numbers of a cryptographic stream, without bias."""
+        _stream().integers(bound, out)
+
 
 class _ExtendedDraws:
     """Exponential and normal variables whose absolute error is surely tiny, however far out in the tail they fall."""
@@ -176,6 +200,13 @@ class _ExtendedDraws:
         length = self.arithmetic.sqrt(2 * self.exponential())
         angle = 2 * self.fraction()
         return length * self.arithmetic.cospi(angle), length * self.arithmetic.sinpi(angle)
+
+
+def _stream() -> Any:
+    # A key of its own for every call: no state that two threads, or a process and its fork, could share.
+    from equipoise.proof.stream import CipherStream
+
+    return CipherStream(secrets.token_bytes(32))
 
 
 def _opendp() -> Any:

@@ -6,7 +6,7 @@ from typing import Literal
 from equipoise.errors import InvalidParameter
 from equipoise.proof.private_bounds import PrivateBounds
 from equipoise.vocabulary import losses, penalties
-from equipoise.vocabulary.facts import Budget, Domain, Problem
+from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe
 from equipoise.vocabulary.numbers import plain, require_count
 
 
@@ -32,7 +32,7 @@ class Request:
         Where the noise enters: a route ("output", "objective", "noisy-gradient", ...), "auto" for the one with the
         smallest modelled cost, or the name of one law of noise on the output.
     public_seed : int
-        Drives public coins (none in this recipe); recorded.
+        Drives public coins: orders, masks, directions; recorded.
     seeded : bool
         Whether the noise is repeatable, and the result therefore for experiments only.
     ledger : str, optional
@@ -45,6 +45,8 @@ class Request:
         Who vouches for the schema's facts, and when.
     private_bounds : PrivateBounds, optional
         The columns whose bounds are released first, and the part of the budget that pays for them.
+    recipe : Recipe, optional
+        How the weights descend; None where a solver minimises.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Request:
     schema: str = ""
     vouched: str = ""
     private_bounds: PrivateBounds | None = None
+    recipe: Recipe | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""
@@ -91,6 +94,8 @@ class Request:
             object.__setattr__(self, "alpha", self.problem(self.alpha).penalty.alpha)
         else:
             self.problem(1.0)
+        if self.recipe is not None:
+            self.recipe.steps(self.n_samples)
         self.for_the_model()
 
     def for_the_model(self) -> "Request":

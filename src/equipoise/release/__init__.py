@@ -200,7 +200,8 @@ def _noisy_weights(
             rows = row_source(table.read(), problem.domain, problem.intercept)
         else:
             rows = projected_rows(table.read(), problem.domain, problem.intercept, columns)
-        carried = carriers()[argument.route].carry_out(Task(problem, argument, rows, coded, source, start))
+        task = Task(problem, argument, rows, coded, source, start, request.public_seed)
+        carried = carriers()[argument.route].carry_out(task)
     weights = problem.loss.full(carried)
     return weights if columns is None else np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
 

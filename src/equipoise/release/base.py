@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 class Task:
     """A problem and its argument, the rows mapped into their domain, the coded targets, and the source of noise.
 
-    `start` are private weights from which a solver may begin.
+    `start` are private weights from which a solver may begin; `public_seed` drives orders and masks.
     """
 
     problem: Problem
@@ -29,6 +29,7 @@ class Task:
     targets: Array
     source: NoiseSource
     start: Array | None
+    public_seed: int = 0
 
     @property
     def target(self) -> Target:

@@ -136,22 +136,23 @@ def masked(problem: Problem, recipe: Recipe) -> Problem:
 
 
 def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Constants:
-    """Return the constants over the weights that a descent from 0 can visit (docs/proofs/B1.md).
+    """Return the constants over the weights that a descent from 0 can visit (docs/proofs/SGD-rounding.md).
 
-    A step that is not longer than the smoothness allows moves the weights out by at most its length times the gradient
-    at 0, and a ridge pulls them back: ``||w|| <= min(R, g0 min(1/alpha, T step))``, a thousandth more for rounding.
+    The radius is the least of the domain's and, a hundredth more for rounding, of ``g T step``, ``g / alpha`` and
+    ``sqrt((pull + step L^2) / alpha)``: g bounds the gradient at 0 where steps on a smooth loss do not expand, and any
+    gradient elsewhere.
     """
     seen = masked(problem, recipe)
     loss, ridge, clip = seen.loss, seen.penalty.smoothness(), math.inf if recipe.clip is None else recipe.clip
     row_norm, label_bound, length = seen.row_norm, seen.domain.label_bound, recipe.length
     smoothness = loss.curvature_bound() * row_norm**2
-    # Without smoothness the gradient at 0 says nothing about the gradient elsewhere.
-    shortening = math.isfinite(smoothness) and length * (smoothness + 2 * ridge) <= 2
-    pull = min(clip, row_norm * loss.slope_bound(0.0 if shortening else math.inf, label_bound))
-    reach = length * recipe.steps(n_samples)
-    if ridge > 0 and (shortening or length * ridge <= 1):
-        reach = min(reach, 1 / ridge)
-    radius = min(pull * reach * 1.001, seen.domain.radius or math.inf)
+    steady = math.isfinite(smoothness) and length * (smoothness + 2 * ridge) <= 2
+    steepest = min(clip, row_norm * loss.slope_bound(math.inf, label_bound))
+    pull = min(clip, row_norm * loss.slope_bound(0.0, label_bound)) if steady else steepest
+    reaches = [pull * length * recipe.steps(n_samples)]
+    if ridge > 0 and length * ridge <= 1:
+        reaches += [pull / ridge, math.sqrt((loss.pull(math.inf, label_bound) + length * steepest**2) / ridge)]
+    radius = min(1.01 * min(reaches), seen.domain.radius or math.inf)
     lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
     return Constants(
         row_norm=row_norm,

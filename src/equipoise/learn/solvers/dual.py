@@ -29,6 +29,8 @@ def steps_needed(row_norm: float, target: Target) -> int:
 class DualGradient(Solver):
     """FISTA on ``(1/n) sum conjugate(s_i) + mu/2 ||w(s)||^2`` over a box of slopes, ``w(s) = -(1/(n mu)) sum s_i x_i``.
 
+    A linear term of the objective, its tilt, moves ``w(s)`` by ``-tilt / mu`` and changes nothing else.
+
     The conjugate of a loss with one corner is linear on its domain, ``s y``, so the dual's gradient is
     ``(y_i - <w, x_i>) / n``. Steps that drop their momentum uphill (O'Donoghue and Candes 2015) are fast and come
     first; plain ones, whose number is known before any data, follow if they must. Only weights proved near return.
@@ -56,11 +58,16 @@ def _steps(objective: Objective, target: Target, restart: bool) -> Iterator[tupl
     slopes = ahead = np.clip(np.zeros(n_samples), low, high)
     momentum = 1.0
     while True:
-        yield slopes, -combine(objective, slopes) / mu
-        descent = (objective.targets - objective.predictions(-combine(objective, ahead) / mu)) / n_samples
+        yield slopes, _weights(objective, slopes, mu)
+        descent = (objective.targets - objective.predictions(_weights(objective, ahead, mu))) / n_samples
         following = np.clip(ahead - step * descent, low, high)
         if restart and float((ahead - following) @ (following - slopes)) > 0:
             momentum = 1.0
         faster = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
         ahead = following + (momentum - 1) / faster * (following - slopes)
         slopes, momentum = following, faster
+
+
+def _weights(objective: Objective, slopes: Array, mu: float) -> Array:
+    """Return the weights that slopes stand for, ``w(s) = -((1/n) sum s_i x_i + tilt) / mu``."""
+    return -(combine(objective, slopes) + objective.tilt) / mu

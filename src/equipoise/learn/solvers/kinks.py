@@ -1,8 +1,8 @@
 """How near a point is to the minimiser of an objective with corners (docs/proofs/L3.md).
 
 A subgradient test never passes at a corner. Instead every row brings a slope s_i from its conjugate's domain; the
-vector ``p = (1/n) sum s_i x_i + grad r(w)`` is then an e-subgradient, e the mean of the rows' Fenchel gaps, and strong
-convexity gives
+vector ``p = (1/n) sum s_i x_i + grad r(w) + tilt`` is then an e-subgradient, e the mean of the rows' Fenchel gaps, and
+strong convexity gives
 
     ||w - w_S||  <=  (||p|| + sqrt(||p||^2 + 4 mu e)) / (2 mu).
 """
@@ -33,7 +33,7 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
         return False
     predictions = objective.predictions(weights)
     gap = float(kinked_loss(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
-    residual = float(np.linalg.norm(combine(objective, slopes) + objective.penalty.gradient(weights)))
+    residual = float(np.linalg.norm(combine(objective, slopes) + objective.penalty.gradient(weights) + objective.tilt))
     reached = (residual + math.sqrt(residual**2 + 4 * target.strong_convexity * gap)) / 2
     return reached <= ACCEPTED_SHARE * target.tolerance
 

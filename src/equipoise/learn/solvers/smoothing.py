@@ -35,7 +35,9 @@ class Smoothing(Solver):
         weights = objective.start
         width = loss.unit(target.label_bound)
         for _ in range(WIDTHS):
-            smooth = Objective(loss.smoothed(width), objective.penalty, objective.rows, objective.targets)
+            smooth = Objective(
+                loss.smoothed(width), objective.penalty, objective.rows, objective.targets, tilt=objective.tilt
+            )
             for _ in range(STEPS_A_WIDTH):
                 predictions, gradient, hessian = smooth.expansion(weights)
                 if near(objective, target, weights, smooth.loss.slope(predictions, objective.targets)):

@@ -48,6 +48,9 @@ def members() -> dict[str, type[Route]]:
 
 def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
+    if request.recipe is not None:
+        known = {**dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), members()["sgd"]), **members()}
+        return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
     if request.mechanism in mechanisms.members():
         return next(members()["output"]().plans(request, None)), ()
     name, parameters = split_name(request.mechanism, "mechanism")
@@ -55,7 +58,8 @@ def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         return _cheapest(request)
     if name == AUTOMATIC or name in mechanisms.members():
         raise InvalidParameter(f"mechanism={name!r} without a number", repr(request.mechanism), f"write {name!r}")
-    known = {**members(), **dict.fromkeys((AUTOMATIC, *mechanisms.members()), members()["output"])}
+    known = {name: route for name, route in members().items() if route.minimises}
+    known |= dict.fromkeys((AUTOMATIC, *mechanisms.members()), members()["output"])
     route = look_up(known, name, "mechanism")()
     return next(iter(route.plans(request, parameters[0] if parameters else None))), ()
 
@@ -65,6 +69,8 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     plans: list[Plan] = []
     refusals: dict[str, EquipoiseError] = {}
     for name, route in sorted(members().items()):
+        if not route.minimises:
+            continue
         try:
             plans.extend(route().plans(request, None))
         except EquipoiseError as refusal:

@@ -10,11 +10,27 @@ from equipoise.proof.curves import Curve
 from equipoise.proof.mechanisms import Calibration
 from equipoise.proof.reference import Average
 from equipoise.proof.request import Request
-from equipoise.vocabulary.facts import Bound, Constants
+from equipoise.vocabulary.facts import Bound, Constants, Recipe
 
 # The ball in which a route keeps the weights reaches this many times as far as the reference weights: far enough that
 # it hardly ever binds, near enough that rounding stays small.
 REACH = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a localisation (K1): fresh rows, a step length, the noise that hides one of its rows.
+
+    `alpha` is the ridge around the phase's start and `tolerance` where its solver stops, for losses with corners; both
+    are 0 where a descent serves a smooth one.
+    """
+
+    rows: int
+    step: float
+    sensitivity: float
+    noise_scale: float
+    alpha: float = 0.0
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +55,10 @@ class Procedure:
         Sufficient statistics and functional mechanism: the curvature that the noisy matrix is brought up to.
     projection : int
         How many public random directions every row is reduced to before anything else (P1); 0 for no reduction.
+    stream : bool
+        Whether the noise of the steps comes from a cryptographic stream, in double precision.
+    phases : tuple of Phase
+        Phased localisation: what each phase does, in order.
     """
 
     clip: float | None = None
@@ -53,6 +73,8 @@ class Procedure:
     moment_weight: float = 0.0
     ridge: float = 0.0
     projection: int = 0
+    stream: bool = False
+    phases: tuple[Phase, ...] = ()
 
 
 # Nothing beyond minimising and adding noise.
@@ -81,6 +103,8 @@ class Plan:
     excess_risk: float
     share: float
     procedure: Procedure
+    recipe: Recipe | None = None
+    assumptions: tuple[str, ...] = ()
 
 
 class Route(ABC):
@@ -92,6 +116,8 @@ class Route(ABC):
 
     id: ClassVar[str]
     words: ClassVar[str]
+    # Whether the weights come from a solver; routes that follow a recipe are asked for by estimators of their own.
+    minimises: ClassVar[bool] = True
 
     @abstractmethod
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:

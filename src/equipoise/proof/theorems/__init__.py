@@ -10,7 +10,7 @@ from equipoise.proof.theorems.descent import computed
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Bound, Setting
 
-__all__ = ["Theorem", "bounds", "members", "smallest"]
+__all__ = ["Theorem", "bounds", "members", "refusal", "smallest"]
 
 
 @functools.cache
@@ -36,11 +36,16 @@ def smallest(setting: Setting) -> Bound:
     for bound in answers:
         if bound.certifies and bound.value is not None:
             return bound
+    raise refusal(answers)
+
+
+def refusal(answers: tuple[Bound, ...]) -> NoTheoremApplies:
+    """Return the error that says what every theorem misses, remedies that several share put together."""
     refusals: dict[str, list[str]] = {}
     for bound in answers:
         for hypothesis in bound.missing if bound.certifies else ():
             refusals.setdefault(hypothesis.remedy, []).append(bound.theorem)
-    raise NoTheoremApplies(
+    return NoTheoremApplies(
         "a theorem that bounds how far the model can move",
         "none whose every hypothesis holds",
         "; ".join(f"{remedy} ({', '.join(ids)})" for remedy, ids in refusals.items()),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from equipoise.proof.theorems.descent import (
+    UNIT,
     DescentTheorem,
     Passes,
     every_row_once,
@@ -56,13 +57,13 @@ def growth(setting: Setting, length: float) -> Growth:
     facts, loss = setting.constants, setting.problem.loss
     # Gradients of one row differ by the range of its slopes: half of 2 L where slopes have one sign.
     spread = facts.lipschitz * (1 if loss.one_sided else 2)
-    # A computed slope belongs to a prediction that is off by rounding (docs/proofs/C1.md).
-    terms = (setting.problem.dimension(setting.n_features) + 2) * 2.0**-53
-    blur = 8 * length * facts.lipschitz * terms * facts.radius
+    # A computed slope belongs to a prediction that is off by rounding (docs/proofs/SGD-rounding.md).
+    terms = (setting.problem.dimension(setting.n_features) + 3) * UNIT
+    square = (spread * length) ** 2 + 4.1 * length * spread * terms * facts.radius
     return Growth(
         shrinkage=1 - length * facts.strong_convexity,
-        square=(spread * length) ** 2 + blur,
-        push=2 * facts.lipschitz * length,
+        square=square,
+        push=max(2 * facts.lipschitz * length, math.sqrt(square)),
         pull=facts.gradient_diameter * length,
         batch=setting.recipe.batch_size,
     )

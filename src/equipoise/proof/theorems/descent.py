@@ -9,12 +9,19 @@ from typing import ClassVar, Literal
 from equipoise.proof.theorems.approximate import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN
 from equipoise.proof.theorems.base import Theorem
 from equipoise.vocabulary.constants import setting as make_setting
-from equipoise.vocabulary.facts import Adjacency, Bound, Chance, Domain, Hypothesis, Problem, Recipe, Setting
+from equipoise.vocabulary.facts import Adjacency, Bound, Chance, Constants, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.penalties import named as penalty_named
 
 # Penalties whose smooth part is a ridge and whose corner, if any, is met by a proximal step (L8).
 PENALTIES = ("none", "l2", "elastic-net")
+
+# The unit of rounding with its second-order terms, and how many steps the sum of sparse weights is deferred for.
+UNIT = 1.01 * 2.0**-53
+STRETCH = 256
+
+# Clipped rows may be longer than their norm by rounding, and their loss steeper by this share.
+STEEPER = 1e-9
 
 # More passes than these would take longer to certify than to run.
 MOST_PASSES = 10**6
@@ -63,7 +70,8 @@ def mean_hits(passes: Passes, average: Literal["last", "uniform", "suffix"]) -> 
     >>> mean_hits(Passes(50, 200, 4, 50), "uniform"), mean_hits(Passes(50, 200, 4, 50), "suffix")
     (2.5, 3.5)
     """
-    first = {"last": passes.steps - 1, "uniform": 0, "suffix": passes.steps - passes.steps // 2}[average]
+    half = min(passes.steps - 1, passes.steps - passes.steps // 2)
+    first = {"last": passes.steps - 1, "uniform": 0, "suffix": half}[average]
     return (_sum_of_hits(passes.steps, passes.batches) - _sum_of_hits(first, passes.batches)) / (passes.steps - first)
 
 
@@ -129,8 +137,8 @@ def common_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
         "rows, weights and steps are of a size that double precision can bear (M4)",
         setting.n_samples <= MOST_ROWS
         and problem.dimension(setting.n_features) <= MOST_WEIGHTS
-        and passes_of(setting).steps * rounding_of_a_step(setting) <= facts.radius / 1000,
-        f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights, with fewer steps or larger batches",
+        and 2 * passes_of(setting).steps * rounding_of_a_step(setting) <= facts.radius / 102,
+        f"declare a weight radius or a ridge, at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights, or fewer steps",
     )
 
 
@@ -146,14 +154,15 @@ def every_row_once(setting: Setting) -> Hypothesis:
 def steady_steps(setting: Setting) -> Hypothesis:
     """Return the condition that a step on rows that both datasets have cannot drive the weights apart (B1)."""
     facts, recipe = setting.constants, setting.recipe
-    curvature = facts.smoothness + facts.strong_convexity
-    limit = 2 / curvature if math.isfinite(curvature) else 0.0
+    limit = longest_steady(facts)
     remedy = f"pass a step of at most {limit:.6g}" if limit > 0 else "use a smooth loss, or C1, which serves corners"
-    return Hypothesis(
-        "steps are at most 2 / (beta + alpha), so that a step on common rows is no expansion (B1)",
-        not isinstance(recipe.step, str) and recipe.length <= limit,
-        remedy,
-    )
+    claim = "steps are at most 2 / (beta + alpha), so that a step on common rows is no expansion (B1)"
+    return Hypothesis(claim, recipe.length <= limit, remedy)
+
+
+def longest_steady(facts: Constants) -> float:
+    """Return ``2 / (beta + alpha)``, 0 where a loss has corners."""
+    return 2 / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity) if facts.smoothness < math.inf else 0.0
 
 
 def no_skips(setting: Setting) -> Hypothesis:
@@ -162,20 +171,30 @@ def no_skips(setting: Setting) -> Hypothesis:
 
 
 def rounding_of_a_step(setting: Setting) -> float:
-    """Return how far one computed step can be from the exact one (docs/proofs/B1.md)."""
-    facts = setting.constants
-    length = setting.recipe.length
+    """Return how far one computed step can be from the exact one (docs/proofs/SGD-rounding.md)."""
+    facts, recipe = setting.constants, setting.recipe
+    weights, batch, length = setting.problem.dimension(setting.n_features), recipe.batch_size, recipe.length
     smoothness = facts.smoothness if math.isfinite(facts.smoothness) else 0.0
-    terms = 2 * setting.problem.dimension(setting.n_features) + 20
-    reach = facts.radius * (1 + length * (smoothness + facts.strong_convexity))
-    return terms * 2.0**-53 * (reach + length * facts.lipschitz)
+    # The larger of what the page asks for with and without a projection.
+    kept = batch + 12 + weights / 2 + 5
+    reach = (kept + (weights + 19) * length * smoothness) * facts.radius
+    return UNIT * (reach + (batch + 32) * length * facts.lipschitz)
+
+
+def rounding_of_averages(setting: Setting) -> float:
+    """Return how far a computed average can be from that of the computed weights (docs/proofs/SGD-rounding.md)."""
+    facts, recipe, steps = setting.constants, setting.recipe, passes_of(setting).steps
+    if recipe.average == "last":
+        return 0.0
+    deferred = (4 * STRETCH + 12) * (facts.radius + STRETCH * recipe.length * facts.lipschitz)
+    return UNIT * max(3 * (steps + 8) * facts.radius, deferred + (steps / STRETCH + 3) * facts.radius)
 
 
 def computed(bound: Bound, setting: Setting) -> Bound:
     """Return the bound for weights that a computer finds: both runs may be off by every step's rounding (M4)."""
     if bound.value is None:
         return bound
-    slack = 2 * passes_of(setting).steps * rounding_of_a_step(setting)
+    slack = 2 * passes_of(setting).steps * rounding_of_a_step(setting) + 2 * rounding_of_averages(setting)
 
     def enlarged(value: float) -> float:
         return (value + slack) * (1 + ROUNDING_MARGIN)

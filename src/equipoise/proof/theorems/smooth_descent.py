@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from equipoise.proof.theorems.descent import (
+    STEEPER,
     DescentTheorem,
     every_row_once,
     longest_steps,
@@ -127,7 +128,8 @@ class DecayingDescent(DescentTheorem):
 def _shrinkage(setting: Setting) -> float:
     """Return ``-ln q``, q being how much of a difference a common step leaves at most; 0 if all of it."""
     facts, length = setting.constants, setting.recipe.length
-    flat, steep = length * facts.strong_convexity, length * (facts.smoothness + facts.strong_convexity)
+    flat = length * facts.strong_convexity
+    steep = flat + length * facts.smoothness * (1 + STEEPER)
     if flat + steep <= 2:
         return -math.log1p(-flat) if flat < 1 else math.inf
     # The step overshoots along the steepest direction, and that decides.

@@ -31,6 +31,11 @@ class Penalty(ABC):
         """The text that `penalties.named` turns back into this penalty, parameter included."""
         return self.id
 
+    @property
+    def corner(self) -> float:
+        """The factor of the L1 norm that is the kinked part; 0 where there is none."""
+        return 0.0
+
     @abstractmethod
     def value(self, weights: Array) -> float:
         """Return the whole penalty."""

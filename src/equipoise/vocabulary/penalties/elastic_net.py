@@ -53,9 +53,14 @@ class ElasticNet(Penalty):
     def _ridge(self) -> float:
         return self.alpha * (1 - self.l1_ratio)
 
+    @property
+    def corner(self) -> float:
+        """The factor of the L1 norm."""
+        return self.alpha * self.l1_ratio
+
     def value(self, weights: Array) -> float:
         """Return ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)``."""
-        return self.alpha * self.l1_ratio * float(np.abs(weights).sum()) + self._ridge / 2 * float(weights @ weights)
+        return self.corner * float(np.abs(weights).sum()) + self._ridge / 2 * float(weights @ weights)
 
     def gradient(self, weights: Array) -> Array:
         """Return the ridge's gradient, ``alpha (1 - c) w``."""

@@ -1,0 +1,84 @@
+"""What estimators that descend share: the recipe that their parameters build, and the losses they serve."""
+
+import math
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from equipoise.errors import InvalidParameter
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.vocabulary import losses
+from equipoise.vocabulary.facts import Averaging, Domain, Order, Recipe
+from equipoise.vocabulary.numbers import plain, require_number
+
+PUBLIC = "public"
+
+
+class DescendingModel(PrivateLinearModel):
+    """A private linear model whose weights come from passes over batches of rows, not from a minimiser."""
+
+    _losses: ClassVar[tuple[str, ...]]
+
+    loss: str
+    passes: float | str
+    batch_size: int
+    step: float | str
+    order: Order
+    average: Averaging
+    radius: float | None
+    clip: float | str | None
+    dropout: float
+    skip: float
+
+    def fit(self, X: Any, y: Any = None, *, callback: None = None) -> Self:
+        """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
+
+        Parameters
+        ----------
+        X, y
+            As in `LogisticRegression` and `Ridge`.
+        callback : None
+            There is none: it would see weights before noise is added, so that any other value is refused.
+        """
+        if callback is not None:
+            raise InvalidParameter(
+                "a fit that shows nothing before noise is added",
+                "a callback, which would see weights or losses that depend on rows",
+                "leave callback out, and look at the released weights",
+            )
+        return self._fit_from(X, y, None)
+
+    def _loss_name(self, domain: Domain) -> str:
+        allowed = ", ".join(repr(name) for name in self._losses)
+        if not isinstance(self.loss, str) or self.loss.partition(":")[0] not in self._losses:
+            raise InvalidParameter(f"a loss of {allowed}", f"loss={self.loss!r}", f"pass loss={self._losses[0]!r}")
+        if domain.classes not in (None, "observed") and len(domain.classes) != 2:
+            remedy = "declare two classes, or use LogisticRegression, which takes more"
+            raise InvalidParameter("two classes", f"classes={domain.classes!r}", remedy)
+        if self.loss == "huber":
+            return f"huber:{domain.label_bound / 4!r}"
+        return self.loss
+
+    def _constrained(self, domain: Domain) -> Domain:
+        return domain if self.radius is None else replace(domain, radius=self.radius)
+
+    def _clip(self, domain: Domain, intercept: float) -> float | None:
+        """Return the largest norm of a row's gradient: as asked, or what a typical row pulls with (docs/sgd.md)."""
+        if self.clip != PUBLIC:
+            return self.clip  # type: ignore[return-value] # the recipe refuses what is no number
+        loss = losses.named(self._loss_name(domain))
+        return loss.typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
+
+    def _number_of_passes(self, n_samples: int) -> float:
+        return require_number("passes", plain(self.passes), above=0.0, remedy="pass passes=10")
+
+    def _recipe(self, domain: Domain, intercept: float, n_samples: int) -> Recipe:
+        return Recipe(
+            passes=self._number_of_passes(n_samples),
+            batch_size=self.batch_size,
+            step=self.step,
+            order=self.order,
+            average=self.average,
+            clip=self._clip(domain, intercept),
+            dropout=self.dropout,
+            skip=self.skip,
+        )

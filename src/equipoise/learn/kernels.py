@@ -1,0 +1,450 @@
+"""The loops of stochastic descent, compiled: one step a turn, dense or sparse rows, any loss of one output.
+
+All of them stand in this file because Numba's cache looks at no other file's date. They are the loops that
+docs/proofs/SGD-rounding.md prices: sums may be taken in any order, so products of vectors may be reassociated and
+fused, and nothing else may. Division by zero gives infinity, as in NumPy; no value of a row raises or is reported. What
+is random comes in arrays.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
+
+# Rows of a batch are taken in tiles that stay in the first cache for their second use, and are fetched some rows ahead.
+TILE = 32
+AHEAD = 16
+LINE = 64
+
+# How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
+STRETCH = 256
+
+
+class Settings(NamedTuple):
+    """The public numbers of a run, as the loops want them; `averaged_from` counts steps from 1."""
+
+    loss: int
+    parameter: float
+    intercept: float
+    batch: int
+    steps: int
+    averaged_from: int
+    step: float
+    decay: float
+    ridge: float
+    l1: float
+    radius: float
+    clip: float
+    short: float
+    deviation: float
+
+
+class DenseRows(NamedTuple):
+    """A table, and for each of its rows the factor that clips it, the target and, for `clip`, the norm so clipped."""
+
+    table: NDArray[Any]
+    facts: Array
+
+
+class SparseRows(NamedTuple):
+    """Clipped rows, each with its constant entry last, in the column after the `columns` that masks may drop."""
+
+    entries: Array
+    places: NDArray[Any]
+    starts: NDArray[np.int64]
+    targets: Array
+    columns: int
+
+
+class Plan(NamedTuple):
+    """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all."""
+
+    order: NDArray[np.int64]
+    masks: NDArray[np.bool_]
+    skips: NDArray[np.bool_]
+    normals: Array
+
+
+def compiled(function: Compiled) -> Compiled:
+    """Compile a function, and keep the result on disk where a folder can be written."""
+    return _compiled(function)
+
+
+def vectorised(function: Compiled) -> Compiled:
+    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
+    return _compiled(function, fastmath={"reassoc", "contract"})
+
+
+def _compiled(function: Compiled, **options: Any) -> Compiled:
+    try:
+        made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
+    except RuntimeError:  # no folder for the cache: compile in every process
+        made = numba.njit(error_model="numpy", **options)(function)
+    return made
+
+
+def _fetch(typing_context: Any, table: Any, row: Any, column: Any) -> Any:
+    """Ask for the cache line of one entry before it is needed; an order at random hides it from the processor."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        array = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
+            context, builder, kind, array, list(arguments[1:]), wraparound=False
+        )
+        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
+        # To be read, into the second cache, as data.
+        builder.call(instruction, [builder.bitcast(place, byte), number(0), number(2), number(1)])
+        return context.get_dummy_value()
+
+    return numba.types.void(table, row, column), generate
+
+
+fetch: Any = intrinsic(_fetch)
+
+
+@compiled
+def slope(loss: int, parameter: float, prediction: float, target: float) -> float:
+    """Return the derivative of a loss, by its place in `stochastic.KERNEL_LOSSES`."""
+    if loss <= 1:  # logistic, clipped-logistic
+        margin = target * prediction
+        # Never the exponential of a large number.
+        small = math.exp(-abs(margin))
+        share = (small if margin >= 0 else 1.0) / (1.0 + small)
+        return -target * (share if loss == 0 else min(share, parameter))
+    if loss == 2:  # hinge
+        return -target if target * prediction < 1.0 else 0.0
+    if loss == 3:  # smooth-hinge
+        shortfall = max(0.0, (1.0 - target * prediction) + parameter)
+        return -target * (min(shortfall, 2.0 * parameter) / (2.0 * parameter))
+    residual = prediction - target
+    if loss == 4:  # squared
+        return 2.0 * residual
+    if loss == 5:  # clipped-squared
+        return min(max(2.0 * residual, -parameter), parameter)
+    if loss == 6:  # huber
+        return min(max(residual, -parameter), parameter)
+    if loss == 7:  # smooth-absolute
+        return min(max(residual, -parameter), parameter) / parameter
+    # absolute
+    return 0.0 if residual == 0.0 else math.copysign(1.0, residual)
+
+
+@compiled
+def clipped(pull: float, norm: float, limit: float) -> float:
+    """Return the slope of a row of this norm whose gradient is no longer than the limit (B7)."""
+    return pull if abs(pull) * norm <= limit else math.copysign(limit / norm, pull)
+
+
+@compiled
+def step_length(settings: Settings, number: int) -> float:
+    """Return the length of a step, counted from 1 over all passes (B4)."""
+    if settings.decay == 0.0:
+        return settings.step
+    return min(settings.step, 1.0 / (settings.decay * number))
+
+
+@vectorised
+def product(table: NDArray[Any], row: int, weights: Array) -> float:
+    """Return a row of the table times the weights of its columns."""
+    total = 0.0
+    for column in range(table.shape[1]):
+        total += table[row, column] * weights[column]
+    return total
+
+
+@vectorised
+def mask_row(table: NDArray[Any], row: int, mask: NDArray[np.bool_], kept: Array) -> float:
+    """Copy the kept part of a row, and return its squared norm."""
+    total = 0.0
+    for column in range(table.shape[1]):
+        entry = np.float64(table[row, column]) if mask[column] else 0.0
+        kept[0, column] = entry
+        total += entry * entry
+    return total
+
+
+@vectorised
+def add_row(total: Array, pull: float, table: NDArray[Any], row: int) -> None:
+    """Add a multiple of a row of the table."""
+    for column in range(table.shape[1]):
+        total[column] += pull * table[row, column]
+
+
+@vectorised
+def move_along_row(weights: Array, shrink: float, length: float, table: NDArray[Any], row: int) -> None:
+    """Shrink the columns' weights and take a multiple of a row from them."""
+    for column in range(table.shape[1]):
+        weights[column] = shrink * weights[column] - length * table[row, column]
+
+
+@vectorised
+def move(weights: Array, shrink: float, length: float, direction: Array) -> None:
+    """Shrink the weights and take a multiple of a vector from them."""
+    for column in range(len(weights)):
+        weights[column] = shrink * weights[column] - length * direction[column]
+
+
+@vectorised
+def square(weights: Array) -> float:
+    """Return the squared norm of the weights."""
+    total = 0.0
+    for column in range(len(weights)):
+        total += weights[column] * weights[column]
+    return total
+
+
+@compiled
+def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
+    """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
+    if len(normals) > 0:
+        move(weights, 1.0, length * settings.deviation, normals[here])
+    if settings.l1 > 0.0:
+        threshold = length * settings.l1
+        for column in range(len(weights)):
+            # Adding 0 turns -0 into 0.
+            weights[column] = math.copysign(max(abs(weights[column]) - threshold, 0.0), weights[column]) + 0.0
+    if settings.radius < math.inf:
+        norm = math.sqrt(square(weights))
+        if norm > settings.radius:
+            move(weights, settings.radius / norm, 0.0, weights)
+
+
+@compiled
+def fetch_row(rows: DenseRows, row: int) -> None:
+    """Ask for a row and for its facts."""
+    fetch(rows.facts, row, 0)
+    for column in range(0, rows.table.shape[1], LINE // rows.table.itemsize):
+        fetch(rows.table, row, column)
+
+
+@compiled
+def batch_gradient(
+    rows: DenseRows, order: Any, start: int, stop: int, settings: Settings, weights: Array, out: Array
+) -> None:
+    """Put the sum of a batch's gradients into `out`."""
+    out[:] = 0.0
+    pulls = np.empty(TILE)
+    constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
+    constants = 0.0
+    for first in range(start, stop, TILE):
+        count = min(TILE, stop - first)
+        for place in range(count):
+            if first + place + AHEAD < len(order):
+                fetch_row(rows, order[first + place + AHEAD])
+            pulls[place] = product(rows.table, order[first + place], weights)
+        for place in range(count):
+            row = order[first + place]
+            factor = rows.facts[row, 0]
+            pull = slope(settings.loss, settings.parameter, factor * pulls[place] + constant, rows.facts[row, 1])
+            if settings.clip < math.inf:
+                pull = clipped(pull, rows.facts[row, 2], settings.clip)
+            constants += pull
+            pulls[place] = factor * pull
+        for place in range(count):
+            add_row(out, pulls[place], rows.table, order[first + place])
+    if settings.intercept > 0.0:
+        out[-1] = settings.intercept * constants
+
+
+@compiled
+def masked_gradient(rows: DenseRows, batch: Any, mask: Any, settings: Settings, weights: Array, out: Array) -> None:
+    """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
+    out[:] = 0.0
+    kept = np.empty((1, rows.table.shape[1]))
+    constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
+    constants = 0.0
+    for row in batch:
+        factor, target = rows.facts[row, 0], rows.facts[row, 1]
+        norm = factor * math.sqrt(mask_row(rows.table, row, mask, kept))
+        if norm > settings.short:
+            factor *= settings.short / norm
+            norm = settings.short
+        pull = slope(settings.loss, settings.parameter, factor * product(kept, 0, weights) + constant, target)
+        pull = clipped(pull, math.hypot(norm, settings.intercept), settings.clip)
+        constants += pull
+        add_row(out, factor * pull, kept, 0)
+    if settings.intercept > 0.0:
+        out[-1] = settings.intercept * constants
+
+
+@compiled
+def single_step(rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array) -> None:
+    """Take the step of one row, without a detour over its gradient."""
+    factor = rows.facts[row, 0]
+    prediction = factor * product(rows.table, row, weights)
+    if settings.intercept > 0.0:
+        prediction += settings.intercept * weights[-1]
+    pull = slope(settings.loss, settings.parameter, prediction, rows.facts[row, 1])
+    if settings.clip < math.inf:
+        pull = clipped(pull, rows.facts[row, 2], settings.clip)
+    if settings.intercept > 0.0:
+        weights[-1] = shrink * weights[-1] - length * pull * settings.intercept
+    move_along_row(weights, shrink, length * pull * factor, rows.table, row)
+
+
+@compiled
+def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array) -> int:
+    """Take the steps of a plan from `weights`, add those to be averaged to `total`, return how many steps are done."""
+    order, masked = plan.order, len(plan.masks) > 0
+    gradient = np.zeros(len(weights))
+    for here, start in enumerate(range(0, len(order), settings.batch)):
+        if done == settings.steps:
+            break
+        done += 1
+        if len(plan.skips) == 0 or not plan.skips[here]:
+            length = step_length(settings, done)
+            shrink = 1.0 - length * settings.ridge
+            if settings.batch == 1 and not masked:
+                if start + AHEAD < len(order):
+                    fetch_row(rows, order[start + AHEAD])
+                single_step(rows, order[start], shrink, length, settings, weights)
+            else:
+                stop = min(start + settings.batch, len(order))
+                if masked:
+                    masked_gradient(rows, order[start:stop], plan.masks[here], settings, weights, gradient)
+                else:
+                    batch_gradient(rows, order, start, stop, settings, weights, gradient)
+                move(weights, shrink, length / settings.batch, gradient)
+            settle(weights, length, plan.normals, here, settings)
+        if done >= settings.averaged_from:
+            move(total, 1.0, -1.0, weights)
+    return done
+
+
+@compiled
+def sparse_gradient(
+    rows: SparseRows, batch: Any, mask: Any, settings: Settings, weights: Array, scale: float, pulls: Array
+) -> float:
+    """Put each row's slope, and the factor of its kept entries, into `pulls`; return the sum of gradients' norms."""
+    norms = 0.0
+    for place, row in enumerate(batch):
+        prediction, constant, squares, constant_squares = 0.0, 0.0, 0.0, 0.0
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            column, value = rows.places[entry], rows.entries[entry]
+            if column >= rows.columns:
+                constant += value * weights[column]
+                constant_squares += value * value
+            elif len(mask) == 0 or mask[column]:
+                prediction += value * weights[column]
+                squares += value * value
+        factor = 1.0
+        if len(mask) > 0 and math.sqrt(squares) > settings.short:
+            factor = settings.short / math.sqrt(squares)
+        norm = math.sqrt(factor * factor * squares + constant_squares)
+        prediction = scale * (factor * prediction + constant)
+        pull = clipped(slope(settings.loss, settings.parameter, prediction, rows.targets[row]), norm, settings.clip)
+        pulls[place, 0], pulls[place, 1] = pull, factor
+        norms += abs(pull) * norm
+    return norms
+
+
+@compiled
+def sparse_move(
+    rows: SparseRows, batch: Any, mask: Any, pulls: Array, length: float, counted: float, weights: Array, owed: Array
+) -> None:
+    """Take a batch's gradients from the stored weights; what sums of earlier weights must not see goes to `owed`."""
+    for place, row in enumerate(batch):
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            column, value = rows.places[entry], rows.entries[entry]
+            if column < rows.columns:
+                if len(mask) > 0 and not mask[column]:
+                    continue
+                value *= pulls[place, 1]
+            change = length * pulls[place, 0] * value
+            weights[column] -= change
+            owed[column] += counted * change
+
+
+@compiled
+def write_back(scale: float, counted: float, weights: Array, owed: Array, total: Array) -> None:
+    """Multiply the scale into the stored weights and bring the deferred sum up to date."""
+    for column in range(len(weights)):
+        total[column] += counted * weights[column] + owed[column]
+        owed[column] = 0.0
+        weights[column] *= scale
+
+
+@compiled
+def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array) -> int:
+    """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
+
+    The weights are ``scale v``, so that a ridge costs one product a step. Their sum is ``counted v + owed``. The scale
+    is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
+    norm itself is computed only where the ball may have been left.
+    """
+    nothing = np.empty(0, dtype=np.bool_)
+    owed = np.zeros(len(weights))
+    pulls = np.empty((settings.batch, 2))
+    dense = len(plan.normals) > 0 or settings.l1 > 0.0
+    scale, counted, deferred = 1.0, 0.0, 0
+    bound = math.sqrt(square(weights))
+    for here, start in enumerate(range(0, len(plan.order), settings.batch)):
+        if done == settings.steps:
+            break
+        done += 1
+        if len(plan.skips) == 0 or not plan.skips[here]:
+            batch = plan.order[start : min(start + settings.batch, len(plan.order))]
+            mask = plan.masks[here] if len(plan.masks) > 0 else nothing
+            length = step_length(settings, done)
+            shrink = 1.0 - length * settings.ridge
+            norms = sparse_gradient(rows, batch, mask, settings, weights, scale, pulls)
+            if dense or abs(scale * shrink) < 0.5:
+                write_back(scale, counted, weights, owed, total)
+                move(weights, shrink, 0.0, weights)
+                scale, counted, deferred = 1.0, 0.0, 0
+            else:
+                scale *= shrink
+            sparse_move(rows, batch, mask, pulls, length / (settings.batch * scale), counted, weights, owed)
+            # More than rounding can add to the norm in a step.
+            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
+            if dense:
+                settle(weights, length, plan.normals, here, settings)
+            elif bound > settings.radius:
+                bound = abs(scale) * math.sqrt(square(weights))
+                if bound > settings.radius:
+                    scale, bound = scale * (settings.radius / bound), settings.radius
+        if done >= settings.averaged_from:
+            counted += scale
+            deferred += 1
+        if abs(scale) < 0.5 or deferred == STRETCH:
+            write_back(scale, counted, weights, owed, total)
+            scale, counted, deferred = 1.0, 0.0, 0
+    write_back(scale, counted, weights, owed, total)
+    return done
+
+
+@compiled
+def distinct_rows(
+    draws: NDArray[np.int64],
+    batch: int,
+    done: int,
+    filled: int,
+    seen: NDArray[np.int64],
+    order: NDArray[np.int64],
+) -> int:
+    """Fill an order with the draws that are new in their batch, and return how much of it is filled.
+
+    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` holds
+    the last step that each row was drawn for, and `done` the steps before this order.
+    """
+    for draw in draws:
+        if filled == len(order):
+            break
+        number = done + filled // batch + 1
+        if seen[draw] != number:
+            seen[draw] = number
+            order[filled] = draw
+            filled += 1
+    return filled

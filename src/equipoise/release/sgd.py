@@ -1,0 +1,110 @@
+"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights."""
+
+import math
+from collections.abc import Iterator
+from itertools import repeat
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import PrivateFailure
+from equipoise.learn.stochastic import Run, run_passes
+from equipoise.proof.mechanisms import named
+from equipoise.proof.noise import NoiseSource
+from equipoise.release.base import Array, Carrier, Task
+from equipoise.vocabulary.facts import Recipe
+
+# Which of the public seed's streams is used for what.
+ORDERS, MASKS = 1, 2
+
+# Masks and skips are drawn for so many steps at a time.
+STEPS_AT_ONCE = 2**14
+
+
+class NoiseAtTheEnd(Carrier):
+    """Coins that the theorem needs to be secret come from the source of noise, all others from the public seed."""
+
+    id: ClassVar[str] = "sgd"
+
+    @classmethod
+    def carry_out(cls, task: Task) -> Array:
+        """Descend, add noise, and make up for the columns that masks have hidden."""
+        argument, recipe = task.argument, recipe_of(task)
+        n_samples, keep = task.rows.n_samples, 1 - recipe.dropout
+        run = run_of(task, recipe.steps(n_samples))
+        orders = orders_of(recipe, n_samples, task.public_seed, task.source)
+        if recipe.dropout or recipe.skip:
+            orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
+        columns = task.rows.dimension - (1 if task.problem.intercept > 0 else 0)
+        masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
+        skips = _skips(recipe.skip, task.source) if recipe.skip else None
+        weights = run_passes(task.rows, task.targets, task.problem.loss, run, orders, masks, skips)
+        noisy = named(argument.mechanism).release(weights, argument.noise_scale, task.source)
+        # Predictions see every column, training saw a share of them (B6); after the noise this is free.
+        noisy[:columns] *= keep
+        return noisy[None, :]
+
+
+def recipe_of(task: Task) -> Recipe:
+    """Return the recipe that was planned."""
+    recipe = task.argument.recipe
+    if recipe is None:
+        raise PrivateFailure
+    return recipe
+
+
+def run_of(task: Task, steps: int) -> Run:
+    """Return the run that a recipe stands for."""
+    recipe, problem = recipe_of(task), task.problem
+    return Run(
+        batch=recipe.batch_size,
+        steps=steps,
+        step=recipe.length,
+        decay=recipe.decay,
+        average=recipe.average,
+        radius=problem.domain.radius or math.inf,
+        clip=math.inf if recipe.clip is None else recipe.clip,
+        ridge=problem.penalty.smoothness(),
+        l1=problem.penalty.corner,
+        short=problem.domain.row_norm * math.sqrt(1 - recipe.dropout) if recipe.dropout else math.inf,
+    )
+
+
+def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:
+    """Return the public order of the rows."""
+    return np.random.default_rng([public_seed, ORDERS]).permutation(n_samples)
+
+
+def orders_of(recipe: Recipe, n_samples: int, public_seed: int, source: NoiseSource) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of one pass after the other, without end."""
+    if recipe.order == "permutation":
+        yield from repeat(public_order(n_samples, public_seed))
+    coins = np.random.default_rng([public_seed, ORDERS])
+    while recipe.order == "fresh":
+        yield coins.permutation(n_samples)
+    while True:
+        drawn = np.empty(recipe.batches(n_samples) * recipe.batch_size, dtype=np.int64)
+        source.integers(n_samples, drawn)
+        yield drawn
+
+
+def in_blocks(orders: Iterator[NDArray[np.int64]], length: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the same orders in blocks of whole batches: the length is a multiple of the batch's size."""
+    for order in orders:
+        for first in range(0, len(order), length):
+            yield order[first : first + length]
+
+
+def _masks(public_seed: int, keep: float, columns: int) -> Iterator[NDArray[np.bool_]]:
+    coins = np.random.default_rng([public_seed, MASKS])
+    while True:
+        yield coins.random((STEPS_AT_ONCE, columns)) < keep
+
+
+def _skips(chance: float, source: NoiseSource) -> Iterator[NDArray[np.bool_]]:
+    """Yield which steps are skipped: never less often than the chance says."""
+    while True:
+        coins = np.empty(STEPS_AT_ONCE, dtype=np.int64)
+        source.integers(2**53, coins)
+        yield coins < math.ceil(chance * 2**53)
