@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -62,6 +61,7 @@ class SparseRows(NamedTuple):
     places: NDArray[Any]
     starts: NDArray[np.int64]
     targets: Array
+    norms: Array
     columns: int
 
 
@@ -79,9 +79,14 @@ def compiled(function: Compiled) -> Compiled:
     return _compiled(function)
 
 
+def inlined(function: Compiled) -> Compiled:
+    """Compile a function into its callers: a call in every step would count references to every array."""
+    return _compiled(function, forceinline=True)
+
+
 def vectorised(function: Compiled) -> Compiled:
     """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
-    return _compiled(function, fastmath={"reassoc", "contract"})
+    return _compiled(function, fastmath={"reassoc", "contract"}, forceinline=True)
 
 
 def _compiled(function: Compiled, **options: Any) -> Compiled:
@@ -92,29 +97,26 @@ def _compiled(function: Compiled, **options: Any) -> Compiled:
     return made
 
 
-def _fetch(typing_context: Any, table: Any, row: Any, column: Any) -> Any:
-    """Ask for the cache line of one entry before it is needed; an order at random hides it from the processor."""
+def _fetch(typing_context: Any, array: Any, place: Any) -> Any:
+    """Ask for an entry's cache line before it is needed; an order at random hides it from the processor."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = signature.args[0]
-        array = context.make_array(kind)(context, builder, arguments[0])
-        place = cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
-            context, builder, kind, array, list(arguments[1:]), wraparound=False
-        )
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
+        line = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
         # To be read, into the second cache, as data.
-        builder.call(instruction, [builder.bitcast(place, byte), number(0), number(2), number(1)])
+        builder.call(instruction, [line, number(0), number(2), number(1)])
         return context.get_dummy_value()
 
-    return numba.types.void(table, row, column), generate
+    return numba.types.void(array, numba.types.intp), generate
 
 
 fetch: Any = intrinsic(_fetch)
 
 
-@compiled
+@inlined
 def slope(loss: int, parameter: float, prediction: float, target: float) -> float:
     """Return the derivative of a loss, by its place in `stochastic.KERNEL_LOSSES`."""
     if loss <= 1:  # logistic, clipped-logistic
@@ -141,13 +143,13 @@ def slope(loss: int, parameter: float, prediction: float, target: float) -> floa
     return 0.0 if residual == 0.0 else math.copysign(1.0, residual)
 
 
-@compiled
+@inlined
 def clipped(pull: float, norm: float, limit: float) -> float:
     """Return the slope of a row of this norm whose gradient is no longer than the limit (B7)."""
     return pull if abs(pull) * norm <= limit else math.copysign(limit / norm, pull)
 
 
-@compiled
+@inlined
 def step_length(settings: Settings, number: int) -> float:
     """Return the length of a step, counted from 1 over all passes (B4)."""
     if settings.decay == 0.0:
@@ -205,7 +207,7 @@ def square(weights: Array) -> float:
     return total
 
 
-@compiled
+@inlined
 def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
     """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
     if len(normals) > 0:
@@ -221,15 +223,16 @@ def settle(weights: Array, length: float, normals: Array, here: int, settings: S
             move(weights, settings.radius / norm, 0.0, weights)
 
 
-@compiled
+@inlined
 def fetch_row(rows: DenseRows, row: int) -> None:
     """Ask for a row and for its facts."""
-    fetch(rows.facts, row, 0)
-    for column in range(0, rows.table.shape[1], LINE // rows.table.itemsize):
-        fetch(rows.table, row, column)
+    fetch(rows.facts, row * rows.facts.shape[1])
+    columns = rows.table.shape[1]
+    for place in range(row * columns, (row + 1) * columns, LINE // rows.table.itemsize):
+        fetch(rows.table, place)
 
 
-@compiled
+@inlined
 def batch_gradient(
     rows: DenseRows, order: Any, start: int, stop: int, settings: Settings, weights: Array, out: Array
 ) -> None:
@@ -258,7 +261,7 @@ def batch_gradient(
         out[-1] = settings.intercept * constants
 
 
-@compiled
+@inlined
 def masked_gradient(rows: DenseRows, batch: Any, mask: Any, settings: Settings, weights: Array, out: Array) -> None:
     """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
     out[:] = 0.0
@@ -279,7 +282,7 @@ def masked_gradient(rows: DenseRows, batch: Any, mask: Any, settings: Settings, 
         out[-1] = settings.intercept * constants
 
 
-@compiled
+@inlined
 def single_step(rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array) -> None:
     """Take the step of one row, without a detour over its gradient."""
     factor = rows.facts[row, 0]
@@ -324,47 +327,62 @@ def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weig
 
 
 @compiled
-def sparse_gradient(
-    rows: SparseRows, batch: Any, mask: Any, settings: Settings, weights: Array, scale: float, pulls: Array
-) -> float:
-    """Put each row's slope, and the factor of its kept entries, into `pulls`; return the sum of gradients' norms."""
+def masked_rows(rows: SparseRows, batch: Any, mask: Any, short: float) -> SparseRows:
+    """Return a copy of a batch's rows, columns dropped and the rest clipped anew (B6)."""
+    entries, places = np.empty(0), np.empty(0, dtype=rows.places.dtype)
+    starts = np.zeros(len(batch) + 1, dtype=np.int64)
+    targets, norms = np.empty(len(batch)), np.empty(len(batch))
+    for place, row in enumerate(batch):
+        chosen = rows.places[rows.starts[row] : rows.starts[row + 1]]
+        values = rows.entries[rows.starts[row] : rows.starts[row + 1]].copy()
+        free = chosen >= rows.columns
+        kept = free.copy()
+        for entry in range(len(chosen)):
+            kept[entry] = free[entry] or mask[chosen[entry]]
+        norm = math.sqrt(square(values[kept & ~free]))
+        if norm > short:
+            values[~free] *= short / norm
+        entries, places = np.append(entries, values[kept]), np.append(places, chosen[kept])
+        starts[place + 1] = len(entries)
+        targets[place], norms[place] = rows.targets[row], math.sqrt(square(values[kept]))
+    return SparseRows(entries, places, starts, targets, norms, rows.columns)
+
+
+@inlined
+def sparse_product(rows: SparseRows, row: int, weights: Array) -> float:
+    """Return a row times the weights: two sums that need not wait for each other; wider gathers are slower."""
+    first, last = rows.starts[row], rows.starts[row + 1]
+    even, odd = 0.0, 0.0
+    for entry in range(first, last - 1, 2):
+        # An index without a sign cannot count from the end.
+        even += rows.entries[entry] * weights[np.uint64(rows.places[entry])]
+        odd += rows.entries[entry + 1] * weights[np.uint64(rows.places[entry + 1])]
+    if (last - first) % 2 == 1:
+        even += rows.entries[last - 1] * weights[np.uint64(rows.places[last - 1])]
+    return even + odd
+
+
+@inlined
+def sparse_pulls(rows: SparseRows, batch: Any, settings: Settings, weights: Array, scale: float, pulls: Array) -> float:
+    """Put each row's slope into `pulls`, and return the sum of the norms of the gradients."""
     norms = 0.0
     for place, row in enumerate(batch):
-        prediction, constant, squares, constant_squares = 0.0, 0.0, 0.0, 0.0
-        for entry in range(rows.starts[row], rows.starts[row + 1]):
-            column, value = rows.places[entry], rows.entries[entry]
-            if column >= rows.columns:
-                constant += value * weights[column]
-                constant_squares += value * value
-            elif len(mask) == 0 or mask[column]:
-                prediction += value * weights[column]
-                squares += value * value
-        factor = 1.0
-        if len(mask) > 0 and math.sqrt(squares) > settings.short:
-            factor = settings.short / math.sqrt(squares)
-        norm = math.sqrt(factor * factor * squares + constant_squares)
-        prediction = scale * (factor * prediction + constant)
-        pull = clipped(slope(settings.loss, settings.parameter, prediction, rows.targets[row]), norm, settings.clip)
-        pulls[place, 0], pulls[place, 1] = pull, factor
-        norms += abs(pull) * norm
+        prediction = scale * sparse_product(rows, row, weights)
+        pull = slope(settings.loss, settings.parameter, prediction, rows.targets[row])
+        pulls[place] = clipped(pull, rows.norms[row], settings.clip)
+        norms += abs(pulls[place]) * rows.norms[row]
     return norms
 
 
-@compiled
-def sparse_move(
-    rows: SparseRows, batch: Any, mask: Any, pulls: Array, length: float, counted: float, weights: Array, owed: Array
-) -> None:
-    """Take a batch's gradients from the stored weights; what sums of earlier weights must not see goes to `owed`."""
+@inlined
+def sparse_move(rows: SparseRows, batch: Any, pulls: Array, counted: float, weights: Array, owed: Array) -> None:
+    """Take multiples of rows from the stored weights; what sums of earlier weights must not see goes to `owed`."""
     for place, row in enumerate(batch):
         for entry in range(rows.starts[row], rows.starts[row + 1]):
-            column, value = rows.places[entry], rows.entries[entry]
-            if column < rows.columns:
-                if len(mask) > 0 and not mask[column]:
-                    continue
-                value *= pulls[place, 1]
-            change = length * pulls[place, 0] * value
-            weights[column] -= change
-            owed[column] += counted * change
+            weights[np.uint64(rows.places[entry])] -= pulls[place] * rows.entries[entry]
+        if counted != 0.0:
+            for entry in range(rows.starts[row], rows.starts[row + 1]):
+                owed[np.uint64(rows.places[entry])] += counted * pulls[place] * rows.entries[entry]
 
 
 @compiled
@@ -384,9 +402,8 @@ def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, we
     is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
     norm itself is computed only where the ball may have been left.
     """
-    nothing = np.empty(0, dtype=np.bool_)
-    owed = np.zeros(len(weights))
-    pulls = np.empty((settings.batch, 2))
+    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
+    masked = len(plan.masks) > 0
     dense = len(plan.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
@@ -395,18 +412,30 @@ def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, we
             break
         done += 1
         if len(plan.skips) == 0 or not plan.skips[here]:
+            if start + settings.batch < len(plan.order):
+                following = plan.order[start + settings.batch]
+                for entry in range(rows.starts[following], rows.starts[following + 1], 8):
+                    fetch(rows.entries, entry)
+                    fetch(rows.places, entry)
             batch = plan.order[start : min(start + settings.batch, len(plan.order))]
-            mask = plan.masks[here] if len(plan.masks) > 0 else nothing
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
-            norms = sparse_gradient(rows, batch, mask, settings, weights, scale, pulls)
+            if masked:
+                kept, few = masked_rows(rows, batch, plan.masks[here], settings.short), np.arange(len(batch))
+                norms = sparse_pulls(kept, few, settings, weights, scale, pulls)
+            else:
+                norms = sparse_pulls(rows, batch, settings, weights, scale, pulls)
             if dense or abs(scale * shrink) < 0.5:
                 write_back(scale, counted, weights, owed, total)
                 move(weights, shrink, 0.0, weights)
                 scale, counted, deferred = 1.0, 0.0, 0
             else:
                 scale *= shrink
-            sparse_move(rows, batch, mask, pulls, length / (settings.batch * scale), counted, weights, owed)
+            pulls *= length / (settings.batch * scale)
+            if masked:
+                sparse_move(kept, few, pulls, counted, weights, owed)
+            else:
+                sparse_move(rows, batch, pulls, counted, weights, owed)
             # More than rounding can add to the norm in a step.
             bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
             if dense:

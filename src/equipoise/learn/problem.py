@@ -1,5 +1,7 @@
 """The objective over a row source: predictions, value, gradient, Hessian, always in float64 and block by block."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -102,13 +104,18 @@ class Objective:
         return np.atleast_2d(gradient) / count
 
     def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
-        """Return the mean gradient of the loss over chosen rows, each row's shortened to the norm `clip` (one output)."""
+        """Return the mean gradient of the loss over a few chosen rows, each row's shortened to the norm `clip`.
+
+        For one output. Predictions are rounded exactly, so that a row has the same one at every place of a batch, and
+        the same slope next to a corner (docs/proofs/SGD-rounding.md, "Noise in every step").
+        """
         gradient = np.zeros(self.size)
         for block, where in self.rows.picked(chosen):
-            slopes = self.loss.slope(block @ weights, self.targets[where])
-            squares = block.multiply(block).sum(axis=1) if sparse.issparse(block) else np.einsum("ij,ij->i", block, block)
-            norms = np.abs(slopes) * np.sqrt(np.asarray(squares))
-            gradient += (slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))) @ block
+            dense = block.toarray() if sparse.issparse(block) else block
+            predictions = np.array([math.fsum(products) for products in dense * weights])
+            slopes = self.loss.slope(predictions, self.targets[where])
+            norms = np.abs(slopes) * np.sqrt(np.einsum("ij,ij->i", dense, dense))
+            gradient += (slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))) @ dense
         return gradient / len(chosen)
 
     def hessian_product(self, predictions: Array, direction: Array) -> Array:

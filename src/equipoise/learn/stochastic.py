@@ -249,9 +249,10 @@ class _Steps:
             self._rows = kernels.DenseRows(arrays.matrix, _facts(arrays, targets, run.clip))
         else:
             self._advance = kernels.sparse_steps
-            self._rows = kernels.SparseRows(
-                arrays.data, arrays.indices, arrays.indptr, targets, rows.dimension - (arrays.intercept > 0)
-            )
+            squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
+            norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
+            columns = rows.dimension - (arrays.intercept > 0)
+            self._rows = kernels.SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
 
     def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
         """Take the steps of an order and return how many are done in all."""

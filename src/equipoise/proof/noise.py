@@ -50,6 +50,11 @@ class NoiseSource(ABC):
     def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
         """Return the candidate with the best noisy score ``-|(1 - level) #below - level #above|`` (Q1)."""
 
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""
+        # The logarithm of an exponential variable, turned round, is a Gumbel variable.
+        return int(np.argmax(scores - scale * np.log(np.abs(self.laplace(np.zeros(len(scores)), 1.0)))))
+
     def normals(self, out: Array) -> None:
         """Fill an array with independent standard normal numbers."""
         out[...] = self.gaussian(np.zeros(out.size), 1.0).reshape(out.shape)
@@ -100,6 +105,10 @@ class SeededSource(NoiseSource):
         below, not_above = (np.searchsorted(ordered, candidates, side=side) for side in ("left", "right"))
         scores = -np.abs((1 - level) * below - level * (len(values) - not_above))
         return candidates[int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))]
+
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return the place whose score with Gumbel noise is best."""
+        return int(np.argmax(scores + self._generator.gumbel(scale=scale, size=len(scores))))
 
     def normals(self, out: Array) -> None:
         """Fill an array with the generator's normal numbers."""
@@ -166,6 +175,12 @@ class ExactSource(NoiseSource):
         space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(values)), dp.symmetric_distance()
         chosen = dp.m.make_private_quantile(*space, dp.max_divergence(), list(candidates), level, scale)
         return float(chosen(values.tolist()))
+
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return the place of OpenDP's largest noisy score: with this measure of privacy its noise is Gumbel's."""
+        dp = _opendp()
+        space = _vector_space(dp, len(scores), dp.linf_distance(T=float))
+        return int(dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)(scores.tolist()))
 
     def normals(self, out: Array) -> None:
         """Fill an array with normal numbers of a cryptographic stream: in double precision, not exact (`stream`)."""

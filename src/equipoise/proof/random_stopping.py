@@ -138,7 +138,7 @@ def gaussian_run(budget: Budget, shape: int, gamma: float) -> Budget:
     Examples
     --------
     >>> run = gaussian_run(Budget(1.0, 1e-6), 0, 0.05)
-    >>> 0.1 < run.epsilon < 0.5, run.delta
+    >>> 0.5 < run.epsilon < 0.7, run.delta
     (True, 1e-06)
     """
     if budget.delta <= LATTICE_DELTA:

@@ -80,7 +80,9 @@ def lines(
     dash_scale = alt.Scale(domain=dashes, range=[list(each) for each in DASHES[: len(dashes)]])
     dash = alt.StrokeDash("dash:N", scale=dash_scale, legend=legend if len(dashes) > 1 else None)
     scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=False)
-    across = alt.X("x:Q", title=x, scale=scale, axis=alt.Axis(grid=False, format="~g", tickCount=6, labelOverlap=True))
+    # On a linear axis this format would write 20 as 2e+1.
+    form = {"format": "~g"} if logarithmic else {}
+    across = alt.X("x:Q", title=x, scale=scale, axis=alt.Axis(grid=False, tickCount=6, labelOverlap=True, **form))
     up = alt.Y("y:Q", title=y, scale=alt.Scale(zero=floor), axis=alt.Axis(tickCount=5))
     tooltip = [
         alt.Tooltip("ink:N", title="line"),
@@ -137,6 +139,59 @@ def paths(records: Sequence[Record], *, x: str, y: str) -> Any:
     return alt.layer(line, ends.encode(**axes, color=colour, tooltip=tooltip)).properties(
         width="container", height=HEIGHT
     )
+
+
+def bands(records: Sequence[Record], *, x: str, y: str) -> Any:
+    """Return a chart of lines on two logarithmic axes, each with the band of its interval.
+
+    Parameters
+    ----------
+    records : sequence of mapping
+        With the keys x, y, ink (what the colour means), dash (what the dashes mean), and low, high: equal to y where
+        the line is computed and not measured. All numbers are positive.
+    x, y : str
+        The titles of the axes.
+
+    Examples
+    --------
+    >>> record = {"x": 10, "y": 2.0, "low": 1.5, "high": 2.5, "ink": "measured", "dash": "mean"}
+    >>> [layer["mark"]["type"] for layer in bands([record], x="n", y="risk").to_dict()["layer"]]
+    ['area', 'line']
+    """
+    alt = altair()
+    inks = list(dict.fromkeys(str(record["ink"]) for record in records))
+    dashes = list(dict.fromkeys(str(record["dash"]) for record in records))
+    legend = alt.Legend(
+        title=None, orient="top", columns=1, symbolType="stroke", symbolOpacity=1, symbolSize=160, symbolStrokeWidth=2.5
+    )
+    colour = alt.Color("ink:N", scale=alt.Scale(domain=inks, range=list(INKS[: len(inks)])), legend=legend)
+    dash_scale = alt.Scale(domain=dashes, range=[list(each) for each in DASHES[: len(dashes)]])
+    scale = alt.Scale(type="log", nice=False)
+    axis = alt.Axis(grid=False, format="~g", tickCount=6, labelOverlap=True)
+    across = alt.X("x:Q", title=x, scale=scale, axis=axis)
+    base = alt.Chart(alt.Data(values=[dict(record) for record in records]))
+    band = base.mark_area(opacity=0.2).encode(
+        x=across,
+        y=alt.Y("low:Q", title=y, scale=scale, axis=axis),
+        y2="high:Q",
+        color=colour,
+        detail="dash:N",
+    )
+    line = base.mark_line(strokeWidth=2).encode(
+        x=across,
+        y=alt.Y("y:Q", scale=scale),
+        color=colour,
+        strokeDash=alt.StrokeDash("dash:N", scale=dash_scale, legend=legend if len(dashes) > 1 else None),
+        tooltip=[
+            alt.Tooltip("ink:N", title="line"),
+            alt.Tooltip("dash:N", title="kind"),
+            alt.Tooltip("x:Q", title=x, format=".4g"),
+            alt.Tooltip("y:Q", title=y, format=".4g"),
+            alt.Tooltip("low:Q", format=".4g"),
+            alt.Tooltip("high:Q", format=".4g"),
+        ],
+    )
+    return alt.layer(band, line).properties(width="container", height=HEIGHT)
 
 
 def ratios(records: Sequence[Record]) -> Any:

@@ -86,6 +86,54 @@ MNIST = Dataset(
     ("image", "label", "split"),
 )
 
+IWPC = Dataset(
+    "IWPC warfarin",
+    "iwpc_warfarin.parquet",
+    "the warfarin table of the International Warfarin Pharmacogenetics Consortium (NEJM 2009;360:753), from ClinPGx",
+    "https://www.clinpgx.org/page/IWPC",
+    "one patient a row, names in snake case, missing cells null, flags as '0' and '1', genotypes such as 'A/G'",
+    (
+        "race",
+        "age",
+        "height_cm",
+        "weight_kg",
+        "therapeutic_dose_of_warfarin",
+        "amiodarone_cordarone",
+        "carbamazepine_tegretol",
+        "phenytoin_dilantin",
+        "rifampin_or_rifampicin",
+        "cyp2c9_consensus",
+        "vkorc1_m1639_consensus",
+        "vkorc1_1173_consensus",
+        "vkorc1_1542_consensus",
+        "vkorc1_2255_consensus",
+    ),
+)
+LASTFM_LIKES = Dataset(
+    "LastFM Asia, liked artists",
+    "lastfm_asia_features_first1800.parquet",
+    "LastFM Asia (Rozemberczki and Sarkar 2020) from SNAP, lastfm_asia_features.json",
+    "https://snap.stanford.edu/data/feather-lastfm-social.html",
+    "id from 0 up, artists as a list of whole numbers from 0 to 7841; any number of users",
+    ("id", "artists"),
+)
+LASTFM_COUNTRIES = Dataset(
+    "LastFM Asia, countries",
+    "lastfm_asia_target.parquet",
+    "LastFM Asia (Rozemberczki and Sarkar 2020) from SNAP, lastfm_asia_target.csv",
+    "https://snap.stanford.edu/data/feather-lastfm-social.html",
+    "id from 0 up, country as a whole number from 0 up",
+    ("id", "country"),
+)
+KHAN = Dataset(
+    "Khan gene expression",
+    "khan_gene_expression.parquet",
+    "the small round blue cell tumours of Khan et al. (Nature Medicine 2001), distributed with ISLR",
+    "https://www.statlearning.com/resources-r",
+    "one tissue a row: the columns gene_1 .. gene_2308 as numbers, tumour as 1 .. 4",
+    ("gene_1", "tumour"),
+)
+
 
 def data_folder(chosen: Path | None) -> Path:
     """Return the folder of datasets: the chosen one, or the one that EQUIPOISE_DATA names.

@@ -116,7 +116,8 @@ def reproduce(
 
     The place for the folder is taken first, so that hours of work are not lost to a name that exists already.
     """
-    folder = data_folder(data)
+    # A study of simulations needs no folder.
+    folder = data_folder(data) if study.datasets or data is not None else Path()
     for dataset in study.datasets:
         dataset.require(folder)
     _refuse_what_exists(out, force)

@@ -10,6 +10,9 @@ from equipoise.vocabulary.numbers import require_count
 # Rows are summed in blocks of this many, so that rounding grows with the block and the number of blocks, not with n.
 BLOCK_ROWS = 4096
 
+# Clipped rows may be longer than their norm by rounding, and their loss steeper by this share (SGD-rounding.md).
+STEEPER = 1e-9
+
 # The share of the exact sensitivity that the solver's tolerance may add (THEOREMS A4 allows 1 %; Newton steps make 0.1
 # % cheap).
 TOLERANCE_SHARE = 0.001
@@ -146,7 +149,7 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     loss, ridge, clip = seen.loss, seen.penalty.smoothness(), math.inf if recipe.clip is None else recipe.clip
     row_norm, label_bound, length = seen.row_norm, seen.domain.label_bound, recipe.length
     smoothness = loss.curvature_bound() * row_norm**2
-    steady = math.isfinite(smoothness) and length * (smoothness + 2 * ridge) <= 2
+    steady = math.isfinite(smoothness) and length * (smoothness * (1 + STEEPER) + 2 * ridge) <= 2
     steepest = min(clip, row_norm * loss.slope_bound(math.inf, label_bound))
     pull = min(clip, row_norm * loss.slope_bound(0.0, label_bound)) if steady else steepest
     reaches = [pull * length * recipe.steps(n_samples)]

@@ -12,6 +12,7 @@ from equipoise.proof.certificate import Certificate
 from equipoise.proof.ledger import chain
 from equipoise.proof.ledger.chain import Balance, Entry
 from equipoise.proof.ledger.store import Store
+from equipoise.proof.search import SearchCertificate
 from equipoise.vocabulary.facts import Budget
 
 
@@ -53,9 +54,9 @@ class Ledger:
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget))
 
-    def admit(self, certificate: Certificate) -> None:
+    def admit(self, certificate: Certificate | SearchCertificate) -> None:
         """Record the spend of a certificate, or refuse it and record nothing."""
-        if not isinstance(certificate, Certificate):
+        if not isinstance(certificate, Certificate | SearchCertificate):
             remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
             raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
         if certificate.request.seeded:

@@ -60,7 +60,7 @@ class NoisyDescent(Route):
             remedies = "; ".join(hypothesis.remedy for hypothesis in missing)
             raise NoTheoremApplies("noisy SGD", "hypotheses that do not hold", remedies)
         dimension, steps = problem.dimension(request.n_features), asked.steps(request.n_samples)
-        sensitivity = _sensitivity(asked, facts)
+        sensitivity = _sensitivity(asked, facts, dimension)
         share = asked.batch_size / request.n_samples
         choices = calibrated(request, steps, share, asked.batch_size)
         chosen = choices[0]
@@ -130,9 +130,11 @@ def _constants(problem: Problem, recipe: Recipe, radius: float) -> Constants:
     return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
 
 
-def _sensitivity(recipe: Recipe, facts: Constants) -> float:
+def _sensitivity(recipe: Recipe, facts: Constants, dimension: int) -> float:
     """Return how far one row moves the mean gradient of a batch, rounding included (SGD-rounding.md, C3)."""
     rounding = 2 * (recipe.batch_size + 33) * UNIT * facts.lipschitz
+    if math.isfinite(facts.smoothness):
+        rounding += 2 * (dimension + 11) * UNIT * facts.smoothness * facts.radius / recipe.batch_size
     return (facts.gradient_diameter / recipe.batch_size + rounding) * (1 + ROUNDING_MARGIN)
 
 

@@ -133,13 +133,22 @@ def _law(laws: list[Growth], count: int) -> Growth:
 
 
 def _fixed_order(passes: Passes, laws: list[Growth]) -> float:
-    """Return the distance for one order: the row comes first, or last where common steps shrink distances (C1 iii)."""
-    first = last = 0.0
-    for count in range(passes.count):
-        law, steps = _law(laws, count), passes.batches if count < passes.count - 1 else passes.rest
-        first = law.common(law.hit(first), steps - 1)
-        last = law.hit(law.common(last, steps - 1))
-    return max(first, last)
+    """Return the distance for one order, at the worst of the places that the row can have in it (C1, item 3).
+
+    Common steps move a distance towards a fixed point, so the worst place is one of the ends: right after the last
+    meeting or as long as possible after it, for rows that the last, partial pass meets and for rows that it does not.
+    Steps get no longer and have no ridge where their lengths differ, so that the first place is then the worst.
+    """
+    before, now = 0.0, _law(laws, 0).hit(0.0)
+    for count in range(1, passes.count):
+        between = _law(laws, count - 1).common(now, passes.batches - 1)
+        before, now = now, _law(laws, count).hit(between)
+    law = _law(laws, passes.count - 1)
+    ends = [now, law.common(now, passes.rest - 1)]
+    if passes.count > 1 and passes.rest < passes.batches:
+        earlier = _law(laws, passes.count - 2)
+        ends += [earlier.common(before, passes.rest), earlier.common(before, passes.batches - 1)]
+    return max(ends)
 
 
 def _fresh_orders(passes: Passes, laws: list[Growth], early: bool, on_the_way: bool) -> float:

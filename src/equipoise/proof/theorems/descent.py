@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from equipoise.proof.theorems.approximate import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN
 from equipoise.proof.theorems.base import Theorem
+from equipoise.vocabulary.constants import STEEPER
 from equipoise.vocabulary.constants import setting as make_setting
 from equipoise.vocabulary.facts import Adjacency, Bound, Chance, Constants, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
@@ -19,9 +20,6 @@ PENALTIES = ("none", "l2", "elastic-net")
 # The unit of rounding with its second-order terms, and how many steps the sum of sparse weights is deferred for.
 UNIT = 1.01 * 2.0**-53
 STRETCH = 256
-
-# Clipped rows may be longer than their norm by rounding, and their loss steeper by this share.
-STEEPER = 1e-9
 
 # More passes than these would take longer to certify than to run.
 MOST_PASSES = 10**6
@@ -186,7 +184,7 @@ def rounding_of_averages(setting: Setting) -> float:
     facts, recipe, steps = setting.constants, setting.recipe, passes_of(setting).steps
     if recipe.average == "last":
         return 0.0
-    deferred = (4 * STRETCH + 12) * (facts.radius + STRETCH * recipe.length * facts.lipschitz)
+    deferred = (2 * (recipe.batch_size + 1) * STRETCH + 12) * (facts.radius + STRETCH * recipe.length * facts.lipschitz)
     return UNIT * max(3 * (steps + 8) * facts.radius, deferred + (steps / STRETCH + 3) * facts.radius)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from equipoise.proof.theorems.corner_descent import growth, recursion_hypotheses
 from equipoise.proof.theorems.descent import DescentTheorem, longest_steps, passes_of, steady_steps
+from equipoise.vocabulary.constants import STEEPER
 from equipoise.vocabulary.constants import setting as make_setting
 from equipoise.vocabulary.facts import Chance, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
@@ -18,7 +19,7 @@ LEFT_OUT = 1e-40
 MOST_VALUES = 256
 
 # The relative rounding of a chance that was computed by logarithms (docs/proofs/B5.md).
-ROUNDING = 1e-9
+ROUNDING = 1e-8
 
 
 class RandomHits(DescentTheorem):
@@ -35,19 +36,16 @@ class RandomHits(DescentTheorem):
     def law(self, setting: Setting) -> tuple[Chance, ...]:
         """Return the law of the bound: numbers of meetings that are put together count as the largest of them."""
         count, chance = trials(setting)
+        lowest, chances = likely(count, chance)
         diameter = 2 * setting.constants.radius
-        lowest, highest = _likely(count, chance)
-        width = max(1, math.ceil((highest - lowest) / (MOST_VALUES - 1)))
-        tops = range(lowest, highest + width, width)
-        others = [
-            Chance(
-                math.fsum(_chance_of(count, chance, hits) for hits in range(top - width + 1, top + 1)) * (1 + ROUNDING),
-                min(self.distance(setting, min(top, count)), diameter),
-            )
-            for top in tops[1:]
-        ]
-        first = min(1.0, max(0.0, 1 - math.fsum(entry.probability for entry in others)) + ROUNDING)
-        return Chance(first, min(self.distance(setting, tops[0]), diameter)), *others
+        width = max(1, math.ceil(len(chances) / MOST_VALUES))
+        found = []
+        for first in range(0, len(chances), width):
+            together = chances[first : first + width]
+            hits = lowest + first + len(together) - 1
+            probability = min(1.0, math.fsum(together) * (1 + ROUNDING))
+            found.append(Chance(probability, min(self.distance(setting, hits), diameter)))
+        return tuple(found)
 
 
 def trials(setting: Setting) -> tuple[int, float]:
@@ -58,31 +56,39 @@ def trials(setting: Setting) -> tuple[int, float]:
     return passes.count, 1 - recipe.skip
 
 
-def _likely(count: int, chance: float) -> tuple[int, int]:
-    """Return numbers of successes below and above which there is next to no chance; all below count as the first."""
-    mode = min(count, int((count + 1) * chance))
-    highest = mode
-    # Beyond the mode chances fall by a factor that falls itself: the tail is at most the next term over (1 - factor).
-    while highest < count:
-        factor = (count - highest) / (highest + 1) * chance / (1 - chance) if chance < 1 else 0.0
-        if factor < 1 and _chance_of(count, chance, highest + 1) / (1 - factor) <= LEFT_OUT:
-            break
-        highest += max(1, int(math.sqrt(mode) / 8))
-    highest = min(highest, count)
-    lowest = mode
-    while lowest > 0 and _chance_of(count, chance, lowest) > LEFT_OUT:
-        lowest -= max(1, int(math.sqrt(mode) / 8))
-    return max(lowest, 0), highest
+def likely(count: int, chance: float) -> tuple[int, list[float]]:
+    """Return the lowest likely number of successes and the chances from there on; those below count as that number.
 
+    Each follows from the one before, ``p_(h+1) = p_h (count - h) / (h + 1) chance / (1 - chance)``, in logarithms, whose
+    sum loses far less than differences of log-gammas (docs/proofs/B5.md).
 
-def _chance_of(count: int, chance: float, hits: int) -> float:
-    """Return the binomial chance of so many successes."""
-    if not 0 <= hits <= count:
-        return 0.0
+    Examples
+    --------
+    >>> lowest, chances = likely(2, 0.5)
+    >>> lowest, [round(chance, 6) for chance in chances]
+    (0, [0.25, 0.5, 0.25])
+    """
     if chance == 1:
-        return float(hits == count)
-    ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
-    return math.exp(ways + hits * math.log(chance) + (count - hits) * math.log1p(-chance))
+        return count, [1.0]
+    odds = math.log(chance) - math.log1p(-chance)
+    logarithm, lost = count * math.log1p(-chance), 0.0
+    lowest, chances, below = 0, [math.exp(logarithm)], 0.0
+    for hits in range(count):
+        # A sum that remembers what rounding took from it.
+        term = math.log((count - hits) / (hits + 1)) + odds - lost
+        following = logarithm + term
+        lost = (following - logarithm) - term
+        logarithm = following
+        chances.append(math.exp(logarithm))
+        if len(chances) == 2 and below + chances[0] <= LEFT_OUT:
+            below += chances.pop(0)
+            lowest += 1
+        # Beyond the mode chances fall by a factor that falls itself: the tail is at most the last over (1 - factor).
+        factor = (count - hits - 1) / (hits + 2) * chance / (1 - chance)
+        if factor < 1 and chances[-1] * factor / (1 - factor) <= LEFT_OUT:
+            break
+    chances[0] += below
+    return lowest, chances
 
 
 class SampledDescent(RandomHits):
@@ -102,7 +108,8 @@ class SampledDescent(RandomHits):
         """Return ``hits step Gam / b``, or less where steps decay as a ridge has it (B4)."""
         facts, recipe = setting.constants, setting.recipe
         push = hits * facts.gradient_diameter / recipe.batch_size
-        if recipe.decay > 0 and recipe.decay == facts.strong_convexity and recipe.average == "last":
+        shrinking = recipe.length * (facts.smoothness * (1 + STEEPER) + 2 * facts.strong_convexity) <= 2
+        if shrinking and 0 < recipe.decay == facts.strong_convexity and recipe.average == "last":
             return push * min(recipe.length, 1 / (facts.strong_convexity * passes_of(setting).steps))
         return push * recipe.length
 

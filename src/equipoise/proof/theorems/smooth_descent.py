@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from equipoise.proof.theorems.descent import (
-    STEEPER,
     DescentTheorem,
     every_row_once,
     longest_steps,
@@ -14,6 +13,7 @@ from equipoise.proof.theorems.descent import (
     passes_of,
     steady_steps,
 )
+from equipoise.vocabulary.constants import STEEPER
 from equipoise.vocabulary.constants import setting as make_setting
 from equipoise.vocabulary.facts import Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named

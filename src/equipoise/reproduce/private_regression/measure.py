@@ -1,0 +1,195 @@
+"""What is measured: error, dose error and inversion of every mechanism at every epsilon, over repetitions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equipoise.lab.estimate import Bootstrap, Estimate
+from equipoise.reproduce.frame import Session
+from equipoise.reproduce.private_regression import printed, tuning
+from equipoise.reproduce.private_regression.attack import Inversion
+from equipoise.reproduce.private_regression.linear import Array, Linear, Squares, spherical
+from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
+from equipoise.reproduce.private_regression.preparation import Patients, Rows, patients, split
+from equipoise.vocabulary.losses import named
+
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+REPETITIONS, QUICK_REPETITIONS = 100, 4
+# As many rows are trained on as in the first prototype; the others are the test rows.
+TRAINING_ROWS, TRAINING_SHARE = 2650, 0.75
+BOOTSTRAP = Bootstrap(replicates=1000)
+# The paper's oracle: an arithmetic progression of ridges (it does not say of how many) and four radii.
+ORACLE_RIDGES = tuple(np.linspace(0.001, 0.5, 12).tolist())
+ORACLE_RADII = (0.25, 0.5, 1.0, 2.0)
+ORACLES = {"oracle-printed": "oracle", "oracle": "oracle, exact diameter"}
+# Figure 7.
+SHARES = tuple(round(0.1 * step, 1) for step in range(1, 11))
+SHARE_EPSILON = 0.5
+SHARE_WAYS = {
+    "as printed": (tuning.as_printed, "output"),
+    "corrected": (tuning.corrected, "output"),
+    "short noise": (tuning.as_printed, "output, short noise"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Figures of one mechanism, (epsilons, repetitions): squared error of the root dose, mg a week, inversion."""
+
+    squared: Array
+    milligrams: Array
+    inversion: Array
+
+    @classmethod
+    def empty(cls, steps: int, repetitions: int) -> "Scores":
+        """Return figures to be filled."""
+        return cls(*(np.full((steps, repetitions), np.nan) for _ in range(3)))
+
+
+def mean(values: Array) -> Estimate:
+    """Return the mean over repetitions with its interval.
+
+    Examples
+    --------
+    >>> print(mean(np.array([1.0, 1.0, 1.0])))
+    1 [1, 1]
+    """
+    drawn = np.random.default_rng(BOOTSTRAP.seed).integers(0, len(values), (BOOTSTRAP.replicates, len(values)))
+    return BOOTSTRAP.estimate(float(values.mean()), values[drawn].mean(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Everything that was measured."""
+
+    patients: Patients
+    n_unimputed: int
+    n_training: int
+    repetitions: int
+    scores: Mapping[str, Scores]
+    chosen: Mapping[str, tuple[tuple[float, float], ...]]
+    shares: Mapping[str, Scores]
+    baseline: Estimate
+    mean_only: Estimate
+    models: Mapping[tuple[str, float], Linear] = field(repr=False)
+
+    @property
+    def n_test(self) -> int:
+        """The number of test rows."""
+        return len(self.patients.dose) - self.n_training
+
+    def squared(self, key: str, epsilon: float) -> Estimate:
+        """Return the mean squared error of the square root of the weekly dose."""
+        return mean(self.scores[key].squared[EPSILONS.index(epsilon)])
+
+    def milligrams(self, key: str, epsilon: float) -> Estimate:
+        """Return the mean absolute error of the weekly dose, in mg."""
+        return mean(self.scores[key].milligrams[EPSILONS.index(epsilon)])
+
+    def inversion(self, key: str, epsilon: float) -> Estimate:
+        """Return the share of patients whose VKORC1 level is guessed."""
+        return mean(self.scores[key].inversion[EPSILONS.index(epsilon)])
+
+    def split(self) -> tuple[Rows, Rows]:
+        """Return the rows of the first repetition."""
+        return split(self.patients.rows, self.n_training, 0)
+
+
+def score(model: Linear, test: Rows, attack: Inversion) -> tuple[float, float, float]:
+    """Return the figures of a model: squared error, mg a week, inversion."""
+    predicted = model.predict(test.features)
+    squared = float(np.mean((predicted - test.root_dose) ** 2))
+    # A negative square root is a dose of nothing.
+    milligrams = float(np.mean(np.abs(np.maximum(predicted, 0) ** 2 - test.root_dose**2)))
+    return squared, milligrams, attack.accuracy(model, squared**0.5)
+
+
+def _fill(scores: Scores, step: int, repetition: int, found: tuple[float, float, float]) -> None:
+    for values, value in zip((scores.squared, scores.milligrams, scores.inversion), found, strict=True):
+        values[step, repetition] = value
+
+
+def _repeat(scores: Scores, step: int, repetition: int) -> None:
+    first = (scores.squared[0, repetition], scores.milligrams[0, repetition], scores.inversion[0, repetition])
+    _fill(scores, step, repetition, first)
+
+
+def oracle_models(squares: Squares, exact: bool) -> tuple[list[tuple[float, float]], Array, Array]:
+    """Return the oracle's grid: its settings, the minimisers, and the noise's scale at epsilon = 1 for each."""
+    grid = [(ridge, radius) for radius in ORACLE_RADII for ridge in ORACLE_RIDGES]
+    loss, rows = named("squared"), squares.n_rows
+    scales = [
+        # A2: the exact diameter over the ball, or over what a ridge leaves of it, sqrt(1 / (2 lambda)).
+        loss.gradient_diameter(1.0, min(radius, (2 * ridge) ** -0.5), 1.0) / (ridge * rows)
+        if exact
+        else printed.output_scale(ridge, radius, rows, 1.0)
+        for ridge, radius in grid
+    ]
+    return grid, np.stack([squares.solve(*setting) for setting in grid]), np.array(scales)
+
+
+def measure(session: Session) -> Measured:
+    """Measure every mechanism."""
+    everyone = patients(session.data)
+    rows, cells = everyone.rows, printed.cells()
+    n_training = min(TRAINING_ROWS, int(TRAINING_SHARE * len(rows)))
+    repetitions = QUICK_REPETITIONS if session.quick else REPETITIONS
+    scores = {key: Scores.empty(len(EPSILONS), repetitions) for key in MECHANISMS}
+    shares = {key: Scores.empty(len(SHARES), repetitions) for key in SHARE_WAYS}
+    oracles: dict[str, list[Array]] = {key: [] for key in ORACLES}
+    models: dict[tuple[str, float], Linear] = {}
+    baselines, means = np.empty(repetitions), np.empty(repetitions)
+    for repetition in range(repetitions):
+        session.report("fitting every mechanism", repetition, repetitions)
+        train, test = split(rows, n_training, repetition)
+        training, attack = Training(train, everyone.unscaled[train.places], cells), Inversion.of(everyone, train, test)
+        baselines[repetition] = attack.baseline
+        means[repetition] = np.mean((test.root_dose - train.root_dose.mean()) ** 2)
+        for step, epsilon in enumerate(EPSILONS):
+            for place, (key, mechanism) in enumerate(MECHANISMS.items()):
+                if key in NOISELESS and step:
+                    _repeat(scores[key], step, repetition)
+                    models.setdefault((key, epsilon), models[key, EPSILONS[0]])
+                    continue
+                stream = np.random.default_rng((8, repetition, step, place))
+                model = mechanism.fit(training, epsilon, stream)
+                found = score(model, test, attack)
+                _fill(scores[key], step, repetition, found)
+                if repetition == 0:
+                    models[key, epsilon] = model
+        for key in ORACLES:
+            oracles[key].append(_oracle(training.squares, key == "oracle", test, attack, repetition))
+        for key, (choose, way) in SHARE_WAYS.items():
+            for step, share in enumerate(SHARES):
+                stream = np.random.default_rng((9, repetition, step))
+                model = choose(train, way, "R1", SHARE_EPSILON, stream, share)
+                _fill(shares[key], step, repetition, score(model, test, attack))
+    chosen = {}
+    for key, tables in oracles.items():
+        scores[key], chosen[key] = _in_hindsight(np.stack(tables, axis=-1))
+    unimputed = len(patients(session.data, imputed=False).dose)
+    return Measured(
+        everyone, unimputed, n_training, repetitions, scores, chosen, shares, mean(baselines), mean(means), models
+    )
+
+
+def _oracle(squares: Squares, exact: bool, test: Rows, attack: Inversion, repetition: int) -> Array:
+    """Return the figures of every setting at every epsilon, (3, epsilons, settings); the noise is shared."""
+    _, solved, scales = oracle_models(squares, exact)
+    stream = np.random.default_rng((7, repetition))
+    found = np.empty((3, len(EPSILONS), len(scales)))
+    for step, epsilon in enumerate(EPSILONS):
+        noise = spherical(stream, solved.shape[1], 1.0)
+        for place, (weights, scale) in enumerate(zip(solved, scales, strict=True)):
+            model = Linear(weights + scale / epsilon * noise, kept_in_range=exact)
+            found[:, step, place] = score(model, test, attack)
+    return found
+
+
+def _in_hindsight(tables: Array) -> tuple[Scores, tuple[tuple[float, float], ...]]:
+    """Return the figures of the setting with the smallest mean error on the test rows, for each epsilon."""
+    grid = [(ridge, radius) for radius in ORACLE_RADII for ridge in ORACLE_RIDGES]
+    best = tables[0].mean(-1).argmin(1)
+    found = [np.stack([part[step, place] for step, place in enumerate(best)]) for part in tables]
+    return Scores(*found), tuple(grid[place] for place in best)
