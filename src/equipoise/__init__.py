@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     from equipoise import errors, lab
     from equipoise.artifact.folder import load, save
     from equipoise.estimators.bring_your_own import release_solution
+    from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
     from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
+    from equipoise.estimators.feature_selector import FeatureSelector
+    from equipoise.estimators.grid_search import PrivateGridSearch
     from equipoise.estimators.huber import HuberRegressor
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.noisy_sgd import NoisySGDClassifier, NoisySGDRegressor
@@ -31,8 +34,11 @@ __all__ = [
     "Budget",
     "Certificate",
     "Domain",
+    "DropoutClassifier",
+    "DropoutRegressor",
     "ElasticNet",
     "ElasticNetClassifier",
+    "FeatureSelector",
     "HuberRegressor",
     "Ledger",
     "LinearSVC",
@@ -41,6 +47,7 @@ __all__ = [
     "NoisySGDRegressor",
     "PhasedClassifier",
     "PhasedRegressor",
+    "PrivateGridSearch",
     "Problem",
     "Recipe",
     "Ridge",
@@ -74,8 +81,11 @@ _HOMES = {
     "Budget": "equipoise.vocabulary.facts",
     "Certificate": "equipoise.proof.certificate",
     "Domain": "equipoise.vocabulary.facts",
+    "DropoutClassifier": "equipoise.estimators.dropout",
+    "DropoutRegressor": "equipoise.estimators.dropout",
     "ElasticNet": "equipoise.estimators.elastic_net",
     "ElasticNetClassifier": "equipoise.estimators.elastic_net",
+    "FeatureSelector": "equipoise.estimators.feature_selector",
     "HuberRegressor": "equipoise.estimators.huber",
     "LinearSVC": "equipoise.estimators.svm",
     "release_solution": "equipoise.estimators.bring_your_own",
@@ -87,6 +97,7 @@ _HOMES = {
     "NoisySGDRegressor": "equipoise.estimators.noisy_sgd",
     "PhasedClassifier": "equipoise.estimators.phased",
     "PhasedRegressor": "equipoise.estimators.phased",
+    "PrivateGridSearch": "equipoise.estimators.grid_search",
     "Problem": "equipoise.vocabulary.facts",
     "Recipe": "equipoise.vocabulary.facts",
     "Ridge": "equipoise.estimators.ridge",

@@ -53,12 +53,18 @@ CURVE_POINTS = 80
 # The statement that is a setting and bounds nothing.
 SETTING = "J4.alpha"
 
+# The routes that add noise to the weights themselves, once.
+AT_THE_END = ("output", "sgd")
+
 VALUES = {
     "output": "weights move by at most (L2)",
     "objective": "scale of the tilt",
     "noisy-gradient": "a gradient changes by at most (L2)",
     "sufficient-statistics": "sums change by at most (L2)",
     "functional": "coefficients change by at most (L1)",
+    "sgd": "weights move by at most (L2)",
+    "noisy-sgd": "a batch's gradient changes by at most (L2)",
+    "phased": "a phase moves by at most (L2)",
 }
 
 
@@ -148,9 +154,9 @@ def record_of(
         curve=_curve(certificate),
         errors=_errors(certificate),
         weights=_weights(certificate, coefficients, intercepts, feature_names, labels, deviation),
-        weight_words=_weight_words(request, labels, deviation, certificate.route == "output"),
+        weight_words=_weight_words(request, labels, deviation, certificate.route in AT_THE_END),
         noise_words=_noise_words(certificate, deviation),
-        noise_exact=certificate.route == "output",
+        noise_exact=certificate.route in AT_THE_END,
         menu=tuple(
             MenuLine(choice.route, choice.theorem, choice.mechanism, choice.alpha, choice.cost, choice.verdict)
             for choice in argument.menu
@@ -183,8 +189,10 @@ def noise_of_a_weight(certificate: Certificate) -> float | None:
     argument = certificate.argument
     loss = losses.named(certificate.request.loss)
     share = math.sqrt(loss.free_outputs / loss.outputs)
-    if certificate.route == "output":
-        return share * argument.noise_deviation
+    if certificate.route in AT_THE_END:
+        # What masks hid in training is made up for after the noise (B6).
+        kept = 1.0 if argument.recipe is None else 1 - argument.recipe.dropout
+        return kept * share * argument.noise_deviation
     if certificate.route == "objective":
         moved = argument.noise_deviation / (certificate.n_samples * argument.constants.strong_convexity)
         finishing = named(FINISHING_LAW).deviation(argument.procedure.finishing_scale, argument.dimension)
@@ -228,7 +236,7 @@ def _whole_curve(request: Request) -> Curve:
 def _errors(certificate: Certificate) -> ErrorBounds:
     """Return what noise on the weights certifies around the claim: the only route with a certified bound."""
     own = certificate.route == "output"
-    request = certificate.request if own else replace(certificate.request, mechanism="output")
+    request = certificate.request if own else replace(certificate.request, mechanism="output", recipe=None)
     try:
         reference = certificate if own else Certificate.issue(request)
     except EquipoiseError:
@@ -297,6 +305,9 @@ def _statements(certificate: Certificate, confidence: float) -> tuple[Statement,
 def _modelled(certificate: Certificate, places: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Return the modelled cost of the release's own route over epsilon, if it can be asked for by its name."""
     request, route = certificate.request, certificate.route
+    if not members()[route].minimises:
+        # A descent with other noise would take other steps, and long runs take seconds to calibrate.
+        return ()
     asked = request.mechanism if request.mechanism.startswith(route) else route
     found: dict[float, float] = {}
     for place in places:
@@ -380,7 +391,7 @@ def _weight_words(request: Request, classes: Sequence[Label], deviation: float |
 def _noise_words(certificate: Certificate, deviation: float | None) -> str:
     argument, procedure = certificate.argument, certificate.argument.procedure
     inside = f"{argument.noise_deviation:.4g}"
-    if certificate.route == "output":
+    if certificate.route in AT_THE_END:
         return (
             f"Each released weight carries noise of standard deviation {deviation:.4g}, exactly, whatever the rows "
             "are. The shaded band reaches two deviations to either side of zero: a weight within it cannot be told "
@@ -396,6 +407,8 @@ def _noise_words(certificate: Certificate, deviation: float | None) -> str:
         "noisy-gradient": f"each coordinate of every one of {procedure.steps:,} gradients",
         "sufficient-statistics": f"each of {argument.dimension:,} sums of products of columns",
         "functional": f"each of {argument.dimension:,} coefficients of the objective",
+        "noisy-sgd": "each coordinate of the gradient of every step",
+        "phased": f"each weight of the first of {len(procedure.phases)} phases, and less in every later one",
     }
     place = places.get(certificate.route, "what was computed from the rows")
     return (

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.artifact import manifest
 from equipoise.artifact.model_file import read_record, record_of, restored
 from equipoise.artifact.staging import Staging
-from equipoise.errors import EquipoiseError, ReleaseUnreadable
+from equipoise.errors import EquipoiseError, InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.learn.encoder import Encoder
 from equipoise.learn.schema import Schema
@@ -34,6 +34,13 @@ class Spends:
 
 def files_of(model: PrivateLinearModel, spends: Spends | None = None) -> dict[str, str]:
     """Return the files of a release by name: functions of the certificate, the schema and the released weights."""
+    if not isinstance(model, PrivateLinearModel):
+        # The page and the files of a release tell of one training; a search's claim is about several.
+        raise InvalidParameter(
+            "a fitted private model, for whose certificate there are pages",
+            f"a {type(model).__name__}",
+            "keep certificate_.to_json(), coef_ and intercept_ of a search, or to_sklearn(), by hand",
+        )
     check_is_fitted(model, "certificate_")
     record = record_of(model, _encoded_names(model))
     files = {MODEL: record.to_json(), CERTIFICATE: model.certificate_.to_json(), REPORT: report_of(model, spends)}

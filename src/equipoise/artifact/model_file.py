@@ -28,7 +28,7 @@ class Setting:
     """One parameter of a constructor that the certificate does not carry by that name."""
 
     name: str
-    value: float | str | None
+    value: float | int | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +123,28 @@ def _unfitted(record: ModelRecord, certificate: Certificate, facts: Domain | Sch
     kind = model_named(record.model)
     if not settings.keys() <= set(kind._get_param_names()) - _KEPT_ELSEWHERE:
         raise _strangers("settings that the model does not have")
-    model = kind(
-        epsilon=request.budget.epsilon,
-        delta=request.budget.delta,
-        domain=facts,
-        alpha=request.alpha,
-        mechanism=request.mechanism,
-        fit_intercept=request.intercept > 0,
-        public_seed=request.public_seed,
+    known = {
+        "epsilon": request.budget.epsilon,
+        "delta": request.budget.delta,
+        "domain": facts,
+        "alpha": request.alpha,
+        "mechanism": request.mechanism,
+        "fit_intercept": request.intercept > 0,
+        "public_seed": request.public_seed,
         **settings,
-    )
+    }
+    # Descents of some kinds choose neither a ridge nor a mechanism.
+    model = kind(**{name: value for name, value in known.items() if name in kind._get_param_names()})
     try:
         asked = model._request(request.n_samples, request.n_features)
     except EquipoiseError as error:
         raise _strangers(f"settings that ask for no certificate ({error.found})") from None
-    if (asked.loss, asked.penalty, asked.intercept, asked.domain) != (
+    if (asked.loss, asked.penalty, asked.intercept, asked.domain, asked.recipe) != (
         request.loss,
         request.penalty,
         request.intercept,
         request.domain,
+        request.recipe,
     ):
         raise _strangers("a model that asks for another certificate")
     return model

@@ -1,5 +1,6 @@
 """`equipoise bounds`: what every theorem says about a problem."""
 
+import dataclasses
 import json
 from typing import Annotated
 
@@ -8,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
+from equipoise.cli.recipe_options import RecipeText, read_recipe
+from equipoise.errors import InvalidParameter
 from equipoise.proof import theorems
 from equipoise.proof.document import to_plain
 from equipoise.proof.stability import bounds
@@ -29,6 +32,7 @@ def command(
     tolerance: Annotated[
         float, typer.Option(help="The gradient norm at which the solver stops; 0 for the exact minimiser.")
     ] = 0.0,
+    recipe: RecipeText = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show how far the weights can move when one row is replaced, by every theorem."""
@@ -36,7 +40,12 @@ def command(
         classes = "0,1"
     domain = read_domain(row_norm, classes, labels, radius)
     problem = Problem(losses.named(loss), penalties.named(penalty, alpha), domain, intercept)
-    answers = bounds(problem, Recipe(tolerance), n_samples, n_features)
+    entries = read_recipe(recipe)
+    if foreign := entries.keys() - {field.name for field in dataclasses.fields(Recipe)}:
+        remedy = "use the options --radius, --loss and --penalty"
+        raise InvalidParameter("entries of a recipe", ", ".join(sorted(foreign)), remedy)
+    how = Recipe(tolerance, **entries)
+    answers = bounds(problem, how, n_samples, n_features)
     if as_json:
         print(json.dumps([to_plain(answer) for answer in answers], indent=2))
         return
@@ -49,6 +58,8 @@ def command(
     for answer in answers:
         theorem = known[answer.theorem.removesuffix("+A4")]
         value = "-" if answer.value is None else f"{answer.value:.6g}"
+        if answer.law:
+            value = f"{answer.typical:.6g} on average"
         missing = "; ".join(f"{hypothesis.claim}: {hypothesis.remedy}" for hypothesis in answer.missing)
         table.add_row(answer.theorem, value, "yes" if answer.certifies else "no", missing or theorem.statement)
     Console().print(table)

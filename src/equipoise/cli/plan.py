@@ -8,6 +8,7 @@ import typer
 from equipoise.artifact.staging import new_file
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
+from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.estimators.catalogue import model_named
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.proof.certificate import Certificate
@@ -26,6 +27,7 @@ def command(
     radius: Radius = None,
     alpha: Alpha = "public",
     mechanism: Mechanism = "auto",
+    recipe: RecipeText = "",
     intercept: Intercept = True,
     out: Annotated[
         Path | None, typer.Option(help="Also write the certificate as JSON; an existing file is kept.")
@@ -36,14 +38,16 @@ def command(
     kind = model_named(model)
     if classes is None and labels is None and issubclass(kind, PrivateClassifier):
         classes = "0,1"
-    face = kind(
-        epsilon=epsilon,
-        delta=delta,
-        domain=read_domain(row_norm, classes, labels, radius),
-        alpha=read_alpha(alpha),
-        mechanism=mechanism,
-        fit_intercept=intercept,
-    )
+    wanted = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "domain": read_domain(row_norm, classes, labels, radius),
+        "alpha": read_alpha(alpha),
+        "mechanism": mechanism,
+        "fit_intercept": intercept,
+        **read_recipe(recipe),
+    }
+    face = kind(**for_model(kind, wanted))
     certificate = face.plan(n_samples, n_features)
     print(certificate.to_json() if as_json else _in_words(certificate), end="")
     if out is not None:

@@ -14,6 +14,7 @@ from equipoise.artifact.staging import Staging
 from equipoise.cli.ledger_state import recorded
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
+from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.errors import OutputRefused, ReleaseNotWritten
 from equipoise.estimators.catalogue import model_named
 from equipoise.learn.encoded import encoded_table
@@ -36,6 +37,7 @@ def command(
     ] = None,
     alpha: Alpha = "public",
     mechanism: Mechanism = "auto",
+    recipe: RecipeText = "",
     intercept: Intercept = True,
     public_seed: Annotated[int, typer.Option(help="The seed of public coins; recorded.")] = 0,
     delimiter: Delimiter = ",",
@@ -48,16 +50,19 @@ def command(
     facts = Schema.from_toml(schema)
     if private_bounds is not None:
         facts = facts.with_private_bounds(private_bounds)
-    face = model_named(model)(
-        epsilon=epsilon,
-        delta=delta,
-        domain=facts,
-        alpha=read_alpha(alpha),
-        mechanism=mechanism,
-        fit_intercept=intercept,
-        public_seed=public_seed,
-        ledger=ledger,
-    )
+    kind = model_named(model)
+    wanted = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "domain": facts,
+        "alpha": read_alpha(alpha),
+        "mechanism": mechanism,
+        "fit_intercept": intercept,
+        "public_seed": public_seed,
+        "ledger": ledger,
+        **read_recipe(recipe),
+    }
+    face = kind(**for_model(kind, wanted))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     planned = face.plan()
     table = open_table(data, delimiter)

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.catalogue import model_named
 from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.estimators.descending import DescendingModel
 from equipoise.learn.tables import Unread, feature_table, target_column
+from equipoise.proof import mechanisms
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import SeededSource
 from equipoise.release import release
+from equipoise.release.sgd import public_order
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
@@ -34,6 +38,10 @@ INSIDE = ("objective", *WEAKLY_PENALISED)
 L1_RATIO = 2e-4
 # The table has a row more than a batch, up to batches of 9,999; larger ones are refused as larger than the table.
 LONGEST_NUMBER = 4
+# Steps so short, in a ball so small, that no loss bends: a meeting with the row moves the weights as far as it can.
+DESCENT = {"alpha": 0.0, "passes": 1, "batch_size": 1, "step": 1e-5, "average": "last", "radius": 0.02, "clip": None}
+# Noise in every step: a row is in half of the batches.
+SECRET_BATCH = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +75,8 @@ def worst_case(
     ('laplace', 4)
     """
     kind = model_named(model)
+    if issubclass(kind, DescendingModel):
+        return _descent(kind, mechanism, epsilon, delta, n_features)
     route, _, number = mechanism.partition(":")
     if route == "auto" and not number:
         chosen = _estimator(kind, STRONG, mechanism, epsilon, delta).plan(N_SAMPLES, n_features)
@@ -78,20 +88,51 @@ def worst_case(
     if route == "noisy-gradient" and number.isdecimal() and len(number) <= LONGEST_NUMBER:
         n_samples = max(N_SAMPLES, int(number) + 1)
     certificate = _estimator(kind, alpha, mechanism, epsilon, delta).plan(n_samples, n_features)
+    return _turned(certificate, 0)
+
+
+def _descent(
+    kind: type[PrivateLinearModel], mechanism: str, epsilon: float, delta: float, n_features: int
+) -> WorstCase:
+    """Return the worst case of a descent: the row is the first to be met, and belongs to the first of phases."""
+    parameters = inspect.signature(kind).parameters
+    own: dict[str, Any] = {name: value for name, value in DESCENT.items() if name in parameters}
+    laws = mechanisms.members() if "mechanism" in parameters else {}
+    if mechanism in laws:
+        own["mechanism"] = mechanism
+    if not laws and "batch_size" in parameters:
+        own["batch_size"] = SECRET_BATCH
+    estimator = kind(epsilon=epsilon, delta=delta, domain=_domain(kind), fit_intercept=False, random_state=0, **own)
+    certificate = estimator.plan(N_SAMPLES, n_features)
+    known = ("auto", certificate.route, *laws)
+    if mechanism not in known:
+        raise InvalidParameter(
+            f"a mechanism of {kind.__name__}", f"{mechanism!r:.80}", f"use one of {', '.join(known)}"
+        )
+    return _turned(certificate, int(public_order(N_SAMPLES, certificate.request.public_seed)[0]))
+
+
+def _turned(certificate: Certificate, place: int) -> WorstCase:
+    """Return the tables of one long row, turned round in the second, among rows of zeros."""
+    n_samples, n_features = certificate.n_samples, certificate.n_features
     rows = np.zeros((n_samples, n_features))
-    rows[0] = 1 / np.sqrt(n_features)
+    rows[place] = 1 / np.sqrt(n_features)
     labels = np.zeros(n_samples)
-    labels[0] = 1
-    if issubclass(kind, PrivateClassifier):
+    labels[place] = 1
+    if certificate.request.domain.classes is not None:
         labels = labels.astype(int)
     tables = feature_table(rows), feature_table(-rows)
     return WorstCase(certificate, tables, target_column(labels, n_samples))
 
 
+def _domain(kind: type[PrivateLinearModel]) -> Domain:
+    classifies = issubclass(kind, PrivateClassifier)
+    return Domain(1.0, classes=(0, 1)) if classifies else Domain(1.0, labels=(-1.0, 1.0))
+
+
 def _estimator(
     kind: type[PrivateLinearModel], alpha: float, mechanism: str, epsilon: float, delta: float
 ) -> PrivateLinearModel:
-    classifies = issubclass(kind, PrivateClassifier)
     own: dict[str, Any] = {}
     parameters = inspect.signature(kind).parameters
     if "l1_ratio" in parameters:
@@ -102,7 +143,7 @@ def _estimator(
     return kind(
         epsilon=epsilon,
         delta=delta,
-        domain=Domain(1.0, classes=(0, 1)) if classifies else Domain(1.0, labels=(-1.0, 1.0)),
+        domain=_domain(kind),
         alpha=alpha,
         mechanism=mechanism,
         fit_intercept=False,

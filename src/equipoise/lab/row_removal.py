@@ -7,6 +7,7 @@ from that of the models trained on all rows, in either direction.
 The module is not called like the function `removal`, since ``equipoise.lab.removal`` cannot name both.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -255,7 +256,7 @@ def removal(
 
 def _checked_fractions(fractions: Sequence[float]) -> tuple[float, ...]:
     shares = tuple(float(each) for each in fractions)
-    rising = all(low < high for low, high in zip(shares, shares[1:], strict=False))
+    rising = all(low < high for low, high in itertools.pairwise(shares))
     if not shares or not rising or not all(0 < each < 1 for each in shares):
         raise InvalidParameter("rising fractions above 0 and below 1", repr(shares), "pass fractions=(0.1, 0.3, 0.5)")
     return shares

@@ -13,8 +13,10 @@ import math
 from dataclasses import dataclass, replace
 
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
+from equipoise.proof import dropout
 from equipoise.proof.argument import Argument, derive
 from equipoise.proof.document import build, to_plain
+from equipoise.proof.dropout import ReleasedCurvature
 from equipoise.proof.explanation import explain
 from equipoise.proof.private_bounds import ReleasedBounds
 from equipoise.proof.request import Request
@@ -49,22 +51,28 @@ class Certificate:
     argument: Argument
     digest: str
     released_bounds: tuple[ReleasedBounds, ...] = ()
+    released_curvature: ReleasedCurvature | None = None
 
     @classmethod
     def issue(cls, request: Request) -> Certificate:
         """Derive the argument for a request and seal both."""
         argument = derive(request)
-        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, ()))
+        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, (), None))
 
     def with_bounds(self, released: tuple[ReleasedBounds, ...]) -> Certificate:
         """Return the certificate with the private bounds that were released on the way, sealed again."""
-        digest = _digest(self.schema_version, self.request, self.argument, released)
+        digest = _digest(self.schema_version, self.request, self.argument, released, self.released_curvature)
         return replace(self, digest=digest, released_bounds=released)
+
+    def with_curvature(self, released: ReleasedCurvature) -> Certificate:
+        """Return the certificate with the curvature that was released on the way, or refused, sealed again."""
+        digest = _digest(self.schema_version, self.request, self.argument, self.released_bounds, released)
+        return replace(self, digest=digest, released_curvature=released)
 
     @property
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
-        return _digest(self.schema_version, self.request, self.argument, ())
+        return _digest(self.schema_version, self.request, self.argument, (), None)
 
     @property
     def epsilon(self) -> float:
@@ -103,8 +111,12 @@ class Certificate:
 
     @property
     def sensitivity(self) -> float | None:
-        """The bound on the L2 distance of the weights, None where a mechanism has none."""
-        return self.argument.sensitivity
+        """The bound on the L2 distance of the weights, None where a mechanism has none.
+
+        Where a curvature was released, the bound that follows from it; before that, the worst case.
+        """
+        released = self.released_curvature
+        return self.argument.sensitivity if released is None else released.sensitivity
 
     @property
     def output_sensitivity(self) -> float:
@@ -130,8 +142,9 @@ class Certificate:
 
     @property
     def noise_scale(self) -> float:
-        """The scale of the mechanism's noise."""
-        return self.argument.noise_scale
+        """The scale of the mechanism's noise, by the released curvature where there is one."""
+        released = self.released_curvature
+        return self.argument.noise_scale if released is None else released.noise_scale
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -165,7 +178,7 @@ class Certificate:
 
     def explain(self) -> str:
         """Return the whole argument in plain words, with every number."""
-        return explain(self.request, self.argument, self.released_bounds)
+        return explain(self.request, self.argument, self.released_bounds, self.released_curvature)
 
     def __str__(self) -> str:
         """Return the explanation."""
@@ -179,7 +192,11 @@ class Certificate:
             return (f"request: no certificate follows from it ({error})",)
         faults = _differences("argument", to_plain(self.argument), to_plain(expected))
         faults += _wrong_bounds(self.request, self.released_bounds)
-        if self.digest != _digest(self.schema_version, self.request, self.argument, self.released_bounds):
+        rule, argument = expected.procedure.curvature, self.argument
+        faults += dropout.faults(rule, self.released_curvature, argument.mechanism, argument.dimension)
+        if self.digest != _digest(
+            self.schema_version, self.request, self.argument, self.released_bounds, self.released_curvature
+        ):
             faults.append("digest: a recorded field was changed after the certificate was made")
         return tuple(faults)
 
@@ -216,10 +233,17 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _digest(version: int, request: Request, argument: Argument, released: tuple[ReleasedBounds, ...]) -> str:
+def _digest(
+    version: int,
+    request: Request,
+    argument: Argument,
+    released: tuple[ReleasedBounds, ...],
+    curvature: ReleasedCurvature | None,
+) -> str:
     record = [version, to_plain(request, keep_defaults=False), to_plain(argument, keep_defaults=False)]
     # A plan releases nothing yet, and certificates without private bounds never do.
     record += [to_plain(released)] if released else []
+    record += [] if curvature is None else [to_plain(curvature)]
     text = json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

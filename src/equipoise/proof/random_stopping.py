@@ -75,6 +75,7 @@ def run_count(number: int, shape: int, gamma: float) -> int:
     return 1
 
 
+@lru_cache(maxsize=64)
 def _first_weight(shape: int, gamma: float) -> int:
     """Return P[K = 1] in units of ``2^-DRAW_BITS``, rounded down: gamma, or ``(1 - gamma)/ln(1/gamma)``."""
     if shape == 1:

@@ -21,8 +21,8 @@ CELLS = 4000
 class RenyiSampledCurve(Curve):
     """The curve of `steps` noisy gradients of secret batches with the `share` q of the rows, by Renyi divergences (C3).
 
-    Of order a, one step has divergence at most ``ln(1 + a (a - 1) q^2 I) / (a - 1)`` with ``I`` the integral over g >= 1
-    of ``(g'^(a-2) + g'^(-a-1)) delta_G(ln g; 1/z)``, ``g' = 1 + q (g - 1)``; divergences add up over steps.
+    Of order a, one step has divergence at most ``ln(1 + a (a - 1) q^2 I) / (a - 1)`` with ``I`` the integral over
+    g >= 1 of ``(g'^(a-2) + g'^(-a-1)) delta_G(ln g; 1/z)``, ``g' = 1 + q (g - 1)``; divergences add up over steps.
 
     Examples
     --------

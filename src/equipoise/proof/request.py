@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise.errors import InvalidParameter
+from equipoise.proof.dropout import Dropout
 from equipoise.proof.private_bounds import PrivateBounds
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe
@@ -47,6 +48,8 @@ class Request:
         The columns whose bounds are released first, and the part of the budget that pays for them.
     recipe : Recipe, optional
         How the weights descend; None where a solver minimises.
+    dropout : Dropout, optional
+        The masks of a dropout model, and the part of the budget that pays for the data's curvature.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Request:
     vouched: str = ""
     private_bounds: PrivateBounds | None = None
     recipe: Recipe | None = None
+    dropout: Dropout | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

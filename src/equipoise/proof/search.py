@@ -44,12 +44,12 @@ class SearchCertificate:
     def issue(cls, request: SearchRequest) -> SearchCertificate:
         """Derive the argument for a request and seal both."""
         argument = derive_search(request)
-        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, None))
+        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument))
 
     def with_choice(self, chosen: int) -> SearchCertificate:
         """Return the certificate with the candidate that was released, sealed again."""
-        digest = _digest(self.schema_version, self.request, self.argument, chosen)
-        return replace(self, digest=digest, chosen=chosen)
+        planned = self.digest if self.chosen is None else self.planned_digest
+        return replace(self, digest=_with_choice(planned, chosen), chosen=chosen)
 
     def training(self, place: int) -> Certificate:
         """Return what the training of one candidate needs. It carries no digest: by itself it claims nothing."""
@@ -59,7 +59,7 @@ class SearchCertificate:
     @property
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
-        return _digest(self.schema_version, self.request, self.argument, None)
+        return _digest(self.schema_version, self.request, self.argument)
 
     @property
     def epsilon(self) -> float:
@@ -158,7 +158,8 @@ class SearchCertificate:
         faults = _differences("argument", to_plain(self.argument), to_plain(expected))
         if self.chosen is not None and not 0 <= self.chosen < len(self.request.candidates):
             faults.append(f"chosen: {self.chosen} is no candidate's place")
-        if self.digest != _digest(self.schema_version, self.request, self.argument, self.chosen):
+        planned = self.planned_digest
+        if self.digest != (planned if self.chosen is None else _with_choice(planned, self.chosen)):
             faults.append("digest: a recorded field was changed after the certificate was made")
         return tuple(faults)
 
@@ -186,11 +187,14 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _digest(version: int, request: SearchRequest, argument: SearchArgument, chosen: int | None) -> str:
+def _digest(version: int, request: SearchRequest, argument: SearchArgument) -> str:
     record = [version, to_plain(request, keep_defaults=False), to_plain(argument, keep_defaults=False)]
-    record += [] if chosen is None else [chosen]
     text = json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _with_choice(planned_digest: str, chosen: int) -> str:
+    return hashlib.sha256(f"{planned_digest} {chosen}".encode()).hexdigest()
 
 
 def _number(value: float) -> str:

@@ -22,6 +22,7 @@ from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.proof.private_bounds import CANDIDATES, LEVELS, ReleasedBounds, ordered
 from equipoise.release.base import Carrier, Task
+from equipoise.release.dropout import in_force, release_curvature
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Label, Problem
@@ -128,7 +129,7 @@ def release(
     try:
         if unbounded is not None:
             certificate, table, target = _with_private_bounds(certificate, unbounded, source)
-        weights = _noisy_weights(certificate, table, target, classes, source, start)
+        weights, certificate = _carried_out(certificate, table, target, classes, source, start)
     except Exception:  # the cause may depend on rows, so it goes no further
         weights = None
     if weights is None:
@@ -184,6 +185,18 @@ def _noisy_weights(
     source: NoiseSource,
     start: Array | None,
 ) -> Array:
+    return _carried_out(certificate, table, target, classes, source, start)[0]
+
+
+def _carried_out(
+    certificate: Certificate,
+    table: Unread,
+    target: Unread,
+    classes: tuple[Label, ...],
+    source: NoiseSource,
+    start: Array | None,
+) -> tuple[Array, Certificate]:
+    """Return the noisy weights, and the certificate with the curvature that was released before them, if one was."""
     request, argument = certificate.request, certificate.argument
     problem = Problem(
         losses.named(argument.loss or request.loss),
@@ -201,9 +214,13 @@ def _noisy_weights(
         else:
             rows = projected_rows(table.read(), problem.domain, problem.intercept, columns)
         task = Task(problem, argument, rows, coded, source, start, request.public_seed)
+        if request.dropout is not None:
+            released = release_curvature(task)
+            certificate, task = certificate.with_curvature(released), in_force(task, released)
         carried = carriers()[argument.route].carry_out(task)
     weights = problem.loss.full(carried)
-    return weights if columns is None else np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
+    spread = weights if columns is None else np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
+    return spread, certificate
 
 
 @functools.cache

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.proof import mechanisms
 from equipoise.proof.request import Request
-from equipoise.proof.routes.base import PLAIN, Plan, Procedure, Route
+from equipoise.proof.routes.base import PLAIN, Phase, Plan, Procedure, Route
 from equipoise.vocabulary.discovery import discover, look_up, split_name
 
-__all__ = ["PLAIN", "Choice", "Plan", "Procedure", "Route", "choose", "members"]
+__all__ = ["PLAIN", "Choice", "Phase", "Plan", "Procedure", "Route", "choose", "members"]
 
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
@@ -49,7 +49,8 @@ def members() -> dict[str, type[Route]]:
 def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
     if request.recipe is not None:
-        known = {**dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), members()["sgd"]), **members()}
+        known = {name: route for name, route in members().items() if not route.minimises}
+        known |= dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), members()["sgd"])
         return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
     if request.mechanism in mechanisms.members():
         return next(members()["output"]().plans(request, None)), ()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from equipoise.errors import InvalidParameter
 from equipoise.proof.curves import Curve
+from equipoise.proof.dropout import CurvatureRule
 from equipoise.proof.mechanisms import Calibration
 from equipoise.proof.reference import Average
 from equipoise.proof.request import Request
@@ -59,6 +60,8 @@ class Procedure:
         Whether the noise of the steps comes from a cryptographic stream, in double precision.
     phases : tuple of Phase
         Phased localisation: what each phase does, in order.
+    curvature : CurvatureRule, optional
+        Dropout: how the data's curvature is released first, and what follows from it.
     """
 
     clip: float | None = None
@@ -75,6 +78,7 @@ class Procedure:
     projection: int = 0
     stream: bool = False
     phases: tuple[Phase, ...] = ()
+    curvature: CurvatureRule | None = None
 
 
 # Nothing beyond minimising and adding noise.

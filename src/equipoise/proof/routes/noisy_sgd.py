@@ -14,11 +14,10 @@ from equipoise.proof.renyi import RenyiSampledCurve, renyi_multiplier
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.routes.noisy_gradient import PricedCurve
-from equipoise.proof.routes.sgd import asked_recipe, stake
+from equipoise.proof.routes.sgd import asked_recipe, constants_in_ball, stake
 from equipoise.proof.subsampling import MOST_STEPS, SampledGaussianCurve, smallest_multiplier
 from equipoise.proof.theorems.approximate import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN
 from equipoise.proof.theorems.descent import UNIT
-from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Hypothesis, Problem, Recipe
 
 # Up to this many normal numbers come from OpenDP's exact sampler; more come from the stream.
@@ -54,7 +53,7 @@ class NoisyDescent(Route):
         problem = _problem(request)
         imagined = of_problem(problem, request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm
-        facts = _constants(problem, asked, radius)
+        facts = constants_in_ball(problem, asked, radius)
         hypotheses = _hypotheses(request, problem, asked, facts)
         if missing := [hypothesis for hypothesis in hypotheses if not hypothesis.holds]:
             remedies = "; ".join(hypothesis.remedy for hypothesis in missing)
@@ -121,13 +120,6 @@ def _problem(request: Request) -> Problem:
     if isinstance(request.alpha, str):
         raise InvalidParameter("a ridge for noise in every step", f"alpha={request.alpha!r}", "pass alpha=0.0")
     return request.problem(request.alpha)
-
-
-def _constants(problem: Problem, recipe: Recipe, radius: float) -> Constants:
-    facts = constants(problem, radius)
-    clip = math.inf if recipe.clip is None else recipe.clip
-    lipschitz = min(clip, facts.lipschitz)
-    return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
 
 
 def _sensitivity(recipe: Recipe, facts: Constants, dimension: int) -> float:

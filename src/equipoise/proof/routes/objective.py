@@ -18,8 +18,8 @@ from equipoise.proof.theorems.approximate import ROUNDING_MARGIN
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
-from equipoise.vocabulary.numbers import LARGEST, SMALLEST, require_number
 from equipoise.vocabulary.losses import Loss
+from equipoise.vocabulary.numbers import LARGEST, SMALLEST, require_number
 
 LAWS = ("spherical-laplace", "gaussian")
 FINISHING_LAW = "spherical-laplace"

@@ -12,7 +12,7 @@ from equipoise.proof.public_alpha import guessed_norm
 from equipoise.proof.reference import of_problem
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Phase, Plan, Procedure, Route
-from equipoise.proof.routes.sgd import asked_recipe, stake
+from equipoise.proof.routes.sgd import asked_recipe, constants_in_ball, stake
 from equipoise.proof.theorems import smallest
 from equipoise.proof.theorems.descent import longest_steady
 from equipoise.vocabulary import penalties
@@ -32,7 +32,7 @@ class ParallelCurve(Curve):
 
 
 class Phased(Route):
-    """Phase i meets ``n / 2^i`` fresh rows with steps ``4^-i`` times as long, and starts where the last one was released.
+    """Phase i meets ``n / 2^i`` fresh rows with steps ``4^-i`` times as long, and starts where the last was released.
 
     One pass of averaged SGD for a smooth loss, a minimiser around the start for one with corners.
     """
@@ -47,9 +47,13 @@ class Phased(Route):
         problem = request.problem(0.0)
         dimension = problem.dimension(request.n_features)
         radius = problem.domain.radius or REACH * of_problem(problem, request.n_features).norm
-        facts = constants(problem, radius)
+        facts = constants_in_ball(problem, asked, radius)
         smooth = math.isfinite(facts.smoothness)
-        unit = quietest(1.0, dimension, request.budget, "auto").deviation
+        if not smooth and facts.lipschitz < constants(problem, radius).lipschitz:
+            found = f"clip={asked.clip:g} with the {problem.loss.id} loss"
+            raise InvalidParameter("a clip for smooth losses only: phases of others minimise", found, "pass clip=None")
+        quiet = quietest(1.0, dimension, request.budget, "auto")
+        law, unit = named(quiet.mechanism), quiet.deviation
         length = _length(asked, problem, facts, unit, request)
         if smooth and length / 4 > longest_steady(facts):
             limit = 4 * longest_steady(facts)
@@ -61,10 +65,9 @@ class Phased(Route):
         phases, bounds, curves = [], [], []
         for number in range(1, request.n_samples.bit_length()):
             rows = request.n_samples >> number
-            situation = _situation(problem, facts, rows, length / 4**number, request)
+            situation = _situation(problem, asked, facts, rows, length / 4**number, request)
             bound = smallest(situation)
-            noise = quietest(bound.sensitivity, dimension, request.budget, "auto")
-            law = named(noise.mechanism)
+            noise = quietest(bound.sensitivity, dimension, request.budget, law.id)
             alpha = 0.0 if smooth else situation.problem.penalty.alpha
             tolerance = situation.recipe.tolerance
             phases.append(Phase(rows, length / 4**number, bound.sensitivity, noise.scale, alpha, tolerance))
@@ -84,7 +87,7 @@ class Phased(Route):
             sensitivity=first.sensitivity,
             dimension=dimension,
             candidates=calibrations(first.sensitivity, dimension, request.budget, "auto"),
-            mechanism=noise.mechanism,
+            mechanism=law.id,
             noise_scale=first.noise_scale,
             noise_deviation=law.deviation(first.noise_scale, dimension),
             curve=ParallelCurve(tuple(curves)),
@@ -96,16 +99,16 @@ class Phased(Route):
         )
 
 
-def _situation(problem: Problem, facts: Constants, rows: int, length: float, request: Request) -> Setting:
+def _situation(
+    problem: Problem, asked: Recipe, facts: Constants, rows: int, length: float, request: Request
+) -> Setting:
     """Return what a theorem sees of one phase."""
     if math.isfinite(facts.smoothness):
-        recipe = Recipe(passes=1, step=length, average="uniform")
+        recipe = Recipe(passes=1, step=length, average="uniform", clip=asked.clip)
         return Setting(problem, recipe, rows, request.n_features, facts)
     alpha = 1 / (length * rows)
     # The ball of the start is no constraint of the phase, whose minimiser can lie outside of it.
-    free = Problem(
-        problem.loss, penalties.named("l2", alpha), replace(problem.domain, radius=None), problem.intercept
-    )
+    free = Problem(problem.loss, penalties.named("l2", alpha), replace(problem.domain, radius=None), problem.intercept)
     around = constants(free, facts.radius + facts.lipschitz / alpha)
     dimension = problem.dimension(request.n_features)
     recipe = Recipe(public_tolerance(around, rows, dimension, request.budget.epsilon))

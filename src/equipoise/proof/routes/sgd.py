@@ -17,8 +17,8 @@ from equipoise.proof.request import Request
 from equipoise.proof.routes.base import PLAIN, Plan, Route
 from equipoise.proof.theorems import bounds, refusal
 from equipoise.proof.theorems.descent import longest_steady
-from equipoise.vocabulary.constants import masked, setting, settled
-from equipoise.vocabulary.facts import Bound, Problem, Recipe, Setting
+from equipoise.vocabulary.constants import constants, masked, setting, settled
+from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe, Setting
 
 # The step lengths that step="public" chooses from: half octaves below the longest that is considered.
 LENGTHS = tuple(2.0 ** (-half / 2) for half in range(33))
@@ -107,6 +107,13 @@ def ridge(request: Request) -> float:
     return public_alpha(replace(request, recipe=None, mechanism="output"))
 
 
+def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Constants:
+    """Return the constants over a ball, for gradients that are shortened to the recipe's clip (B7)."""
+    facts = constants(problem, radius)
+    lipschitz = min(math.inf if recipe.clip is None else recipe.clip, facts.lipschitz)
+    return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
+
+
 def stake(problem: Problem) -> float:
     """Return what a model that says nothing could lose: the steepest slope times the guessed predictions."""
     reach = guessed_norm(problem) * problem.row_norm
@@ -156,7 +163,7 @@ def _with_length(request: Request, problem: Problem, recipe: Recipe) -> Recipe:
 
 
 def longest_considered(problem: Problem) -> float:
-    """Return half of the longest steady step; with corners, the step that turns a prediction by one unit of evidence."""
+    """Return half of the longest steady step; with corners, one that turns a prediction by a unit of evidence."""
     smoothness, ridge_strength = problem.loss.curvature_bound() * problem.row_norm**2, problem.penalty.smoothness()
     if math.isfinite(smoothness):
         return 1 / (smoothness + ridge_strength)
@@ -169,8 +176,8 @@ def longest_considered(problem: Problem) -> float:
 def modelled_share(situation: Setting, deviation: float, imagined: Reference) -> float:
     """Return the modelled cost of a descent with noise of this deviation at its end (reference.py).
 
-    Along a direction of curvature h the t-th weights fall short by ``(1 - step (h + alpha))^t``, and what is left of the
-    batches' own noise is ``step / (2 b)`` in units of evidence, which averaging removes.
+    Along a direction of curvature h the t-th weights fall short by ``(1 - step (h + alpha))^t``, and what is left of
+    the batches' own noise is ``step / (2 b)`` in units of evidence, which averaging removes.
     """
     recipe, ridge_strength = situation.recipe, situation.constants.strong_convexity
     steps, length = recipe.steps(situation.n_samples), recipe.length

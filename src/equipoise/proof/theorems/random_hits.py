@@ -59,8 +59,8 @@ def trials(setting: Setting) -> tuple[int, float]:
 def likely(count: int, chance: float) -> tuple[int, list[float]]:
     """Return the lowest likely number of successes and the chances from there on; those below count as that number.
 
-    Each follows from the one before, ``p_(h+1) = p_h (count - h) / (h + 1) chance / (1 - chance)``, in logarithms, whose
-    sum loses far less than differences of log-gammas (docs/proofs/B5.md).
+    Each follows from the one before, ``p_(h+1) = p_h (count - h) / (h + 1) chance / (1 - chance)``, in logarithms,
+    whose sum loses far less than differences of log-gammas (docs/proofs/B5.md).
 
     Examples
     --------

@@ -148,10 +148,12 @@ def shares(found: Measured) -> Iterator[Claim]:
 
 def histogram(found: Measured) -> Iterator[Claim]:
     """Yield the claim that a histogram is like the functional mechanism."""
-    ratio = found.scores["histogram"].squared[EPSILONS.index(1.0)] / found.squared("printed-functional", 1.0).value
+    step = EPSILONS.index(1.0)
+    # A few models of the functional mechanism carry its mean, so that medians are compared.
+    ratio = found.scores["histogram"].squared[step] / float(np.median(found.scores["printed-functional"].squared[step]))
     yield _claim(
         "section-5.2.histogram", "Section 5.2", 1.0, mean(ratio), 0.25,
-        "projected histogram: error over that of the functional mechanism at epsilon 1",
+        "projected histogram: mean error over the median of the functional mechanism at epsilon 1",
         "the paper quotes Fredrikson et al., whose grid is not known; this one is coarse and public (10,368 cells), "
         "and a coarse histogram does far better",
     )  # fmt: skip

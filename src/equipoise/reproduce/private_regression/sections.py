@@ -8,6 +8,7 @@ from equipoise.reproduce.private_regression import figures, measure
 from equipoise.reproduce.private_regression.consequences import (
     ATTACKED_EPSILONS,
     MEMBER_EPSILON,
+    TRUE_DOSE,
     Consequences,
 )
 from equipoise.reproduce.private_regression.measure import EPSILONS, Measured
@@ -67,7 +68,8 @@ def summary(found: Measured, effects: Consequences) -> Section:
         "What it did to risk, in a simulation that adjusts doses by the INR as a clinic does: at epsilon 1 the time in "
         f"the therapeutic range is {_percent(treated.time_in_range)}, without noise "
         f"{_percent(effects.reference.time_in_range)}; the risk of stroke is {_text(treated.risks['stroke'])} times, "
-        f"of bleeding {_text(treated.risks['bleeding'])} times that without noise."
+        f"of bleeding {_text(treated.risks['bleeding'])} times that without noise. It is a rough guide: on the dose "
+        f"that each patient in truth needed it gives {_percent(effects.controls[TRUE_DOSE].time_in_range)} in range."
     )
     unknown = effects.inversions[f"default, epsilon {SHOWN:g}", "never seen"]
     known = effects.inversions[f"default, epsilon {SHOWN:g}", "trained on"]
@@ -134,8 +136,9 @@ def accuracy(found: Measured) -> Section:
     table = Table(header, rows, "Mean squared error by epsilon", texts=("promise",))
     words = (
         "The paper's mechanisms as printed stand beside their corrected forms. Corrected output and objective "
-        "perturbation keep the paper's parameters, so that the difference is the constant's alone; predictions are "
-        "clipped to the public range, which is free. The default has an intercept and a ridge from public facts.",
+        "perturbation keep the paper's parameters. Two things differ: the constant, and that predictions are clipped "
+        "to the public range, which is free and alone bounds an error that is in the thousands as printed. The default "
+        "has an intercept and a ridge from public facts.",
         "The oracle is chosen on the test rows, over the paper's grid. It shows what a lucky choice would do, and is "
         "not private.",
     )
@@ -167,8 +170,8 @@ def clinical(effects: Consequences) -> Section:
     table = Table(
         ("starting dose", "time in range", "mortality", "bleeding", "stroke"), rows,
         "Controls: how much the simulation can see",
-        "Risks relative to the model without noise. If the true dose and one dose for everybody come out alike, the "
-        "simulation cannot tell good doses from bad ones, and Figure 3 says little.",
+        "Risks relative to the model without noise. Where the true dose does no better than a model's, the simulated "
+        "patients are not those of the table, and Figure 3 says little about dose errors.",
     )  # fmt: skip
     words = (
         "Simulated patients start on the predicted dose; a clinic adjusts it by the INR. The pharmacology and the "

@@ -95,6 +95,11 @@ class Prepared:
         return len(self.features)
 
     @property
+    def most_frequent(self) -> float:
+        """The share of the test rows that are of their most frequent class."""
+        return float(np.bincount(self.test_labels).max() / len(self.test_labels))
+
+    @property
     def outputs(self) -> int:
         """How many linear classifiers there are: one for two classes, otherwise one a class."""
         return 1 if self.classes == 2 else self.classes
@@ -202,6 +207,6 @@ def khan(folder: Path) -> Source:
     return _source(KHAN, "khan", genes, np.asarray(table["tumour"].to_numpy(), np.float64), remark)
 
 
-NAMES = {"adult": "Adult", "lastfm": "LastFM Asia", "khan": "Gene expression (Khan)"}
+NAMES = {"adult": "Adult", "lastfm": "LastFM Asia", "khan": "Khan (genes)"}
 SOURCES: tuple[Callable[[Path], Source], ...] = (adult, lastfm, khan)
 PREPARATIONS: dict[str, Callable[[Source, Split], Prepared]] = {"paper": as_the_paper, "public": by_public_rules}

@@ -1,0 +1,213 @@
+"""Speed of the compiled loops of stochastic descent, every ratio measured in one run, turn by turn.
+
+python benchmarks/sgd.py --data FOLDER --out docs
+
+Times are medians of several turns on one core. Compiling is left out of them and printed apart; so is the making of the
+orders, which are public.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import pyarrow.parquet as parquet
+from numpy.typing import NDArray
+from prepared import COVERTYPE_HIGH, COVERTYPE_LOW, unit_rows
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import SGDClassifier
+from study import options, table_rows
+
+from equipoise.learn.rows import RowSource, row_source
+from equipoise.learn.stochastic import Run, run_noisy, run_passes
+from equipoise.proof.noise import ExactSource
+from equipoise.vocabulary import losses
+from equipoise.vocabulary.facts import Domain
+
+Array = NDArray[np.float64]
+
+TURNS = 7
+RIDGE, STEP = 1e-4, 0.1
+LOGISTIC = losses.named("logistic")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def medians(works: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Return the median of each work's answers; the works take turns, so that a busy machine slows all of them."""
+    turns = [{name: work() for name, work in works.items()} for _ in range(TURNS)]
+    return {name: float(np.median([turn[name] for turn in turns])) for name in works}
+
+
+def peer_pass(X: object, y: Array, passes: int) -> float:
+    """Return scikit-learn's time for a pass: many passes less one, so that what a fit costs besides falls out."""
+
+    def fit(count: int) -> None:
+        SGDClassifier(
+            loss="log_loss",
+            alpha=RIDGE,
+            learning_rate="constant",
+            eta0=STEP,
+            shuffle=True,
+            tol=None,
+            max_iter=count,
+            random_state=0,
+        ).fit(X, y)
+
+    return (seconds(lambda: fit(1 + passes)) - seconds(lambda: fit(1))) / passes
+
+
+def our_pass(rows: RowSource, y: Array, batch: int, orders: list[NDArray[np.int64]]) -> float:
+    """Return our time for a pass, in the same way; the orders are made before."""
+
+    def fit(count: int) -> None:
+        run = Run(batch, count * -(-rows.n_samples // batch), STEP, ridge=RIDGE)
+        run_passes(rows, y, LOGISTIC, run, orders[:count])
+
+    return (seconds(lambda: fit(len(orders))) - seconds(lambda: fit(1))) / (len(orders) - 1)
+
+
+def fresh_orders(n_samples: int, passes: int) -> list[NDArray[np.int64]]:
+    coins = np.random.default_rng(0)
+    return [coins.permutation(n_samples) for _ in range(passes)]
+
+
+def covertype_rows(folder: Path) -> tuple[Array, Array]:
+    """Return all rows of Covertype, class 2 against the others: public ranges to [-1, 1], unit rows."""
+    frame = parquet.read_table(folder / "covertype.parquet").to_pandas()
+    y = np.where(frame.pop("cover_type").to_numpy() == 2, 1.0, -1.0)
+    X = frame.to_numpy(float)
+    X[:, :10] = 2 * (X[:, :10] - COVERTYPE_LOW) / (COVERTYPE_HIGH - COVERTYPE_LOW) - 1
+    return unit_rows(X), y
+
+
+def dense(folder: Path) -> list[list[str]]:
+    X, y = covertype_rows(folder)
+    X = np.ascontiguousarray(X)
+    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+    orders = fresh_orders(len(y), 6)
+    compiling = seconds(lambda: our_pass(rows, y, 1, orders[:2]))
+    our_pass(rows, y, 256, orders[:2])
+    destination = np.empty_like(X)
+    found = medians(
+        {
+            "batch 1": lambda: our_pass(rows, y, 1, orders),
+            "scikit-learn": lambda: peer_pass(X, y, 3),
+            "batch 256": lambda: our_pass(rows, y, 256, orders),
+            "copy": lambda: float(np.median([seconds(lambda: np.copyto(destination, X)) for _ in range(5)])),
+            "order": lambda: seconds(lambda: fresh_orders(len(y), 1)),
+        }
+    )
+    shape = f"Covertype, {X.shape[0]:,} x {X.shape[1]}"
+    return [
+        [
+            shape,
+            "pass, batch 1",
+            f"{found['batch 1'] * 1e3:.0f} ms",
+            "scikit-learn",
+            ratio(found, "batch 1", "scikit-learn"),
+        ],
+        [shape, "pass, batch 256", f"{found['batch 256'] * 1e3:.0f} ms", "copy", ratio(found, "batch 256", "copy")],
+        [shape, "a fresh order", f"{found['order'] * 1e3:.0f} ms", "copy", ratio(found, "order", "copy")],
+        [shape, "first call, compiling or loading included", f"{compiling:.1f} s", "", ""],
+    ]
+
+
+def ratio(found: dict[str, float], ours: str, theirs: str) -> str:
+    return f"{found[ours] / found[theirs]:.2f} of {found[theirs] * 1e3:.0f} ms"
+
+
+def newsgroups(folder: Path) -> list[list[str]]:
+    frame = parquet.read_table(folder / "newsgroups20_bydate_6groups.parquet").to_pandas()
+    X = TfidfVectorizer(min_df=2).fit_transform(frame["text"])
+    y = np.where(frame["group"].str.startswith("sci"), 1.0, -1.0)
+    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+    orders = fresh_orders(len(y), 41)
+    our_pass(rows, y, 1, orders[:2])
+    found = medians({"ours": lambda: our_pass(rows, y, 1, orders), "scikit-learn": lambda: peer_pass(X, y, 20)})
+    shape = f"newsgroups, {X.shape[0]:,} x {X.shape[1]:,}, {X.nnz / X.shape[0]:.0f} a row"
+    time_of_pass = f"{found['ours'] * 1e3:.1f} ms"
+    return [[shape, "pass, batch 1", time_of_pass, "scikit-learn", ratio(found, "ours", "scikit-learn")]]
+
+
+def noisy(n_samples: int = 5_000, n_features: int = 50) -> list[list[str]]:
+    """Time as many noisy steps as the square of the rows, every number from the cryptographic stream."""
+    coins, source = np.random.default_rng(0), ExactSource()
+    X = unit_rows(coins.normal(size=(n_samples, n_features)))
+    y = np.sign(X[:, 0])
+    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.0)
+
+    def descend(steps: int) -> None:
+        run = Run(1, steps, 1e-3, average="uniform", radius=10.0)
+        run_noisy(rows, y, LOGISTIC, run, 5.0, lambda out: source.integers(n_samples, out), source.normals)
+
+    compiling = seconds(lambda: descend(10))
+    numbers = np.empty(2**16)
+    drawing = float(np.median([seconds(lambda: source.normals(numbers)) for _ in range(50)]))
+    steps = n_samples**2
+    whole = seconds(lambda: descend(steps))
+    shape = f"noisy SGD, {n_samples:,} x {n_features}"
+    return [
+        [shape, f"{steps / 1e6:.0f} million steps", f"{whole:.1f} s", "limit", f"{whole / 120:.2f} of 120 s"],
+        [shape, "first call, compiling or loading included", f"{compiling:.1f} s", "", ""],
+        ["cryptographic stream", "normal numbers", f"{len(numbers) / drawing / 1e6:.0f} million/s", "", ""],
+    ]
+
+
+def cost(sizes: Iterable[int] = (10_000, 100_000, 1_000_000, 10_000_000)) -> list[dict[str, float]]:
+    """Return the time of runs over tables of ten columns, for several numbers of rows and passes."""
+    coins, records = np.random.default_rng(0), []
+    for size in sizes:
+        X = coins.normal(size=(size, 10))
+        y = np.sign(X[:, 0])
+        rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+        orders = fresh_orders(size, 5)
+        for batch in (1, 256):
+            for passes in (1, 2, 5):
+                run = Run(batch, passes * -(-size // batch), STEP, ridge=RIDGE)
+                work = partial(run_passes, rows, y, LOGISTIC, run, orders)
+                turns = [seconds(work) for _ in range(3)]
+                records.append({"rows": size, "batch": batch, "passes": passes, "seconds": float(np.median(turns))})
+    return records
+
+
+def picture(records: list[dict[str, float]], path: str) -> None:
+    chart = (
+        alt.Chart(alt.Data(values=records))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("rows:Q", title="rows of ten columns").scale(type="log"),
+            y=alt.Y("seconds:Q", title="seconds on one core").scale(type="log"),
+            color=alt.Color("passes:N", title="passes"),
+            strokeDash=alt.StrokeDash("batch:N", title="batch"),
+        )
+        .properties(width=360, height=260)
+        .configure(font="sans-serif", background="white")
+    )
+    chart.save(path)
+
+
+if __name__ == "__main__":
+    chosen = options(__doc__ or "")
+    header = ["data", "work", "time", "against", "ratio"]
+    print(table_rows(header, [*dense(chosen.data), *newsgroups(chosen.data), *noisy()]))
+    records = cost()
+    picture(records, str(chosen.out / "sgd-cost.svg"))
+    print()
+    lines = [
+        [
+            f"{r['rows']:,}",
+            str(r["batch"]),
+            str(r["passes"]),
+            f"{r['seconds']:.4f}",
+            f"{1e9 * r['seconds'] / r['rows'] / r['passes']:.0f}",
+        ]
+        for r in records
+    ]
+    print(table_rows(["rows", "batch", "passes", "seconds", "ns a row and pass"], lines))

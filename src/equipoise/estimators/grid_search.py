@@ -1,0 +1,349 @@
+"""Private tuning: a search over parameters whose whole cost is in one certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from equipoise.errors import InvalidParameter, LedgerRefused, PlanMismatch
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.learn.schema import Schema
+from equipoise.proof.request import Request
+from equipoise.proof.search import SearchCertificate
+from equipoise.proof.selection import Candidate, Method, Parameter, SearchRequest, rows_to_train, run_budget
+from equipoise.release import noise_source
+from equipoise.release.search import search
+from equipoise.vocabulary.facts import Budget, Domain
+from equipoise.vocabulary.numbers import plain, require_number
+
+Array = NDArray[np.float64]
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+# What belongs to the search as a whole, and to no candidate.
+OWNED = ("epsilon", "delta", "random_state", "public_seed", "ledger")
+
+# Runs per candidate: so many are drawn that few candidates are missed (docs/tuning.md).
+RUNS_PER_CANDIDATE = 3.0
+
+# With delta > 0 runs are accounted for as Gaussians; these names leave the law of the noise open.
+OPEN_MECHANISMS = ("auto", "output", "gaussian")
+
+
+def _has(name: str) -> Callable[[Call], Call]:
+    """Show a method only where the estimator has one of that name."""
+
+    def check(search: Any) -> bool:
+        getattr(search.estimator, name)
+        return True
+
+    return cast("Callable[[Call], Call]", available_if(check))
+
+
+class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
+    """Searches over the parameters of a private model; training, scoring and choosing share one budget.
+
+    What comes out is one model with noisy weights and the name of the candidate that it is. There is no best score, no
+    table of results and no refit: each would be another look at the rows.
+
+    Parameters
+    ----------
+    estimator : a private model of this library
+        Its own epsilon, delta, random_state, public_seed and ledger stay at their defaults: the search brings them.
+    param_grid : dict, or list of dicts
+        Parameters and the values to try, as in scikit-learn's GridSearchCV. To be written down without a look at rows.
+    epsilon, delta : float
+        The budget of the whole search.
+    method : str
+        "chunks": every candidate is trained on rows of its own, with the whole budget (E5). "random-stopping": a secret
+        number of runs on the same rows, each with a part of the budget, of which the best is kept (E6).
+    score_bound : float, optional
+        The most that one row may count against a candidate. Left out, it is 1 for a classifier, whose errors count 0 or
+        1, and the square of half the target's range for a regressor, whose squared errors are clipped there. With a
+        schema the target's range is [-1, 1].
+    validation_share : float
+        The share of the rows that chooses and trains nothing.
+    shape : int, optional
+        For random stopping: 0 (default) draws a logarithmic number of runs, 1 a geometric one, which is seldom small
+        and costs more.
+    mean_runs : float, optional
+        For random stopping: the mean number of runs, three a candidate if left out.
+    random_state : int, optional
+        None draws from the operating system. A seed makes the run repeatable and unfit for release.
+    public_seed : int
+        Splits the rows and drives the candidates' public coins; recorded in the certificate.
+    ledger : str, optional
+        URL or name of the ledger that must admit the one spend before a row is read.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters of the chosen candidate, public once it is released.
+    coef_, intercept_, classes_
+        Its noisy weights and public labels, as the estimator shapes them.
+    certificate_ : SearchCertificate
+        The claim and its whole argument.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> X = np.linspace(-1, 1, 20_000)[:, None]
+    >>> ridge = eq.Ridge(domain=eq.Domain(row_norm=1.0, labels=(0.0, 10.0)))
+    >>> search = eq.PrivateGridSearch(ridge, {"alpha": [0.01, 100.0]}, epsilon=1.0, random_state=0)
+    >>> found = search.fit(X, 5 + 4 * X[:, 0])
+    >>> found.best_params_, bool(4.0 < found.predict([[0.0]])[0] < 6.0)
+    ({'alpha': 0.01}, True)
+    >>> found.certificate_.theorem, found.certificate_.epsilon, found.certificate_.verify()
+    ('E5', 1.0, ())
+    """
+
+    def __init__(
+        self,
+        estimator: PrivateLinearModel,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        method: Method = "chunks",
+        score_bound: float | None = None,
+        validation_share: float = 0.2,
+        shape: int | None = None,
+        mean_runs: float | None = None,
+        random_state: int | None = None,
+        public_seed: int = 0,
+        ledger: str | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.score_bound = score_bound
+        self.validation_share = validation_share
+        self.shape = shape
+        self.mean_runs = mean_runs
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
+
+    def plan(self, n_samples: int | None = None, n_features: int | None = None) -> SearchCertificate:
+        """Return the certificate that `fit` will carry, from public facts alone.
+
+        Afterwards `fit` refuses a table of any other shape. A schema declares both numbers, so that they can be left
+        out.
+        """
+        shape = self._candidates()[0][1]._intake().shape(n_samples, n_features)
+        self._planned = SearchCertificate.issue(self._request(*shape))
+        return self._planned
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Search on rows and release one model: the one spend is recorded first; values never raise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            As the estimator takes it.
+        y : array of shape (n_samples,)
+            Labels or targets. With a schema they may be left out, and are then a column of the table.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, y)
+        except BaseException:
+            # A failed fit leaves the object as it was: unfitted, or fitted with the earlier release.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any) -> Self:
+        candidates = self._candidates()
+        intake = candidates[0][1]._intake()
+        rows = intake.training(X, y)
+        certificate = self._certificate_for(*rows.features.shape)
+        intake.remember(self, X)
+        found = search(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
+        self.__dict__.pop("classes_", None)  # of an earlier fit
+        place = found.certificate.chosen or 0
+        parameters, model = candidates[place]
+        model._take(found.released)
+        self.best_params_ = parameters
+        self.coef_, self.intercept_ = model.coef_, model.intercept_
+        if hasattr(model, "classes_"):
+            self.classes_ = model.classes_
+        self.certificate_ = found.certificate
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the released model predicts for new rows."""
+        return self._model().predict(X)  # type: ignore[no-any-return]
+
+    @_has("decision_function")
+    def decision_function(self, X: Any) -> Array:
+        """Return the released model's scores of new rows, where it has them."""
+        return self._model().decision_function(X)  # type: ignore[no-any-return]
+
+    @_has("predict_proba")
+    def predict_proba(self, X: Any) -> Array:
+        """Return the released model's probability of every class, where it has them."""
+        return self._model().predict_proba(X)  # type: ignore[no-any-return]
+
+    @_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the released model's probability of every class, where it has them."""
+        return self._model().predict_log_proba(X)  # type: ignore[no-any-return]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score that the estimator has for other rows than those of the fit."""
+        return float(self._model().score(X, y))
+
+    def to_sklearn(self) -> Any:
+        """Return the released model as plain scikit-learn objects, which need this library no longer."""
+        return self._model().to_sklearn()
+
+    def _model(self) -> PrivateLinearModel:
+        """Return the released model as an estimator, for one call: nothing keeps a part's certificate."""
+        check_is_fitted(self, "certificate_")
+        model: PrivateLinearModel = clone(self.estimator).set_params(**self.best_params_)
+        training = self.certificate_.training(self.certificate_.chosen or 0)
+        classes = tuple(getattr(self, "classes_", np.array([])).tolist())
+        model._restore(training, classes, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
+        model.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        return model
+
+    def _candidates(self) -> list[tuple[dict[str, Any], PrivateLinearModel]]:
+        """Return every candidate's parameters and an unfitted estimator with them."""
+        if not isinstance(self.estimator, PrivateLinearModel):
+            found = f"an estimator of type {type(self.estimator).__name__}"
+            raise InvalidParameter("a private model of this library", found, "pass eq.Ridge(...), for example")
+        defaults = type(self.estimator)().get_params()
+        brought = [name for name in OWNED if getattr(self.estimator, name) != defaults[name]]
+        if brought:
+            raise InvalidParameter(
+                "an estimator that leaves its budget to the search",
+                f"an estimator with {', '.join(f'{name}={getattr(self.estimator, name)!r}' for name in brought)}",
+                f"pass {', '.join(brought)} to PrivateGridSearch and leave the estimator's own at the default",
+            )
+        try:
+            grid = list(ParameterGrid(self.param_grid))
+        except (TypeError, ValueError) as error:
+            raise InvalidParameter("a grid of parameters", str(error), 'pass {"alpha": [0.01, 0.1, 1.0]}') from None
+        names = sorted({name for parameters in grid for name in parameters})
+        unknown = [name for name in names if name not in defaults or name in OWNED]
+        if unknown:
+            found = f"{', '.join(unknown)} in the grid"
+            known = ", ".join(sorted(defaults.keys() - set(OWNED)))
+            raise InvalidParameter("parameters that a candidate may have", found, f"choose from {known}")
+        return [(parameters, clone(self.estimator).set_params(**parameters)) for parameters in grid]
+
+    def _certificate_for(self, n_samples: int, n_features: int) -> SearchCertificate:
+        planned: SearchCertificate | None = getattr(self, "_planned", None)
+        declared = any(isinstance(model.domain, Schema) for _, model in self._candidates())
+        if planned is None and self.ledger is not None and not declared:
+            raise LedgerRefused(
+                "a declared number of rows, since a ledger is bound",
+                "a fit that would take n from the data",
+                "call plan(n_samples=..., n_features=...) with the public numbers first",
+            )
+        if planned is not None and (n_samples, n_features) != (planned.n_samples, planned.n_features):
+            raise PlanMismatch(
+                f"the {planned.n_samples} rows and {planned.n_features} columns that were planned",
+                f"{n_samples} rows and {n_features} columns",
+                "plan again for this table, or pass the planned one: n is public and part of the claim",
+            )
+        request = self._request(n_samples, n_features)
+        if planned is not None and planned.request != request:
+            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
+        return planned or SearchCertificate.issue(request)
+
+    def _request(self, n_samples: int, n_features: int) -> SearchRequest:
+        models = self._candidates()
+        budget = Budget(self.epsilon, self.delta)
+        shape, mean_runs = self._stopping(len(models))
+        run = run_budget(self.method, budget, shape, mean_runs)
+        validation_rows = self._validation_rows(n_samples, len(models))
+        rows = max(1, rows_to_train(self.method, n_samples, validation_rows, len(models)))
+        candidates = tuple(
+            Candidate(
+                tuple(Parameter(name, _written(value)) for name, value in sorted(parameters.items())),
+                self._training(model, run, rows, n_features),
+            )
+            for parameters, model in models
+        )
+        domain = candidates[0].request.domain
+        bound = _usual_bound(domain) if self.score_bound is None else self.score_bound
+        return SearchRequest(
+            method=self.method,
+            candidates=candidates,
+            n_samples=n_samples,
+            n_features=n_features,
+            budget=budget,
+            validation_rows=validation_rows,
+            score_bound=require_number("score_bound", plain(bound), above=0.0, remedy="leave it out, or pass 1.0"),
+            public_seed=candidates[0].request.public_seed,
+            seeded=candidates[0].request.seeded,
+            ledger=candidates[0].request.ledger,
+            shape=shape,
+            mean_runs=mean_runs,
+        )
+
+    def _stopping(self, count: int) -> tuple[int, float]:
+        if self.method == "random-stopping":
+            shape = 0 if self.shape is None else self.shape
+            return shape, RUNS_PER_CANDIDATE * count if self.mean_runs is None else float(self.mean_runs)
+        if self.shape is not None or self.mean_runs is not None:
+            found = f"shape={self.shape!r}, mean_runs={self.mean_runs!r} with method={self.method!r}"
+            raise InvalidParameter(
+                "a number of runs only where runs are stopped at random", found, 'pass method="random-stopping"'
+            )
+        return 0, 0.0
+
+    def _validation_rows(self, n_samples: int, count: int) -> int:
+        remedy = "pass validation_share=0.2"
+        share = require_number("validation_share", plain(self.validation_share), above=0.0, remedy=remedy)
+        if share >= 1:
+            raise InvalidParameter("a validation_share below 1", f"validation_share={share!r}", remedy)
+        rows = max(1, round(share * n_samples))
+        # What does not divide evenly among chunks helps to choose.
+        return rows + (n_samples - rows) % count if self.method == "chunks" else rows
+
+    def _training(self, model: PrivateLinearModel, run: Budget, rows: int, n_features: int) -> Request:
+        """Return what one candidate asks for on its rows."""
+        model.set_params(
+            epsilon=run.epsilon,
+            delta=run.delta,
+            random_state=self.random_state,
+            public_seed=self.public_seed,
+            ledger=self.ledger,
+        )
+        if self.method == "random-stopping" and run.delta > 0 and model.mechanism in OPEN_MECHANISMS:
+            model.set_params(mechanism="gaussian")
+        return model._request(rows, n_features)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the estimator is, and that noise is drawn."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def _usual_bound(domain: Domain) -> float:
+    """Return 1 where errors are counted, and the squared error of a guess at the range's middle, at its worst."""
+    return 1.0 if domain.classes is not None else domain.label_bound**2
+
+
+def _written(value: object) -> bool | int | float | str | None:
+    """Return a parameter as a certificate writes it: plain numbers and texts as they are, anything else described."""
+    settled = plain(value)
+    return settled if settled is None or isinstance(settled, bool | int | float | str) else repr(settled)

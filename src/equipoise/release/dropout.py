@@ -1,0 +1,192 @@
+"""Dropout: release the data's curvature, solve the dropout objective, add the noise that the curvature leaves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigvalsh
+
+from equipoise.errors import PrivateFailure
+from equipoise.learn import solvers
+from equipoise.learn.problem import Objective
+from equipoise.learn.rows import DenseArrays, RowSource, SparseArrays
+from equipoise.proof.dropout import CurvatureRule, ReleasedCurvature, refused
+from equipoise.proof.mechanisms import named
+from equipoise.release.base import Array, Carrier, Task
+from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.vocabulary.penalties.l2 import L2
+
+# Masks have coins of their own, whatever else a public seed drives.
+MASK_COINS = 6
+
+
+class DroppingOut(Carrier):
+    """The argument of the task says which scale of noise the released curvature asks for; 0 after a refusal."""
+
+    id: ClassVar[str] = "dropout"
+
+    @classmethod
+    def carry_out(cls, task: Task) -> Array:
+        """Solve and add noise, or return weights of 0, which predict the public midpoint or the first class."""
+        argument, problem, rule = task.argument, task.problem, rule_of(task)
+        if argument.noise_scale == 0:
+            return np.zeros((1, task.rows.dimension))
+        if rule.masks == 0:
+            added = _squares(task.rows, problem.intercept) * (2 * (1 - rule.keep) / rule.keep)
+            objective = Objective(problem.loss, ColumnRidge(argument.alpha, added), task.rows, task.targets)
+        else:
+            rows = MaskedRows(task.rows, problem.intercept > 0, rule.keep, rule.masks, task.public_seed)
+            objective = Objective(problem.loss, problem.penalty, rows, rows.repeated(task.targets))
+        # The fallback is sized by the ridge alone, whatever was released (L6).
+        weights = solvers.suited(objective).solve(objective, task.target)
+        return named(argument.mechanism).release(weights, argument.noise_scale, task.source)[None, :]
+
+
+def rule_of(task: Task) -> CurvatureRule:
+    """Return the rule that was planned."""
+    rule = task.argument.procedure.curvature
+    if rule is None:
+        raise PrivateFailure
+    return rule
+
+
+def release_curvature(task: Task) -> ReleasedCurvature:
+    """Return the noisy lower bound on the data's curvature, or whether a proposal was confirmed (G4)."""
+    rule, argument = rule_of(task), task.argument
+    noisy = rule.noisy.drawn(curvature(task), task.source)
+    if rule.proposal is None:
+        return rule.settled(rule.noisy.low(noisy, rule.most), argument.mechanism, argument.dimension)
+    if not rule.noisy.passes(noisy, rule.proposal):
+        return refused(rule)
+    return rule.settled(rule.proposal, argument.mechanism, argument.dimension)
+
+
+def in_force(task: Task, released: ReleasedCurvature) -> Task:
+    """Return the task with the distance and the scale of noise that follow from a released curvature."""
+    argument = replace(task.argument, sensitivity=released.sensitivity, noise_scale=released.noise_scale)
+    return replace(task, argument=argument)
+
+
+def curvature(task: Task) -> float:
+    """Return the smallest eigenvalue of the mean of masked rows' products, before noise: private."""
+    rule, rows = rule_of(task), task.rows
+    if rule.masks == 0:
+        products = _products(rows)
+        added = _squares(rows, task.problem.intercept) * ((1 - rule.keep) / rule.keep)
+        products.flat[:: len(products) + 1] += added
+    else:
+        products = _products(MaskedRows(rows, task.problem.intercept > 0, rule.keep, rule.masks, task.public_seed))
+    return float(eigvalsh(products, subset_by_index=[0, 0])[0])
+
+
+def _products(rows: RowSource) -> Array:
+    """Return ``(1/n) sum x x'``."""
+    products = np.zeros((rows.dimension, rows.dimension))
+    for block, _ in rows.blocks():
+        products += rows.gram(block, np.ones(block.shape[0]))
+    return products / rows.n_samples
+
+
+def _squares(rows: RowSource, intercept: float) -> Array:
+    """Return the mean square of every column, 0 for the constant one, which is never dropped."""
+    squares = np.zeros(rows.dimension)
+    for block, _ in rows.blocks():
+        squares += np.asarray(block.multiply(block).sum(axis=0)).ravel() if sparse.issparse(block) else _own(block)
+    squares /= rows.n_samples
+    if intercept > 0:
+        squares[-1] = 0.0
+    return squares
+
+
+def _own(block: Array) -> Array:
+    own: Array = np.einsum("ij,ij->j", block, block)
+    return own
+
+
+@dataclass(frozen=True)
+class ColumnRidge(L2):
+    """A ridge and, for every column, what dropout adds: ``alpha/2 ||w||^2 + (1/2) sum_j added_j w_j^2`` (G1).
+
+    The added part depends on rows. It is part of the loss as theorems see it, and stands here because solvers meet it
+    as they meet a penalty.
+    """
+
+    added: Array
+
+    def value(self, weights: Array) -> float:
+        """Return both parts."""
+        return super().value(weights) + float(self.added @ weights**2) / 2
+
+    def gradient(self, weights: Array) -> Array:
+        """Return ``(alpha + added) w``."""
+        return super().gradient(weights) + self.added * weights
+
+    def add_curvature(self, hessian: Array) -> None:
+        """Add both to the diagonal."""
+        super().add_curvature(hessian)
+        hessian.flat[:: len(hessian) + 1] += self.added
+
+
+class MaskedRows(RowSource):
+    """Every row as many times as it has masks, each time with other columns dropped and the kept ones divided by q.
+
+    Masks belong to a row's place, not to its content, and come from the public seed. The constant column is kept.
+
+    Examples
+    --------
+    >>> from equipoise.learn.rows import Rows
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> rows = Rows(np.array([[0.3, 0.4]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> masked = MaskedRows(rows, True, keep=0.5, masks=3, public_seed=3)
+    >>> [block.tolist() for block, _ in masked.blocks()]
+    [[[0.0, 0.8, 0.5]], [[0.6, 0.8, 0.5]], [[0.6, 0.0, 0.5]]]
+    """
+
+    def __init__(self, rows: RowSource, constant: bool, keep: float, masks: int, public_seed: int) -> None:
+        self.n_samples = rows.n_samples * masks
+        self.dimension = rows.dimension
+        self._rows = rows
+        self._keep = keep
+        self._masks = masks
+        self._columns = rows.dimension - int(constant)
+        # Bits for all rows and masks: drawn once, and the same whoever repeats the fit.
+        coins = np.random.default_rng([public_seed, MASK_COINS])
+        self._bits = [
+            [np.packbits(coins.random((where.stop - where.start, self._columns)) < keep, axis=1) for _ in range(masks)]
+            for where in _places(rows)
+        ]
+
+    def blocks(self) -> Iterator[tuple[Any, slice]]:
+        """Yield every block of rows once for each mask."""
+        for (block, _), bits, places in zip(self._rows.blocks(), self._bits, _places(self._rows), strict=True):
+            count = places.stop - places.start
+            # The buffer of a dense block is used again for the next one, so every masked one is a copy.
+            for number, packed in enumerate(bits):
+                first = places.start * self._masks + number * count
+                yield self._masked(block, packed), slice(first, first + count)
+
+    def _masked(self, block: Any, packed: NDArray[np.uint8]) -> Any:
+        kept = np.unpackbits(packed, axis=1, count=self._columns).astype(np.float64)
+        kept /= self._keep
+        factors = np.hstack([kept, np.ones((len(kept), self.dimension - self._columns))])
+        return sparse.csr_array(block.multiply(factors)) if sparse.issparse(block) else block * factors
+
+    def repeated(self, targets: Array) -> Array:
+        """Return the targets in the order of the blocks."""
+        return np.concatenate([np.tile(targets[places], self._masks) for places in _places(self._rows)])
+
+    def gram(self, block: Any, curvatures: Array) -> Array:
+        """Return ``sum_i c_i x_i x_i'``, as the rows themselves do."""
+        return self._rows.gram(block, curvatures)
+
+    def arrays(self) -> DenseArrays | SparseArrays:
+        """Refuse: nothing descends along single masked rows."""
+        raise NotImplementedError
+
+
+def _places(rows: RowSource) -> list[slice]:
+    """Return the places of the rows' blocks, which are public."""
+    return [slice(start, min(start + BLOCK_ROWS, rows.n_samples)) for start in range(0, rows.n_samples, BLOCK_ROWS)]
