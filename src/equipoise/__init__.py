@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.ridge import Ridge
     from equipoise.estimators.schema_encoder import SchemaEncoder
     from equipoise.estimators.sgd import SGDClassifier, SGDRegressor
+    from equipoise.estimators.simplex_selector import SimplexSelector
     from equipoise.estimators.svm import LinearSVC
     from equipoise.learn.diagnosis import check_rows
     from equipoise.learn.files import open_table
@@ -55,6 +56,7 @@ __all__ = [
     "SGDRegressor",
     "Schema",
     "SchemaEncoder",
+    "SimplexSelector",
     "bounds",
     "check_rows",
     "errors",
@@ -103,6 +105,7 @@ _HOMES = {
     "Ridge": "equipoise.estimators.ridge",
     "Schema": "equipoise.learn.schema",
     "SchemaEncoder": "equipoise.estimators.schema_encoder",
+    "SimplexSelector": "equipoise.estimators.simplex_selector",
     "bounds": "equipoise.proof.stability",
     "check_rows": "equipoise.learn.diagnosis",
     "load": "equipoise.artifact.folder",

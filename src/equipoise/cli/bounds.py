@@ -33,6 +33,9 @@ def command(
         float, typer.Option(help="The gradient norm at which the solver stops; 0 for the exact minimiser.")
     ] = 0.0,
     recipe: RecipeText = "",
+    method: Annotated[
+        str, typer.Option(help="Another algorithm: heavy-ball:0.5, ranking, ... (docs/stable-algorithms.md).")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show how far the weights can move when one row is replaced, by every theorem."""
@@ -44,7 +47,7 @@ def command(
     if foreign := entries.keys() - {field.name for field in dataclasses.fields(Recipe)}:
         remedy = "use the options --radius, --loss and --penalty"
         raise InvalidParameter("entries of a recipe", ", ".join(sorted(foreign)), remedy)
-    how = Recipe(tolerance, **entries)
+    how = Recipe(tolerance, method=method, **entries)
     answers = bounds(problem, how, n_samples, n_features)
     if as_json:
         print(json.dumps([to_plain(answer) for answer in answers], indent=2))
@@ -56,10 +59,15 @@ def command(
     table.add_column("statement, or what is missing")
     known = theorems.members()
     for answer in answers:
-        theorem = known[answer.theorem.removesuffix("+A4")]
+        theorem = known.get(answer.theorem.removesuffix("+A4"))
         value = "-" if answer.value is None else f"{answer.value:.6g}"
         if answer.law:
             value = f"{answer.typical:.6g} on average"
         missing = "; ".join(f"{hypothesis.claim}: {hypothesis.remedy}" for hypothesis in answer.missing)
-        table.add_row(answer.theorem, value, "yes" if answer.certifies else "no", missing or theorem.statement)
+        table.add_row(
+            answer.theorem,
+            value,
+            "yes" if answer.certifies else "no",
+            missing or (theorem.statement if theorem else ""),
+        )
     Console().print(table)

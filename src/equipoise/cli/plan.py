@@ -1,5 +1,6 @@
 """`equipoise plan`: the whole argument before any data."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from equipoise.estimators.catalogue import model_named
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.risk import risk
+from equipoise.proof.trade_off import trade_off
+from equipoise.report.trade_off_page import trade_off_page
 
 
 def command(
@@ -31,6 +34,10 @@ def command(
     intercept: Intercept = True,
     out: Annotated[
         Path | None, typer.Option(help="Also write the certificate as JSON; an existing file is kept.")
+    ] = None,
+    curve: Annotated[
+        Path | None,
+        typer.Option(help="Also draw the errors of noise on the weights over alpha and epsilon, as one HTML page."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
 ) -> None:
@@ -53,6 +60,30 @@ def command(
     if out is not None:
         with new_file(out) as file:
             file.write(certificate.to_json())
+    if curve is not None:
+        with new_file(curve) as file:
+            file.write(_trade_off(certificate))
+
+
+def _trade_off(certificate: Certificate) -> str:
+    """Return the page of the trade-off around a plan."""
+    found = trade_off(certificate)
+    centre = found.certificate
+    facts = {
+        "loss": centre.request.loss,
+        "penalty": centre.request.penalty,
+        "n_samples": centre.n_samples,
+        "n_features": centre.n_features,
+        "epsilon": centre.epsilon,
+        "delta": centre.delta,
+        "alpha": centre.alpha,
+        "norm": found.norm,
+        "ceiling": found.ceiling,
+        "mechanism": centre.mechanism,
+        "planned": certificate.route,
+        "picked": centre.request.alpha == "public",
+    }
+    return trade_off_page(facts, [asdict(point) for point in found.points], [asdict(gain) for gain in found.gains])
 
 
 def _in_words(certificate: Certificate) -> str:

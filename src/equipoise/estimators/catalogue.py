@@ -2,6 +2,7 @@
 
 from equipoise.errors import UnknownName
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
 from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
 from equipoise.estimators.huber import HuberRegressor
 from equipoise.estimators.logistic import LogisticRegression
@@ -24,6 +25,8 @@ MODELS: dict[str, type[PrivateLinearModel]] = {
     "noisy-sgd-regressor": NoisySGDRegressor,
     "phased-classifier": PhasedClassifier,
     "phased-regressor": PhasedRegressor,
+    "dropout-classifier": DropoutClassifier,
+    "dropout-regressor": DropoutRegressor,
 }
 
 

@@ -1,14 +1,14 @@
 """Private dropout models, whose noise is scaled by the data's own curvature, released first."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
-from equipoise.estimators.regressor import PrivateRegressor
+from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE, PrivateRegressor
 from equipoise.learn.schema import Schema
 from equipoise.proof.dropout import Dropout
 from equipoise.proof.public_alpha import guessed_norm
@@ -45,7 +45,7 @@ class _DroppingOut(PrivateLinearModel):
                 'pass radius="public", or the largest norm that the weights may have',
             )
         if self.radius != PUBLIC:
-            return replace(domain, radius=self.radius)
+            return replace(domain, radius=self.radius)  # type: ignore[arg-type] # the domain refuses what is no number
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
         problem = Problem(losses.named(self._loss_name(domain)), penalties.named("l2", 1.0), domain, intercept)
         return replace(domain, radius=guessed_norm(problem))
@@ -162,7 +162,9 @@ class DropoutClassifier(_DroppingOut, PrivateClassifier):
     array([1, 0])
     """
 
-    _several_classes = False
+    _several_classes: ClassVar[bool] = False
+    # The data are no more curved than the square of their constant column, so that it must not be low.
+    _intercept_share: ClassVar[float] = REGRESSION_INTERCEPT_SHARE
 
     def __init__(
         self,

@@ -8,88 +8,33 @@ is random comes in arrays.
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
+from equipoise.learn.prefetch import fetch
+
 Array = NDArray[np.float64]
+Order = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
-# Rows of a batch are taken in tiles that stay in the first cache for their second use, and are fetched some rows ahead.
+# Rows of a batch are taken in tiles that stay in the first cache for their second use. A row's page is looked up FAR
+# rows ahead, and its lines are fetched AHEAD rows ahead.
 TILE = 32
-AHEAD = 16
+FAR = 64
+AHEAD = 8
 LINE = 64
 
 # How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
 STRETCH = 256
 
 
-class Settings(NamedTuple):
-    """The public numbers of a run, as the loops want them; `averaged_from` counts steps from 1."""
-
-    loss: int
-    parameter: float
-    intercept: float
-    batch: int
-    steps: int
-    averaged_from: int
-    step: float
-    decay: float
-    ridge: float
-    l1: float
-    radius: float
-    clip: float
-    short: float
-    deviation: float
-
-
-class DenseRows(NamedTuple):
-    """A table, and for each of its rows the factor that clips it, the target and, for `clip`, the norm so clipped."""
-
-    table: NDArray[Any]
-    facts: Array
-
-
-class SparseRows(NamedTuple):
-    """Clipped rows, each with its constant entry last, in the column after the `columns` that masks may drop."""
-
-    entries: Array
-    places: NDArray[Any]
-    starts: NDArray[np.int64]
-    targets: Array
-    norms: Array
-    columns: int
-
-
-class Plan(NamedTuple):
-    """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all."""
-
-    order: NDArray[np.int64]
-    masks: NDArray[np.bool_]
-    skips: NDArray[np.bool_]
-    normals: Array
-
-
-def compiled(function: Compiled) -> Compiled:
+def compiled(function: Compiled, **options: Any) -> Compiled:
     """Compile a function, and keep the result on disk where a folder can be written."""
-    return _compiled(function)
-
-
-def inlined(function: Compiled) -> Compiled:
-    """Compile a function into its callers: a call in every step would count references to every array."""
-    return _compiled(function, forceinline=True)
-
-
-def vectorised(function: Compiled) -> Compiled:
-    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
-    return _compiled(function, fastmath={"reassoc", "contract"}, forceinline=True)
-
-
-def _compiled(function: Compiled, **options: Any) -> Compiled:
     try:
         made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
     except RuntimeError:  # no folder for the cache: compile in every process
@@ -97,23 +42,14 @@ def _compiled(function: Compiled, **options: Any) -> Compiled:
     return made
 
 
-def _fetch(typing_context: Any, array: Any, place: Any) -> Any:
-    """Ask for an entry's cache line before it is needed; an order at random hides it from the processor."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-        shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        line = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        # To be read, into the second cache, as data.
-        builder.call(instruction, [line, number(0), number(2), number(1)])
-        return context.get_dummy_value()
-
-    return numba.types.void(array, numba.types.intp), generate
+def inlined(function: Compiled) -> Compiled:
+    """Compile a function into its callers: a call in every step would count references to every array."""
+    return compiled(function, forceinline=True)
 
 
-fetch: Any = intrinsic(_fetch)
+def vectorised(function: Compiled) -> Compiled:
+    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
+    return compiled(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
 @inlined
@@ -167,7 +103,20 @@ def product(table: NDArray[Any], row: int, weights: Array) -> float:
 
 
 @vectorised
-def mask_row(table: NDArray[Any], row: int, mask: NDArray[np.bool_], kept: Array) -> float:
+def four_products(table: NDArray[Any], rows: Any, weights: Array, out: Array) -> None:
+    """Put the products of four rows with the weights into `out`; each weight is loaded once for all of them."""
+    one, two, three, four = rows
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    for column in range(table.shape[1]):
+        first += table[one, column] * weights[column]
+        second += table[two, column] * weights[column]
+        third += table[three, column] * weights[column]
+        fourth += table[four, column] * weights[column]
+    out[0], out[1], out[2], out[3] = first, second, third, fourth
+
+
+@vectorised
+def mask_row(table: NDArray[Any], row: int, mask: Mask, kept: Array) -> float:
     """Copy the kept part of a row, and return its squared norm."""
     total = 0.0
     for column in range(table.shape[1]):
@@ -182,6 +131,16 @@ def add_row(total: Array, pull: float, table: NDArray[Any], row: int) -> None:
     """Add a multiple of a row of the table."""
     for column in range(table.shape[1]):
         total[column] += pull * table[row, column]
+
+
+@vectorised
+def add_four_rows(total: Array, pulls: Array, table: NDArray[Any], rows: Any) -> None:
+    """Add multiples of four rows of the table; the sum is loaded once for all of them."""
+    one, two, three, four = rows
+    first, second, third, fourth = pulls[0], pulls[1], pulls[2], pulls[3]
+    for column in range(table.shape[1]):
+        lower = first * table[one, column] + second * table[two, column]
+        total[column] += lower + (third * table[three, column] + fourth * table[four, column])
 
 
 @vectorised
@@ -224,17 +183,21 @@ def settle(weights: Array, length: float, normals: Array, here: int, settings: S
 
 
 @inlined
-def fetch_row(rows: DenseRows, row: int) -> None:
-    """Ask for a row and for its facts."""
-    fetch(rows.facts, row * rows.facts.shape[1])
-    columns = rows.table.shape[1]
-    for place in range(row * columns, (row + 1) * columns, LINE // rows.table.itemsize):
-        fetch(rows.table, place)
+def fetch_ahead(rows: DenseRows, order: Order, place: int) -> None:
+    """Ask for rows and facts that the order comes to later: the page of one, all lines of another."""
+    if place + FAR < len(order):
+        row = order[place + FAR]
+        fetch(rows.facts, row * rows.facts.shape[1])
+        fetch(rows.table, row * rows.table.shape[1])
+    if place + AHEAD < len(order):
+        first = order[place + AHEAD] * rows.table.shape[1]
+        for entry in range(first, first + rows.table.shape[1], LINE // rows.table.itemsize):
+            fetch(rows.table, entry)
 
 
 @inlined
 def batch_gradient(
-    rows: DenseRows, order: Any, start: int, stop: int, settings: Settings, weights: Array, out: Array
+    rows: DenseRows, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array
 ) -> None:
     """Put the sum of a batch's gradients into `out`."""
     out[:] = 0.0
@@ -243,9 +206,13 @@ def batch_gradient(
     constants = 0.0
     for first in range(start, stop, TILE):
         count = min(TILE, stop - first)
-        for place in range(count):
-            if first + place + AHEAD < len(order):
-                fetch_row(rows, order[first + place + AHEAD])
+        fours = count // 4 * 4
+        for place in range(0, fours, 4):
+            for one in range(first + place, first + place + 4):
+                fetch_ahead(rows, order, one)
+            four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
+            four_products(rows.table, four, weights, pulls[place:])
+        for place in range(fours, count):
             pulls[place] = product(rows.table, order[first + place], weights)
         for place in range(count):
             row = order[first + place]
@@ -255,14 +222,17 @@ def batch_gradient(
                 pull = clipped(pull, rows.facts[row, 2], settings.clip)
             constants += pull
             pulls[place] = factor * pull
-        for place in range(count):
+        for place in range(0, fours, 4):
+            four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
+            add_four_rows(out, pulls[place:], rows.table, four)
+        for place in range(fours, count):
             add_row(out, pulls[place], rows.table, order[first + place])
     if settings.intercept > 0.0:
         out[-1] = settings.intercept * constants
 
 
 @inlined
-def masked_gradient(rows: DenseRows, batch: Any, mask: Any, settings: Settings, weights: Array, out: Array) -> None:
+def masked_gradient(rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array) -> None:
     """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
     out[:] = 0.0
     kept = np.empty((1, rows.table.shape[1]))
@@ -310,8 +280,7 @@ def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weig
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if settings.batch == 1 and not masked:
-                if start + AHEAD < len(order):
-                    fetch_row(rows, order[start + AHEAD])
+                fetch_ahead(rows, order, start)
                 single_step(rows, order[start], shrink, length, settings, weights)
             else:
                 stop = min(start + settings.batch, len(order))
@@ -327,25 +296,30 @@ def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weig
 
 
 @compiled
-def masked_rows(rows: SparseRows, batch: Any, mask: Any, short: float) -> SparseRows:
+def masked_rows(rows: SparseRows, batch: Order, mask: Mask, short: float) -> SparseRows:
     """Return a copy of a batch's rows, columns dropped and the rest clipped anew (B6)."""
-    entries, places = np.empty(0), np.empty(0, dtype=rows.places.dtype)
-    starts = np.zeros(len(batch) + 1, dtype=np.int64)
-    targets, norms = np.empty(len(batch)), np.empty(len(batch))
+    stored = 0
+    for row in batch:
+        stored += rows.starts[row + 1] - rows.starts[row]
+    entries, places = np.empty(stored), np.empty(stored, dtype=rows.places.dtype)
+    starts, norms, end = np.zeros(len(batch) + 1, dtype=np.int64), np.empty(len(batch)), 0
     for place, row in enumerate(batch):
-        chosen = rows.places[rows.starts[row] : rows.starts[row + 1]]
-        values = rows.entries[rows.starts[row] : rows.starts[row + 1]].copy()
-        free = chosen >= rows.columns
-        kept = free.copy()
-        for entry in range(len(chosen)):
-            kept[entry] = free[entry] or mask[chosen[entry]]
-        norm = math.sqrt(square(values[kept & ~free]))
+        squares, constant = 0.0, 0.0
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            column, value = rows.places[entry], rows.entries[entry]
+            if column >= rows.columns:
+                constant += value * value
+            elif mask[column]:
+                squares += value * value
+            else:
+                continue
+            entries[end], places[end], end = value, column, end + 1
+        norm = math.sqrt(squares)
         if norm > short:
-            values[~free] *= short / norm
-        entries, places = np.append(entries, values[kept]), np.append(places, chosen[kept])
-        starts[place + 1] = len(entries)
-        targets[place], norms[place] = rows.targets[row], math.sqrt(square(values[kept]))
-    return SparseRows(entries, places, starts, targets, norms, rows.columns)
+            for entry in range(starts[place], end):
+                entries[entry] *= short / norm if places[entry] < rows.columns else 1.0
+        starts[place + 1], norms[place] = end, math.hypot(min(norm, short), math.sqrt(constant))
+    return SparseRows(entries, places, starts, rows.targets[batch], norms, rows.columns)
 
 
 @inlined
@@ -363,7 +337,9 @@ def sparse_product(rows: SparseRows, row: int, weights: Array) -> float:
 
 
 @inlined
-def sparse_pulls(rows: SparseRows, batch: Any, settings: Settings, weights: Array, scale: float, pulls: Array) -> float:
+def sparse_pulls(
+    rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
+) -> float:
     """Put each row's slope into `pulls`, and return the sum of the norms of the gradients."""
     norms = 0.0
     for place, row in enumerate(batch):
@@ -375,7 +351,7 @@ def sparse_pulls(rows: SparseRows, batch: Any, settings: Settings, weights: Arra
 
 
 @inlined
-def sparse_move(rows: SparseRows, batch: Any, pulls: Array, counted: float, weights: Array, owed: Array) -> None:
+def sparse_move(rows: SparseRows, batch: Order, pulls: Array, counted: float, weights: Array, owed: Array) -> None:
     """Take multiples of rows from the stored weights; what sums of earlier weights must not see goes to `owed`."""
     for place, row in enumerate(batch):
         for entry in range(rows.starts[row], rows.starts[row + 1]):
@@ -455,14 +431,7 @@ def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, we
 
 
 @compiled
-def distinct_rows(
-    draws: NDArray[np.int64],
-    batch: int,
-    done: int,
-    filled: int,
-    seen: NDArray[np.int64],
-    order: NDArray[np.int64],
-) -> int:
+def distinct_rows(draws: Order, batch: int, done: int, filled: int, seen: Order, order: Order) -> int:
     """Fill an order with the draws that are new in their batch, and return how much of it is filled.
 
     Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` holds

@@ -8,17 +8,15 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
+from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
 from equipoise.learn.rows import DenseArrays, RowSource
 from equipoise.vocabulary.losses import Loss
-
-if TYPE_CHECKING:
-    from equipoise.learn.kernels import Settings
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -241,22 +239,21 @@ class _Steps:
         arrays = rows.arrays()
         self._intercept = arrays.intercept
         self._settings = _settings(loss, run, arrays.intercept, deviation)
-        self._kernels = kernels
         self._advance: Callable[..., int]
         self._rows: Any
         if isinstance(arrays, DenseArrays):
             self._advance = kernels.dense_steps
-            self._rows = kernels.DenseRows(arrays.matrix, _facts(arrays, targets, run.clip))
+            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, run.clip))
         else:
             self._advance = kernels.sparse_steps
             squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
             norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
             columns = rows.dimension - (arrays.intercept > 0)
-            self._rows = kernels.SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
+            self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
 
     def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
         """Take the steps of an order and return how many are done in all."""
-        plan = self._kernels.Plan(
+        plan = Plan(
             np.ascontiguousarray(order, dtype=np.int64),
             np.ascontiguousarray(masks),
             np.ascontiguousarray(skips),
@@ -276,9 +273,7 @@ class _Steps:
         return result
 
 
-def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> "Settings":
-    from equipoise.learn.kernels import Settings
-
+def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Settings:
     code, parameter = kernel_code(loss)
     return Settings(
         loss=code,

@@ -115,7 +115,7 @@ class CurvatureRule:
         """Return a curvature that may be used, with the distance and the scale of noise that follow from it."""
         distance = self.distance(curvature)
         scale = mechanisms.named(mechanism).scale_for(distance, dimension, self.weights) or math.inf
-        # At least the plan's scale for this distance, so that the whole curve of the plan holds and not one point of it.
+        # At least the plan's scale for this distance, so that the plan's whole curve holds and not one point of it.
         return ReleasedCurvature(curvature, True, distance, max(scale, self.ratio * distance * (1 + 1e-14)))
 
 

@@ -142,7 +142,7 @@ class MaskedRows(RowSource):
     >>> rows = Rows(np.array([[0.3, 0.4]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> masked = MaskedRows(rows, True, keep=0.5, masks=3, public_seed=3)
     >>> [block.tolist() for block, _ in masked.blocks()]
-    [[[0.0, 0.8, 0.5]], [[0.6, 0.8, 0.5]], [[0.6, 0.0, 0.5]]]
+    [[[0.6, 0.0, 0.5]], [[0.6, 0.8, 0.5]], [[0.6, 0.0, 0.5]]]
     """
 
     def __init__(self, rows: RowSource, constant: bool, keep: float, masks: int, public_seed: int) -> None:

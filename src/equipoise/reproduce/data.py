@@ -134,6 +134,24 @@ KHAN = Dataset(
     ("gene_1", "tumour"),
 )
 
+NEWSGROUPS = Dataset(
+    "20 Newsgroups, 18828 edition",
+    "newsgroups20_18828_6groups.parquet",
+    "20 Newsgroups (K. Lang) in J. Rennie's edition without duplicates, 20news-18828",
+    "http://qwone.com/~jason/20Newsgroups",
+    "group and text, a row a document, of alt.atheism, talk.religion.misc, comp.graphics, comp.windows.x, "
+    "rec.sport.baseball and sci.crypt",
+    ("group", "text"),
+)
+BOSTON = Dataset(
+    "Boston housing",
+    "boston_housing.parquet",
+    "Boston housing (Harrison and Rubinfeld 1978) from StatLib",
+    "http://lib.stat.cmu.edu/datasets/boston",
+    "the 13 columns in lower case, 'black' as b, and medv",
+    ("crim", "zn", "indus", "chas", "nox", "rm", "age", "dis", "rad", "tax", "ptratio", "b", "lstat", "medv"),
+)
+
 
 def data_folder(chosen: Path | None) -> Path:
     """Return the folder of datasets: the chosen one, or the one that EQUIPOISE_DATA names.

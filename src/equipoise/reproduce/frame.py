@@ -5,6 +5,7 @@ A study is a folder of this package with a file `study.py` that defines `STUDY`.
 
 import functools
 import importlib
+import importlib.util
 import json
 import pkgutil
 import tempfile
@@ -81,7 +82,8 @@ def studies() -> Mapping[str, Study]:
     """
     found: dict[str, Study] = {}
     for module in pkgutil.iter_modules(equipoise.reproduce.__path__):
-        if module.ispkg:
+        # A folder without a study.py is not a study yet.
+        if module.ispkg and importlib.util.find_spec(f"equipoise.reproduce.{module.name}.study") is not None:
             study: Study = importlib.import_module(f"equipoise.reproduce.{module.name}.study").STUDY
             found[study.name] = study
     return dict(sorted(found.items()))

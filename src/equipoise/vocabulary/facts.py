@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal, get_args
 
 from equipoise.errors import InvalidParameter, NoTheoremApplies
+from equipoise.vocabulary.methods import method_named
 from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number
 
 if TYPE_CHECKING:
@@ -233,6 +234,8 @@ class Recipe:
         The share of columns that public masks hide in every step (B6).
     skip : float
         The chance that a step is left out, by secret coins (B6).
+    method : str
+        The name of another algorithm with its public numbers, "heavy-ball:0.5" (`equipoise.vocabulary.methods`).
 
     Examples
     --------
@@ -252,6 +255,7 @@ class Recipe:
     clip: float | None = None
     dropout: float = 0.0
     skip: float = 0.0
+    method: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what is no recipe."""
@@ -278,11 +282,13 @@ class Recipe:
             if share >= 1:
                 raise InvalidParameter(f"{name} in [0, 1)", f"{name}={share!r}", remedy)
             object.__setattr__(self, name, share)
+        if self.method:
+            method_named(self.method)
 
     @property
     def descends(self) -> bool:
-        """Whether the weights come from passes over batches rather than from a minimiser."""
-        return self.passes > 0
+        """Whether the weights come from passes over batches rather than from a minimiser or another method."""
+        return self.passes > 0 and not self.method
 
     @property
     def length(self) -> float:

@@ -33,7 +33,7 @@ EIGENVALUE_ROUNDING = 100
 
 
 class DropoutMinimiser(Route):
-    """Noise on the minimiser of the dropout objective, scaled by a released lower bound on the data's curvature (G3)."""
+    """Noise on the minimiser of the dropout objective, scaled by a released bound on the data's curvature (G3)."""
 
     id: ClassVar[str] = "dropout"
     words: ClassVar[str] = "noise on the weights, scaled by a released curvature"
@@ -87,7 +87,7 @@ class DropoutMinimiser(Route):
             noise_scale=chosen.scale,
             noise_deviation=chosen.deviation,
             curve=curve,
-            rounding=law.rounding(dimension),
+            rounding=f"{law.rounding(dimension)}; the noise on the curvature is exact",
             excess_risk=math.inf,
             share=ridge_share(of_problem(problem, request.n_features), alpha, 0.0, chosen.deviation),
             procedure=Procedure(curvature=rule),
@@ -226,7 +226,8 @@ def _split(
         weights=weights,
         sensitivity=largest / request.n_samples * (1 + ROUNDING_MARGIN) + 2 * error,
         error=error,
-        most=largest / dimension,
+        # The trace over the directions; and the constant column, which is kept, has no more than its own square.
+        most=min([largest / dimension, *([problem.intercept**2] if problem.intercept > 0 else [])]),
         alpha=problem.penalty.alpha,
         factor=curvature_factor(problem, facts, asked.masks),
         movement=(facts.gradient_diameter / request.n_samples + 2 * tolerance) * (1 + ROUNDING_MARGIN),

@@ -7,8 +7,10 @@ from equipoise.errors import NoTheoremApplies
 from equipoise.proof.theorems.approximate import approximate
 from equipoise.proof.theorems.base import Theorem
 from equipoise.proof.theorems.descent import computed
+from equipoise.proof.theorems.measured_only import measured_only
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Bound, Setting
+from equipoise.vocabulary.methods import method_named
 
 __all__ = ["Theorem", "bounds", "members", "refusal", "smallest"]
 
@@ -21,9 +23,18 @@ def members() -> dict[str, type[Theorem]]:
 
 def bounds(setting: Setting) -> tuple[Bound, ...]:
     """Return the answer of every theorem about such a recipe, smallest first, those that do not apply last."""
-    about, carry = ("descent", computed) if setting.recipe.descends else ("minimiser", approximate)
-    spoken = (theorem for theorem in members().values() if theorem.about == about)
-    return tuple(sorted((carry(theorem().bound(setting), setting) for theorem in spoken), key=_order))
+    if setting.recipe.method:
+        # Members on a method carry their bounds to computed weights themselves.
+        found = [*_answers(setting, method_named(setting.recipe.method).name), *measured_only(setting)]
+    elif setting.recipe.descends:
+        found = [computed(bound, setting) for bound in _answers(setting, "descent")]
+    else:
+        found = [approximate(bound, setting) for bound in _answers(setting, "minimiser")]
+    return tuple(sorted(found, key=_order))
+
+
+def _answers(setting: Setting, about: str) -> list[Bound]:
+    return [theorem().bound(setting) for theorem in members().values() if theorem.about == about]
 
 
 def _order(bound: Bound) -> tuple[bool, float, bool, str]:

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from equipoise.vocabulary.constants import setting as make_setting
 from equipoise.vocabulary.facts import Adjacency, Bound, Chance, Domain, Hypothesis, Problem, Recipe, Setting
@@ -19,7 +19,8 @@ class Theorem(ABC):
     reals, which `descent.py` carries to what a computer finds.
     """
 
-    about: ClassVar[Literal["minimiser", "descent"]] = "minimiser"
+    # "minimiser", "descent", or the name of another method.
+    about: ClassVar[str] = "minimiser"
 
     id: ClassVar[str]
     citation: ClassVar[str]

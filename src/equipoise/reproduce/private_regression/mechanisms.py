@@ -118,7 +118,7 @@ LISTED = (
         _product(certified.OUTPUT_PUBLIC), CERTIFIED,
     ),
     Mechanism(
-        "objective", "objective perturbation, paper's parameters", "objective", CORRECTED,
+        "objective", "objective perturbation, half the paper's ridge, intercept", "objective", CORRECTED,
         _product(certified.OBJECTIVE), f"{CERTIFIED} (E2)",
     ),
     Mechanism(

@@ -57,8 +57,8 @@ def elastic_net(classes: int, strength: float, epsilon: float) -> eq.ElasticNetC
 
     Examples
     --------
-    >>> elastic_net(2, 0.1, 1.0).plan(1000, 32).grade
-    'proved'
+    >>> elastic_net(2, 0.1, 1.0).plan(1000, 32).theorem
+    'A2+A4'
     """
     alpha, share = product_penalty(strength)
     domain = eq.Domain(row_norm=1.0, classes=tuple(range(classes)))

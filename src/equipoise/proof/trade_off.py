@@ -1,0 +1,243 @@
+"""The trade-off of stability, as numbers: what privacy, sampling and the penalty cost over alpha and epsilon.
+
+Section 4.1 of [000] with constants: the error that noise adds (Lemma 11 corrected, J5), the generalisation error (J1),
+what a stable algorithm must pay in training error, and what more stability is worth at fixed noise (Corollary 13
+corrected, J5). Everything follows from public facts, and nothing here plays a part in a privacy claim. The page
+docs/trade-off.md explains the lines and proves the lower bound.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import EquipoiseError, InvalidParameter
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.risk import largest_loss, risk, stability_gain
+from equipoise.vocabulary.facts import Budget, Problem
+
+Array = NDArray[np.float64]
+
+# The grid around the plan: steps an octave of alpha and a decade of epsilon, and how far it reaches to either side.
+ALPHA_STEPS, ALPHA_OCTAVES = 2, 6
+EPSILON_STEPS, EPSILON_DECADES = 4, 1
+
+# The tables that the lower bound tries: how many rows are unbalanced, and how long they are, down to a share of the
+# row norm. Any one of them is a valid bound.
+COUNTS, LENGTHS, SHORTEST = 100, 25, 0.01
+# Halvings of an interval, after which doubles have no room left.
+HALVINGS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOffPoint:
+    """The bounds at one alpha and epsilon; None where public facts give none.
+
+    Parameters
+    ----------
+    privacy : float, optional
+        E|loss(released) - loss(before noise)|, at most: the smallest of J5.
+    lemma_11 : float, optional
+        The same as Lemma 11 of [000] states it, corrected: L E||k|| (J5.norm).
+    generalisation : float, optional
+        |E(population - training loss)| before noise, at most (J1).
+    training_high : float
+        The training loss before noise above that of any weights of norm G, at most, for every table (J6).
+    training_low : float, optional
+        The same, at least, for some table (section 4.1 of [000], with constants).
+    together : float, optional
+        The population risk of the release above that of weights of norm G, in the mean, at most (J4.linear.mean).
+    """
+
+    alpha: float
+    epsilon: float
+    sensitivity: float
+    noise_deviation: float
+    privacy: float | None
+    lemma_11: float | None
+    generalisation: float | None
+    training_high: float
+    training_low: float | None
+    together: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What the noise of the plan is worth at another alpha (Corollary 13 of [000]).
+
+    `epsilon` is certified by the curve of that noise; `published` is the plan's epsilon times ``sqrt(beta_2/beta_1)``,
+    as the corollary prints it.
+    """
+
+    alpha: float
+    sensitivity_ratio: float
+    epsilon: float
+    published: float
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """Bounds over a grid of alpha and epsilon around a plan of noise on the output."""
+
+    certificate: Certificate
+    alphas: tuple[float, ...]
+    epsilons: tuple[float, ...]
+    points: tuple[TradeOffPoint, ...]
+    gains: tuple[Gain, ...]
+
+    @property
+    def norm(self) -> float:
+        """G, the norm of the weights that training errors are measured against."""
+        return self.certificate.argument.comparator_norm
+
+    @property
+    def ceiling(self) -> float:
+        """The loss of a model that says nothing: an error above it has no meaning."""
+        return _without_weights(self.certificate.request.problem(self.certificate.alpha))
+
+
+def trade_off(certificate: Certificate) -> TradeOff:
+    """Return the trade-off around a plan, without touching data.
+
+    A plan that "auto" put elsewhere is planned anew with noise on the output, which all of these bounds are about.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), mechanism="output")
+    >>> found = trade_off(model.plan(n_samples=10_000, n_features=20))
+    >>> len(found.alphas), len(found.epsilons)
+    (25, 9)
+    >>> weak, strong = (point for point in found.points if point.epsilon == 10.0 and point.alpha in found.alphas[::24])
+    >>> strong.privacy < weak.privacy, strong.training_low > weak.training_low
+    (True, True)
+    """
+    centre = _on_the_output(certificate)
+    request, alpha, budget = centre.request, centre.alpha, centre.request.budget
+    octaves = range(-ALPHA_STEPS * ALPHA_OCTAVES, ALPHA_STEPS * ALPHA_OCTAVES + 1)
+    decades = range(-EPSILON_STEPS * EPSILON_DECADES, EPSILON_STEPS * EPSILON_DECADES + 1)
+    # The plan itself is on the grid, unrounded.
+    alphas = [alpha * 2 ** (step / ALPHA_STEPS) if step else alpha for step in octaves]
+    epsilons = [budget.epsilon * 10 ** (step / EPSILON_STEPS) if step else budget.epsilon for step in decades]
+    issued: dict[tuple[float, float], Certificate] = {}
+    for strength in alphas:
+        for level in epsilons:
+            try:
+                issued[strength, level] = Certificate.issue(
+                    replace(request, alpha=strength, budget=Budget(level, budget.delta))
+                )
+            except EquipoiseError:
+                # Nothing can be certified there: too small an alpha for double precision, for example.
+                continue
+    points = tuple(_point(each) for each in issued.values())
+    gains = tuple(
+        _gain(centre, issued[strength, budget.epsilon]) for strength in alphas if (strength, budget.epsilon) in issued
+    )
+    kept = tuple(strength for strength in alphas if any((strength, level) in issued for level in epsilons))
+    levels = tuple(level for level in epsilons if any((strength, level) in issued for strength in alphas))
+    return TradeOff(centre, kept, levels, points, gains)
+
+
+def _on_the_output(certificate: Certificate) -> Certificate:
+    request = certificate.request
+    if request.recipe is not None:
+        raise InvalidParameter(
+            "a model whose objective is minimised, since alpha alone makes it stable",
+            "one that descends by a recipe",
+            "draw the trade-off of logistic, ridge, svm, huber or an elastic net",
+        )
+    if certificate.route != "output" and request.mechanism == "auto":
+        certificate = Certificate.issue(replace(request, mechanism="output"))
+    # Asking for it refuses every other release, with the remedy.
+    _ = certificate.output_sensitivity
+    return certificate
+
+
+def _point(certificate: Certificate) -> TradeOffPoint:
+    argument = certificate.argument
+    problem = certificate.request.problem(certificate.alpha)
+    norm, sensitivity = argument.comparator_norm, certificate.output_sensitivity
+    report = risk(certificate, radius=norm)
+    forms = [report[name].value for name in ("J5.norm", "J5.linear", "J5.smooth")]
+    weights = argument.dimension // problem.loss.free_outputs * problem.loss.outputs
+    slack = argument.tolerance**2 / (2 * argument.constants.strong_convexity)
+    return TradeOffPoint(
+        alpha=certificate.alpha,
+        epsilon=certificate.epsilon,
+        sensitivity=sensitivity,
+        noise_deviation=argument.noise_deviation,
+        privacy=min((form for form in forms if form is not None), default=None),
+        lemma_11=forms[0],
+        generalisation=report["J1.mean"].value,
+        # Weights of 0 pay no penalty, and no loss is below 0.
+        training_high=min(problem.penalty.largest(norm, weights), _without_weights(problem)) + slack,
+        training_low=least_training_error(problem, sensitivity, certificate.n_samples, norm),
+        together=report["J4.linear.mean"].value,
+    )
+
+
+def _without_weights(problem: Problem) -> float:
+    """Return the loss of a model that says nothing: its largest value at predictions of 0."""
+    return largest_loss(problem.loss, 0.0, problem.domain.label_bound)
+
+
+def _gain(centre: Certificate, other: Certificate) -> Gain:
+    found = stability_gain(centre, other)
+    published = centre.epsilon * found.published_ratio
+    return Gain(other.alpha, found.sensitivity_ratio, found.epsilon, published)
+
+
+def least_training_error(problem: Problem, sensitivity: float, n_samples: int, norm: float) -> float | None:
+    """Return what any algorithm this stable pays on some table: training loss above that of weights of norm `norm`.
+
+    Two tables agree but for m rows, which are all the same one, of norm b: labelled high in the first table and low in
+    the second. Their weights are at most ``m Delta`` apart, so in one of the tables the prediction for that row stays
+    below ``b m Delta/2``, where weights of norm G reach ``b G``. The other rows have predictions of 0 and cannot help
+    (docs/trade-off.md). It holds before noise, and in the mean over zero-mean noise as well, since losses are convex.
+    The largest value over a grid of m and b counts. None for a loss with several outputs.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> problem = Problem(losses.named("absolute"), penalties.named("l2", 1.0), Domain(1.0, labels=(-9.0, 9.0)))
+    >>> round(least_training_error(problem, 0.01, 1000, 5.0), 3)  # rho G^2 / (2 n Delta): the slopes stay 1
+    1.25
+    """
+    loss = problem.loss
+    if loss.outputs > 1:
+        return None
+    counts, lengths = _unbalanced(n_samples, problem), _lengths(problem)[:, None]
+    high = np.full_like(lengths, problem.domain.label_bound)
+    # The best prediction on the way out to the norm: where the slope turns, from below.
+    low, far = np.zeros_like(lengths), norm * lengths
+    for _ in range(HALVINGS):
+        middle = low + (far - low) / 2
+        falling = loss.slope(middle, high) < 0
+        low, far = np.where(falling, middle, low), np.where(falling, far, middle)
+    reach = np.minimum(lengths * counts * sensitivity / 2, low)
+    excess = counts / n_samples * (loss.value(reach, high) - loss.value(low, high))
+    return max(0.0, float(excess.max()))
+
+
+def _unbalanced(n_samples: int, problem: Problem) -> Array:
+    """Return numbers m of rows, spread evenly in logarithms up to n; the n - m others are even, to pair up labels."""
+    if problem.intercept > problem.domain.row_norm:
+        # No row has a prediction of 0 where that one does not: all rows are the same.
+        return np.array([float(n_samples)])
+    least = 1 if n_samples % 2 else 2
+    counts = {
+        n_samples - 2 * round((n_samples - least * (n_samples / least) ** (step / COUNTS)) / 2)
+        for step in range(COUNTS + 1)
+    }
+    return np.array(sorted(counts), dtype=np.float64)
+
+
+def _lengths(problem: Problem) -> Array:
+    """Return row norms b, constant column included, for which another row of the domain is orthogonal."""
+    constant, limit = problem.intercept, problem.domain.row_norm
+    least = constant * math.hypot(1.0, constant / limit)
+    if least >= problem.row_norm:
+        return np.array([problem.row_norm])
+    return np.geomspace(max(least, SHORTEST * problem.row_norm), problem.row_norm, LENGTHS)

@@ -1,0 +1,158 @@
+"""Propose-test-release (G4): margins, both totals by quadrature on the worst pair, planted faults, both samplers."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import binom
+
+from equipoise.errors import InvalidParameter
+from equipoise.proof.curves import GaussianCurve, PureCurve
+from equipoise.proof.mechanisms import members
+from equipoise.proof.mechanisms.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
+from equipoise.proof.noise import ExactSource, SeededSource
+from equipoise.vocabulary.facts import Budget
+
+# One statistical test that may fail by chance, with a budget of its own.
+FAILURE = 1e-6
+
+STATISTIC, WEIGHTS = Budget(0.5, 1e-3), Budget(0.7, 0.0)
+ALPHA, SENSITIVITY = 0.05, 0.02
+
+
+def laplace_stick(shift, level):
+    """Return the hockey-stick divergence of Laplace noise of scale 1 under a shift, at any level of either sign."""
+    if level >= shift:
+        return 0.0
+    if level <= -shift:
+        return -math.expm1(level)
+    return -math.expm1((level - shift) / 2)
+
+
+def density(value, centre, scale):
+    return math.exp(-abs(value - centre) / scale) / (2 * scale)
+
+
+def tail(value, centre, scale):
+    """Return the chance of Laplace noise around the centre to exceed the value."""
+    gap = (value - centre) / scale
+    return math.exp(-gap) / 2 if gap > 0 else 1 - math.exp(gap) / 2
+
+
+def lower_bound_delta(first, second, margin, scale, epsilon):
+    """Return the exact delta of "release v, then f with noise 1/(alpha + v)" where f moves as far as the data allow."""
+    moved = 1 / (ALPHA + max(first, second))
+
+    def stick(mass, other, low):
+        if mass == 0:
+            return 0.0
+        shift = moved * (ALPHA + low) * WEIGHTS.epsilon
+        return mass * laplace_stick(shift, epsilon - math.log(mass / other)) if other > 0 else mass
+
+    def integrand(low):
+        masses = (density(low + margin, centre, scale) for centre in (first, second))
+        return stick(*masses, low)
+
+    atom = stick(1 - tail(margin, first, scale), 1 - tail(margin, second, scale), 0.0)
+    ends = sorted({0.0, *(max(0.0, centre - margin) for centre in (first, second)), max(first, second), 40 * scale + 1})
+    return atom + sum(quad(integrand, a, b, limit=200)[0] for a, b in pairwise(ends))
+
+
+def delta_of_the_test(first, second, proposed, margin, scale, epsilon):
+    """Return the exact delta of "refuse, or release f with noise 1/(alpha + proposed)", f moving as the data allow."""
+    passes = [tail(proposed + margin, centre, scale) for centre in (first, second)]
+    moved = 1 / (ALPHA + max(first, second))
+    shift = moved * (ALPHA + proposed) * WEIGHTS.epsilon
+    through = passes[0] * laplace_stick(shift, epsilon - math.log(passes[0] / passes[1]))
+    return through + max(0.0, (1 - passes[0]) - math.exp(epsilon) * (1 - passes[1]))
+
+
+PAIRS = [(centre, centre + sign * SENSITIVITY) for centre in (0.03, 0.1, 0.3, 0.35, 1.0) for sign in (-1, 1)]
+
+
+def test_the_margin_is_exceeded_with_a_chance_of_delta():
+    for epsilon, delta in ((0.1, 1e-9), (1.0, 1e-6), (3.0, 0.2)):
+        noisy = NoisyStatistic(2.5, Budget(epsilon, delta))
+        chance = math.exp(-noisy.margin / noisy.scale) / 2
+        assert delta * (1 - 1e-9) < chance <= delta
+        assert noisy.sensitivity / noisy.scale <= epsilon
+    assert NoisyStatistic(1.0, Budget(1.0, 0.7)).margin == 0.0
+    assert NoisyStatistic(1.0, Budget(1.0, 0.7), error=0.25).margin >= 0.25
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_lower_bound_costs_both_epsilons_and_both_deltas(pair):
+    noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
+    claimed = AfterLowerBound(PureCurve(WEIGHTS.epsilon), STATISTIC).delta(1.2)
+    found = lower_bound_delta(*pair, noisy.margin, noisy.scale, STATISTIC.epsilon + WEIGHTS.epsilon)
+    assert claimed == pytest.approx(STATISTIC.delta)
+    assert found <= claimed
+
+
+def test_a_lower_bound_without_its_margin_is_caught():
+    noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
+    total = STATISTIC.epsilon + WEIGHTS.epsilon
+    assert max(lower_bound_delta(*pair, 0.0, noisy.scale, total) for pair in PAIRS) > 5 * STATISTIC.delta
+    # A margin that is right comes within an order of magnitude of its claim: the bound is no idle one.
+    assert max(lower_bound_delta(*pair, noisy.margin, noisy.scale, total) for pair in PAIRS) > 0.01 * STATISTIC.delta
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("proposed", [0.05, 0.2, 0.34])
+def test_a_test_costs_both_epsilons_and_the_larger_delta(pair, proposed):
+    noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
+    found = delta_of_the_test(*pair, proposed, noisy.margin, noisy.scale, STATISTIC.epsilon + WEIGHTS.epsilon)
+    claimed = AfterTest(PureCurve(WEIGHTS.epsilon), STATISTIC).delta(1.2)
+    assert claimed == pytest.approx(STATISTIC.delta)
+    assert found <= claimed
+
+
+def test_a_test_without_its_margin_is_caught():
+    noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
+    found = delta_of_the_test(0.05, 0.03, 0.15, 0.0, noisy.scale, STATISTIC.epsilon + WEIGHTS.epsilon)
+    assert found > STATISTIC.delta
+
+
+def test_the_curves_claim_nothing_below_the_statistics_epsilon():
+    for curve in (AfterLowerBound(GaussianCurve(0.5), STATISTIC), AfterTest(GaussianCurve(0.5), STATISTIC)):
+        assert curve.delta(0.4) >= 1.0
+        assert 1.0 > curve.delta(0.6) > curve.delta(1.0) > curve.delta(2.0) >= STATISTIC.delta
+    assert AfterLowerBound(GaussianCurve(0.5), STATISTIC).delta(1.0) > AfterTest(GaussianCurve(0.5), STATISTIC).delta(
+        1.0
+    )
+
+
+@pytest.mark.parametrize(("source", "runs"), [(SeededSource(3), 20_000), (ExactSource(), 2_000)])
+def test_the_drawn_lower_bound_exceeds_the_statistic_as_seldom_as_it_says(source, runs):
+    noisy = NoisyStatistic(1.0, Budget(0.5, 0.05))
+    exceeded = sum(noisy.low(noisy.drawn(7.0, source)) > 7.0 for _ in range(runs))
+    assert binom.sf(exceeded - 1, runs, 0.05) > FAILURE / 2
+    # And it is no lower than it has to be.
+    assert binom.cdf(exceeded, runs, 0.05) > FAILURE / 2
+
+
+def test_a_lower_bound_stays_between_0_and_the_most():
+    noisy = NoisyStatistic(1.0, Budget(1.0, 1e-3))
+    assert [noisy.low(value, most=2.0) for value in (-math.inf, -5.0, 6.3, 1e9)] == pytest.approx(
+        [0, 0, 0.0854, 2], abs=1e-3
+    )
+
+
+def test_it_is_no_member_of_the_laws_of_noise():
+    assert {"propose-test-release", "noisy-statistic"}.isdisjoint(members())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ((0.0, Budget(1.0, 0.1)), "sensitivity"),
+        ((1.0, Budget(1.0)), "margin holds"),
+        ((1.0, Budget(1.0, 0.1), -1.0), "error"),
+        ((np.inf, Budget(1.0, 0.1)), "sensitivity"),
+    ],
+)
+def test_what_has_no_noise_or_no_margin_is_refused(wrong, words):
+    with pytest.raises(InvalidParameter, match=words):
+        NoisyStatistic(*wrong)
