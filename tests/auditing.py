@@ -9,8 +9,10 @@ Array = NDArray[np.float64]
 
 # The false-alarm rate of the whole suite, shared evenly: every audit that may not fail uses `FAILURE`.
 SUITE_FALSE_ALARM = 1e-4
-# The audits of test_lab_audit.py; all others are counted in test_audit_estimators.py.
-LAB_AUDITS = 10
+# The audits of test_audit_sgd.py, and with them those of test_lab_audit.py; all others are counted in
+# test_audit_estimators.py.
+DESCENT_AUDITS = 8
+LAB_AUDITS = 10 + DESCENT_AUDITS
 AUDITS = 42 + LAB_AUDITS
 FAILURE = SUITE_FALSE_ALARM / AUDITS
 

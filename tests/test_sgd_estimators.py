@@ -162,7 +162,7 @@ def test_the_fitted_certificate_is_the_planned_one_and_verifies(name):
     assert planned.theorem in planned.explain()
 
 
-@every_model
+@pytest.mark.parametrize("name", ["sgd-drawn", "sgd-masks", "noisy-regressor", "phased-hinge"])
 def test_a_saved_release_is_the_one_that_is_loaded(name, tmp_path):
     X, y = table(name)
     model = made(name).fit(X, y)

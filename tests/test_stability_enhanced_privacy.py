@@ -17,7 +17,7 @@ from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.reproduce.claims import VERDICTS
 from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy import audited, certified, judged, measure, noises, printed
+from equipoise.reproduce.stability_enhanced_privacy import audited, certified, judged, noises, printed
 from equipoise.reproduce.stability_enhanced_privacy.linear import (
     accuracies,
     minimise,
@@ -283,7 +283,6 @@ def test_the_product_minimises_the_same_objective_and_its_certificate_holds():
 @pytest.fixture(scope="module")
 def run(data, tmp_path_factory):
     patch = pytest.MonkeyPatch()
-    patch.setattr(measure, "QUICK_STRENGTHS", (0.001, 0.01, 0.1, 1.0, 10.0))
     patch.setattr(audited, "QUICK_RUNS", 1500)
     out = tmp_path_factory.mktemp("out") / "study"
     asked = ["reproduce", "stability-enhanced-privacy", "--data", str(data), "--quick", "--json", "--out", str(out)]

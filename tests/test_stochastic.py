@@ -36,7 +36,7 @@ def clipped_table(X, intercept: float):
     return np.hstack([X, np.full((len(X), 1), intercept)]) if intercept > 0 else X
 
 
-def plain(X, y, loss, run: Run, orders, masks=None, skips=None, start=None, noise=None, constant=False):
+def plain(X, y, loss, run: Run, orders, masks=None, skips=None, start=None, noise=None):
     """Return what the recipe says, on rows that are clipped already, written as it is said."""
     weights = np.zeros(X.shape[1]) if start is None else start.copy()
     seen, t = [], 0
@@ -65,9 +65,7 @@ def plain(X, y, loss, run: Run, orders, masks=None, skips=None, start=None, nois
                 weights *= min(1.0, run.radius / max(np.linalg.norm(weights), 1e-300))
             seen.append(weights)
     kept = {"last": seen[-1:], "uniform": seen, "suffix": seen[math.ceil(run.steps / 2) :] or seen[-1:]}[run.average]
-    result = np.mean(kept, axis=0)
-    result[: len(result) - constant] *= run.keep
-    return result
+    return np.mean(kept, axis=0)
 
 
 def orders_for(kind: str, batch: int, passes: int, seed: int = 1):
@@ -82,7 +80,7 @@ def agree(X, y, loss, run, orders, intercept=0.5, **more):
     rows = row_source(X, domain_of(loss), intercept)
     found = run_passes(rows, y, loss, run, orders, **more)
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    wanted = plain(clipped_table(dense, intercept), y, loss, run, orders, constant=intercept > 0, **more)
+    wanted = plain(clipped_table(dense, intercept), y, loss, run, orders, **more)
     assert np.abs(wanted).max() > 1e-3
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-13)
 
@@ -170,11 +168,11 @@ def test_masks_and_skipped_steps(batch, table, intercept):
     steps = math.ceil(N / batch)
     masks = [coins.random((steps, D)) < 0.6 for _ in range(3)]
     skips = [coins.random(steps) < 0.3 for _ in range(3)]
-    run = Run(batch, 3 * steps - 1, 0.5, ridge=0.1, keep=0.6, short=0.6**0.5 * ROW_NORM, clip=0.4, average="uniform")
+    run = Run(batch, 3 * steps - 1, 0.5, ridge=0.1, short=0.6**0.5 * ROW_NORM, clip=0.4, average="uniform")
     orders = orders_for("fresh", batch, 3)
     agree(TABLES[table](X), y, losses.named("logistic"), run, orders, intercept, masks=masks, skips=skips)
     agree(TABLES[table](X), y, losses.named("squared"), run, orders, intercept, masks=masks)
-    agree(TABLES[table](X), y, losses.named("huber"), replace(run, keep=1.0), orders, intercept, skips=skips)
+    agree(TABLES[table](X), y, losses.named("huber"), replace(run, clip=math.inf), orders, intercept, skips=skips)
 
 
 @pytest.mark.parametrize("table", ["dense", "sparse"])

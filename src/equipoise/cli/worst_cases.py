@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,9 @@ L1_RATIO = 2e-4
 LONGEST_NUMBER = 4
 # Steps so short, in a ball so small, that no loss bends: a meeting with the row moves the weights as far as it can.
 DESCENT = {"alpha": 0.0, "passes": 1, "batch_size": 1, "step": 1e-5, "average": "last", "radius": 0.02, "clip": None}
+# Hardly a column is dropped, and the ridge outweighs the curvature, which takes so many rows for each unit of epsilon.
+DROPOUT = {"alpha": STRONG, "radius": 0.02, "keep_probability": 0.999, "curvature_share": 0.2}
+CURVATURE_ROWS = 40
 # Noise in every step: a row is in half of the batches.
 SECRET_BATCH = 2
 
@@ -75,8 +79,8 @@ def worst_case(
     ('laplace', 4)
     """
     kind = model_named(model)
-    if issubclass(kind, DescendingModel):
-        return _descent(kind, mechanism, epsilon, delta, n_features)
+    if issubclass(kind, DescendingModel) or "mechanism" not in inspect.signature(kind).parameters:
+        return _one_route(kind, mechanism, epsilon, delta, n_features)
     route, _, number = mechanism.partition(":")
     if route == "auto" and not number:
         chosen = _estimator(kind, STRONG, mechanism, epsilon, delta).plan(N_SAMPLES, n_features)
@@ -91,25 +95,30 @@ def worst_case(
     return _turned(certificate, 0)
 
 
-def _descent(
+def _one_route(
     kind: type[PrivateLinearModel], mechanism: str, epsilon: float, delta: float, n_features: int
 ) -> WorstCase:
-    """Return the worst case of a descent: the row is the first to be met, and belongs to the first of phases."""
+    """Return the worst case of a model with a route of its own: the row is met first, in the first of phases."""
     parameters = inspect.signature(kind).parameters
-    own: dict[str, Any] = {name: value for name, value in DESCENT.items() if name in parameters}
+    given, n_samples = DESCENT, N_SAMPLES
+    if not issubclass(kind, DescendingModel):
+        given = DROPOUT
+        if epsilon > 0 and delta > 0:
+            n_samples = math.ceil(CURVATURE_ROWS * n_features * (1 - math.log(delta)) / min(epsilon, 1.0))
+    own: dict[str, Any] = {name: value for name, value in given.items() if name in parameters}
     laws = mechanisms.members() if "mechanism" in parameters else {}
     if mechanism in laws:
         own["mechanism"] = mechanism
     if not laws and "batch_size" in parameters:
         own["batch_size"] = SECRET_BATCH
     estimator = kind(epsilon=epsilon, delta=delta, domain=_domain(kind), fit_intercept=False, random_state=0, **own)
-    certificate = estimator.plan(N_SAMPLES, n_features)
+    certificate = estimator.plan(n_samples, n_features)
     known = ("auto", certificate.route, *laws)
     if mechanism not in known:
         raise InvalidParameter(
             f"a mechanism of {kind.__name__}", f"{mechanism!r:.80}", f"use one of {', '.join(known)}"
         )
-    return _turned(certificate, int(public_order(N_SAMPLES, certificate.request.public_seed)[0]))
+    return _turned(certificate, int(public_order(n_samples, certificate.request.public_seed)[0]))
 
 
 def _turned(certificate: Certificate, place: int) -> WorstCase:

@@ -98,7 +98,14 @@ class NoisySGDClassifier(_NoiseInSteps, DescendingClassifier):
         radius: float | None = None,
         clip: float | str | None = "public",
     ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, "noisy-sgd", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.loss = loss
         self.passes = passes
         self.batch_size = batch_size
@@ -150,7 +157,14 @@ class NoisySGDRegressor(_NoiseInSteps, DescendingRegressor):
         radius: float | None = None,
         clip: float | str | None = "public",
     ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, "noisy-sgd", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.loss = loss
         self.passes = passes
         self.batch_size = batch_size

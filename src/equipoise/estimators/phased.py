@@ -65,7 +65,13 @@ class PhasedClassifier(_InPhases, DescendingClassifier):
         radius: float | None = None,
         clip: float | str | None = None,
     ) -> None:
-        super().__init__(epsilon, delta, domain, 0.0, "phased", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.loss = loss
         self.step = step
         self.radius = radius
@@ -107,7 +113,13 @@ class PhasedRegressor(_InPhases, DescendingRegressor):
         radius: float | None = None,
         clip: float | str | None = "public",
     ) -> None:
-        super().__init__(epsilon, delta, domain, 0.0, "phased", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.loss = loss
         self.step = step
         self.radius = radius

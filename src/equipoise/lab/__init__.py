@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from equipoise.lab.inversion_attack import InversionFinding, inversion
     from equipoise.lab.membership_attack import MembershipFinding, membership
     from equipoise.lab.outcome_likelihoods import Agreement, ConfusionTable, GaussianError, PredictedProbabilities
+    from equipoise.lab.regularisation_path import RegularisationPath, solution_path
     from equipoise.lab.row_removal import RemovalFinding, removal
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "InversionFinding",
     "MembershipFinding",
     "PredictedProbabilities",
+    "RegularisationPath",
     "RemovalFinding",
     "attack_curve",
     "audit",
@@ -31,6 +33,7 @@ __all__ = [
     "lower_bound",
     "membership",
     "removal",
+    "solution_path",
 ]
 
 # Imports are lazy: an ensemble runs on a machine with NumPy and JAX alone, and loads nothing of the other rooms.
@@ -46,6 +49,7 @@ _HOMES = {
     "InversionFinding": "equipoise.lab.inversion_attack",
     "MembershipFinding": "equipoise.lab.membership_attack",
     "PredictedProbabilities": "equipoise.lab.outcome_likelihoods",
+    "RegularisationPath": "equipoise.lab.regularisation_path",
     "RemovalFinding": "equipoise.lab.row_removal",
     "attack_curve": "equipoise.lab.attack_finding",
     "audit": "equipoise.lab.auditing",
@@ -53,6 +57,7 @@ _HOMES = {
     "lower_bound": "equipoise.lab.auditing",
     "membership": "equipoise.lab.membership_attack",
     "removal": "equipoise.lab.row_removal",
+    "solution_path": "equipoise.lab.regularisation_path",
 }
 
 

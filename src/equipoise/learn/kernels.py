@@ -26,7 +26,7 @@ Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 # rows ahead, and its lines are fetched AHEAD rows ahead.
 TILE = 32
 FAR = 64
-AHEAD = 8
+AHEAD = 32
 LINE = 64
 
 # How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
@@ -207,9 +207,10 @@ def batch_gradient(
     for first in range(start, stop, TILE):
         count = min(TILE, stop - first)
         fours = count // 4 * 4
+        # All at once: between products it holds them up.
+        for place in range(first, first + count):
+            fetch_ahead(rows, order, place)
         for place in range(0, fours, 4):
-            for one in range(first + place, first + place + 4):
-                fetch_ahead(rows, order, one)
             four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
             four_products(rows.table, four, weights, pulls[place:])
         for place in range(fours, count):

@@ -62,9 +62,6 @@ class Run:
         The largest norm of one row's gradient of the loss (B7).
     ridge, l1 : float
         The penalties' factors: the ridge is part of the gradient, the L1 norm is met by a soft threshold.
-    keep : float
-        What the columns' weights are multiplied by in the end, the constant's excepted: the share of columns that masks
-        keep, so that predictions are made with all of them (B6).
     short : float
         The norm that a row's kept columns are clipped to (B6).
 
@@ -83,7 +80,6 @@ class Run:
     clip: float = math.inf
     ridge: float = 0.0
     l1: float = 0.0
-    keep: float = 1.0
     short: float = math.inf
 
     @property
@@ -237,7 +233,6 @@ class _Steps:
         self._done = 0
         self._run = run
         arrays = rows.arrays()
-        self._intercept = arrays.intercept
         self._settings = _settings(loss, run, arrays.intercept, deviation)
         self._advance: Callable[..., int]
         self._rows: Any
@@ -266,10 +261,8 @@ class _Steps:
         return self._done
 
     def result(self) -> Array:
-        """Return the average, predictions with all columns in mind."""
+        """Return the average."""
         result: Array = self._total / (self._run.steps - self._run.averaged_from + 1)
-        columns = len(result) - (1 if self._intercept > 0 else 0)
-        result[:columns] *= self._run.keep
         return result
 
 

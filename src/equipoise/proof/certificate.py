@@ -57,7 +57,7 @@ class Certificate:
     def issue(cls, request: Request) -> Certificate:
         """Derive the argument for a request and seal both."""
         argument = derive(request)
-        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, (), None))
+        return cls(SCHEMA_VERSION, request, argument, _digest(SCHEMA_VERSION, request, argument, ()))
 
     def with_bounds(self, released: tuple[ReleasedBounds, ...]) -> Certificate:
         """Return the certificate with the private bounds that were released on the way, sealed again."""
@@ -72,7 +72,7 @@ class Certificate:
     @property
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
-        return _digest(self.schema_version, self.request, self.argument, (), None)
+        return _digest(self.schema_version, self.request, self.argument, ())
 
     @property
     def epsilon(self) -> float:
@@ -238,7 +238,7 @@ def _digest(
     request: Request,
     argument: Argument,
     released: tuple[ReleasedBounds, ...],
-    curvature: ReleasedCurvature | None,
+    curvature: ReleasedCurvature | None = None,
 ) -> str:
     record = [version, to_plain(request, keep_defaults=False), to_plain(argument, keep_defaults=False)]
     # A plan releases nothing yet, and certificates without private bounds never do.

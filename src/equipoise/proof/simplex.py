@@ -34,6 +34,9 @@ MOST_ONES = 10**7
 
 _BITS = 160
 
+_EXACT_COINS = "the coins come from a cryptographic stream; the noise of the test is sampled exactly by OpenDP"
+_SEEDED_COINS = "the coins and the noise of the test come from NumPy's generator"
+
 # Beyond this epsilon delta is claimed as it is there, which is more.
 LARGEST_EXPONENT = 700.0
 
@@ -190,7 +193,7 @@ def derive_simplex(request: SimplexRequest) -> SimplexArgument:
     assumed = ("the seed of the coins is secret and random",) if request.seeded else ()
     caveats = (
         ROWS_AS_GIVEN,
-        "the coins come from a cryptographic stream; the noise of the test is sampled exactly by OpenDP",
+        _SEEDED_COINS if request.seeded else _EXACT_COINS,
         RUNNING_TIME,
         *((SEEDED,) if request.seeded else ()),
         *((NOT_RECORDED,) if request.ledger is None else ()),

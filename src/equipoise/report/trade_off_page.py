@@ -62,6 +62,7 @@ STYLE = """
 .vega-bindings { font-size: .92rem; padding: .4rem 0; } .vega-bind-name { color: var(--soft); padding-right: .4rem; }
 .vega-bindings select { font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line);
   padding: .15rem .4rem; }
+.wide th, .wide td:first-child { min-width: 4.6rem; }
 """
 
 
@@ -117,8 +118,8 @@ def trade_off_page(facts: Record, points: Sequence[Record], gains: Sequence[Reco
 
 def _notice(facts: Record) -> str:
     words = (
-        "Everything here follows from public facts: no row was read. These are bounds on error, for all data of the "
-        "domain; the error on your data is smaller, often by far. They play no part in the privacy claim."
+        "Everything here follows from public facts: no row was read. These are bounds for all data of the domain: what "
+        "is at most so much is far less for most tables. They play no part in the privacy claim."
     )
     if facts["planned"] != "output":
         words += (

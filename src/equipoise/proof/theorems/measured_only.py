@@ -1,4 +1,4 @@
-"""Methods of which no theorem speaks: why, and what to do instead. The laboratory measures them, and certifies nothing."""
+"""Methods of which no theorem speaks, why, and what to do instead: a laboratory measures them and certifies nothing."""
 
 from equipoise.vocabulary.facts import Bound, Hypothesis, Setting
 from equipoise.vocabulary.methods import method_named

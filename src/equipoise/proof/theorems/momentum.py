@@ -145,7 +145,7 @@ class Nesterov(Momentum):
         return 1.0
 
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
-        """Return ``a (1 + gamma)``, but no less than ``2 sqrt(a gamma)``, and ``a gamma``, for ``a = 1 - step alpha``."""
+        """Return ``max(a (1 + gamma), 2 sqrt(a gamma))`` and ``a gamma``, with ``a = 1 - step alpha``."""
         kept = 1 - setting.recipe.length * setting.constants.strong_convexity
         return max(kept * (1 + momentum), 2 * math.sqrt(kept * momentum)), kept * momentum
 

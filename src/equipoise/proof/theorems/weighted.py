@@ -1,7 +1,7 @@
 """Minimisers of sums in which one record has a share of its own: tasks, pairs, nodes of a graph, bags of rows.
 
 One line carries all of them. If the data's part of the objective is a sum with public weights and a record's terms have
-the share s of it, minimisers move by at most ``s Gam / mu`` (docs/proofs/A1.md, weighted). What a solver returns is
+the share s of it, minimisers move by at most ``s Gam / mu`` (docs/proofs/multi-task.md). What a solver returns is
 within tau / mu of them (A4).
 """
 

@@ -154,7 +154,7 @@ class Learning:
 
 
 def learn_polynomials(
-    starts: int, rounds: int, steps: int, nodes: int = 6, columns: int = 5, degree: int = 3
+    starts: int, rounds: int, steps: int, nodes: int = 4, columns: int = 8, degree: int = 3
 ) -> Learning:
     """Return the errors of descent on a polynomial of the given degree, from random starts, with and without help.
 
@@ -169,7 +169,7 @@ def learn_polynomials(
     True
     """
     draws = np.random.default_rng(11)
-    points = draws.standard_normal((400, columns))
+    points = draws.standard_normal((200, columns))
     truth = (points @ draws.standard_normal((columns, nodes)) / math.sqrt(columns)) ** degree
     target = truth.sum(1)
     target /= math.sqrt(np.square(target).mean())
@@ -179,7 +179,7 @@ def learn_polynomials(
     alone = _descended(points, target, first, whole, degree, 2 * rounds * steps)
     dropped, shifted = first, first
     for _ in range(rounds):
-        masks = 2.0 * (draws.random((starts, 1, nodes)) < 0.5)
+        masks = np.where(draws.random((starts, 1, nodes)) < 0.5, 2.0, 0.0)
         tried = _descended(points, target, dropped, masks, degree, steps)
         dropped = _better(points, target, dropped, _descended(points, target, tried, whole, degree, steps), degree)
         moved = shifted + 0.3 * draws.standard_normal(shifted.shape) / math.sqrt(columns)

@@ -1,4 +1,4 @@
-"""Logistic regression on bags of words, in the four ways that the paper compares; without an intercept, as it has none."""
+"""Logistic regression on bags of words in the four ways that the paper compares; no intercept, as it has none."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

@@ -172,7 +172,7 @@ def neighbours(
             table[size] = values[:, place]
         shapes[size] = theorem_14(population, size, float(np.mean(lambdas)))
     report(f"neighbours, {population.name}", len(sizes), len(sizes))
-    return Neighbours(population, *tables, shapes, runs, chance)
+    return Neighbours(population, tables[0], tables[1], tables[2], tables[3], shapes, runs, chance)
 
 
 def _reached(rows: Array, outcomes: Array, seed: int, runs: int) -> Array:
@@ -253,7 +253,7 @@ def example(n_samples: int, seed: int = 0) -> Example:
         others[worst[:count]] = LONGEST * np.eye(len(best))[column]
         changed[worst[:count]] = -np.sign(best[column]) * largest
         moved.append(float(np.linalg.norm(expected_minimiser(others, changed, KEEP, RADIUS) - best)))
-        bounds.append(count * 2 * slope / (n_samples * by_gamma[count]))
+        bounds.append(float(count * 2 * slope / (n_samples * by_gamma[count])))
     gammas = tuple(round(share * n_samples) for share in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5))
     distance = int(np.flatnonzero(by_gamma >= by_gamma[0] / 2).max())
     curvatures = tuple(float(by_gamma[gamma]) for gamma in gammas)

@@ -9,12 +9,26 @@ from equipoise.reproduce.private_regression.linear import Array, Linear
 from equipoise.reproduce.private_regression.preparation import VKORC1, Patients, Rows
 
 
+def published_error(model: Linear, training: Rows) -> float:
+    """Return the root mean square error on the training rows, which a published model comes with.
+
+    It has no noise: the attacker is given more than epsilon covers.
+
+    Examples
+    --------
+    >>> rows = Rows(np.zeros((2, 1)), np.zeros(2), np.array([5.0, 6.0]), np.arange(2))
+    >>> published_error(Linear(np.zeros(1)), rows)
+    0.5
+    """
+    return float(np.sqrt(np.mean((model.predict(training.features) - training.root_dose) ** 2)))
+
+
 @dataclass(frozen=True, eq=False)
 class Inversion:
     """What the attacker knows of each patient, and what VKORC1 is.
 
-    The other attributes and the true dose are known, and how often each level occurs among the training rows. The
-    spread of the model's errors is the one that a published model comes with: its root mean square on the test rows.
+    The other attributes and the true dose are known, and how often each level occurs among the training rows, and the
+    spread of the model's errors on these (`published_error`). Nothing comes from the levels of the attacked rows.
     """
 
     features: tuple[Array, ...]

@@ -105,11 +105,24 @@ def half_public_ridge(n_columns: int, n_rows: int, epsilon: float) -> float:
     return public_ridge(n_columns, n_rows, epsilon) / 2
 
 
+def double_public_ridge(n_columns: int, n_rows: int, epsilon: float) -> float:
+    """Return twice the paper's data-independent ridge.
+
+    Examples
+    --------
+    >>> double_public_ridge(14, 2650, 1.0) == 2 * public_ridge(14, 2650, 1.0)
+    True
+    """
+    return 2 * public_ridge(n_columns, n_rows, epsilon)
+
+
 DEFAULT = Certified()
 # The paper's own parameters with our constants: what the sensitivity alone is worth.
 OUTPUT = Certified("output", public_ridge, 1.0, fit_intercept=False)
 # Half of the paper's ridge, since the noise is not what it was set for, and the constant column of the product.
 OBJECTIVE = Certified("objective", half_public_ridge, 1.0)
+# A smaller ball and a larger ridge have less noise; both are public.
+OUTPUT_HALF = Certified("output", double_public_ridge, 0.5, fit_intercept=False)
 OUTPUT_PUBLIC = Certified("output")
 FUNCTIONAL = Certified("functional", "public", 1.0, fit_intercept=False)
 STATISTICS = Certified("sufficient-statistics")

@@ -11,7 +11,7 @@ from equipoise.lab.estimate import Estimate
 from equipoise.lab.inversion_attack import InversionFinding
 from equipoise.lab.membership_attack import MembershipFinding
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.private_regression.attack import Inversion
+from equipoise.reproduce.private_regression.attack import Inversion, published_error
 from equipoise.reproduce.private_regression.certified import DEFAULT, LABELS
 from equipoise.reproduce.private_regression.clinical_risk import relative_risks
 from equipoise.reproduce.private_regression.linear import Array, Linear
@@ -78,16 +78,15 @@ LEVELS: Mapping[Hashable, Mapping[str | int, float]] = {
 
 
 def invert(model: Linear, patients: Patients, training: Rows, attacked: Rows) -> InversionFinding:
-    """Attack a model with the product's own tool, on some patients."""
+    """Attack a model with the product's own tool; the spread of its errors is that on the training rows."""
     attack = Inversion.of(patients, training, attacked)
-    deviation = float(np.sqrt(np.mean((model.predict(attacked.features) - attacked.root_dose) ** 2)))
     return eq.lab.inversion(
         Dosing(model),
         patients.unscaled[attacked.places],
         attacked.root_dose,
         LEVELS,
         dict(zip(VKORC1, np.exp(attack.log_prior).tolist(), strict=True)),
-        likelihood=eq.lab.GaussianError(deviation),
+        likelihood=eq.lab.GaussianError(published_error(model, training)),
     )
 
 

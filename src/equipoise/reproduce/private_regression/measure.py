@@ -7,22 +7,17 @@ import numpy as np
 
 from equipoise.lab.estimate import Bootstrap, Estimate
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.private_regression import printed, tuning
-from equipoise.reproduce.private_regression.attack import Inversion
-from equipoise.reproduce.private_regression.linear import Array, Linear, Squares, spherical
+from equipoise.reproduce.private_regression import hindsight, printed, tuning
+from equipoise.reproduce.private_regression.attack import Inversion, published_error
+from equipoise.reproduce.private_regression.linear import Array, Linear
 from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
 from equipoise.reproduce.private_regression.preparation import Patients, Rows, patients, split
-from equipoise.vocabulary.losses import named
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 REPETITIONS, QUICK_REPETITIONS = 100, 4
 # As many rows are trained on as in the first prototype; the others are the test rows.
 TRAINING_ROWS, TRAINING_SHARE = 2650, 0.75
 BOOTSTRAP = Bootstrap(replicates=1000)
-# The paper's oracle: an arithmetic progression of ridges (it does not say of how many) and four radii.
-ORACLE_RIDGES = tuple(np.linspace(0.001, 0.5, 12).tolist())
-ORACLE_RADII = (0.25, 0.5, 1.0, 2.0)
-ORACLES = {"oracle-printed": "oracle", "oracle": "oracle, exact diameter"}
 # Figure 7.
 SHARES = tuple(round(0.1 * step, 1) for step in range(1, 11))
 SHARE_EPSILON = 0.5
@@ -68,7 +63,7 @@ class Measured:
     n_training: int
     repetitions: int
     scores: Mapping[str, Scores]
-    chosen: Mapping[str, tuple[tuple[float, float], ...]]
+    chosen: Mapping[str, tuple[hindsight.Choice, ...]]
     shares: Mapping[str, Scores]
     baseline: Estimate
     mean_only: Estimate
@@ -96,13 +91,13 @@ class Measured:
         return split(self.patients.rows, self.n_training, 0)
 
 
-def score(model: Linear, test: Rows, attack: Inversion) -> tuple[float, float, float]:
+def score(model: Linear, training: Rows, test: Rows, attack: Inversion) -> tuple[float, float, float]:
     """Return the figures of a model: squared error, mg a week, inversion."""
     predicted = model.predict(test.features)
     squared = float(np.mean((predicted - test.root_dose) ** 2))
     # A negative square root is a dose of nothing.
     milligrams = float(np.mean(np.abs(np.maximum(predicted, 0) ** 2 - test.root_dose**2)))
-    return squared, milligrams, attack.accuracy(model, squared**0.5)
+    return squared, milligrams, attack.accuracy(model, published_error(model, training))
 
 
 def _fill(scores: Scores, step: int, repetition: int, found: tuple[float, float, float]) -> None:
@@ -115,20 +110,6 @@ def _repeat(scores: Scores, step: int, repetition: int) -> None:
     _fill(scores, step, repetition, first)
 
 
-def oracle_models(squares: Squares, exact: bool) -> tuple[list[tuple[float, float]], Array, Array]:
-    """Return the oracle's grid: its settings, the minimisers, and the noise's scale at epsilon = 1 for each."""
-    grid = [(ridge, radius) for radius in ORACLE_RADII for ridge in ORACLE_RIDGES]
-    loss, rows = named("squared"), squares.n_rows
-    scales = [
-        # A2: the exact diameter over the ball, or over what a ridge leaves of it, sqrt(1 / (2 lambda)).
-        loss.gradient_diameter(1.0, min(radius, (2 * ridge) ** -0.5), 1.0) / (ridge * rows)
-        if exact
-        else printed.output_scale(ridge, radius, rows, 1.0)
-        for ridge, radius in grid
-    ]
-    return grid, np.stack([squares.solve(*setting) for setting in grid]), np.array(scales)
-
-
 def measure(session: Session) -> Measured:
     """Measure every mechanism."""
     everyone = patients(session.data)
@@ -137,7 +118,7 @@ def measure(session: Session) -> Measured:
     repetitions = QUICK_REPETITIONS if session.quick else REPETITIONS
     scores = {key: Scores.empty(len(EPSILONS), repetitions) for key in MECHANISMS}
     shares = {key: Scores.empty(len(SHARES), repetitions) for key in SHARE_WAYS}
-    oracles: dict[str, list[Array]] = {key: [] for key in ORACLES}
+    oracles = hindsight.oracles()
     models: dict[tuple[str, float], Linear] = {}
     baselines, means = np.empty(repetitions), np.empty(repetitions)
     for repetition in range(repetitions):
@@ -154,42 +135,34 @@ def measure(session: Session) -> Measured:
                     continue
                 stream = np.random.default_rng((8, repetition, step, place))
                 model = mechanism.fit(training, epsilon, stream)
-                found = score(model, test, attack)
+                found = score(model, train, test, attack)
                 _fill(scores[key], step, repetition, found)
                 if repetition == 0:
                     models[key, epsilon] = model
-        for key in ORACLES:
-            oracles[key].append(_oracle(training.squares, key == "oracle", test, attack, repetition))
+        for oracle in oracles.values():
+            oracle.add(training, test, EPSILONS, repetition)
         for key, (choose, way) in SHARE_WAYS.items():
             for step, share in enumerate(SHARES):
                 stream = np.random.default_rng((9, repetition, step))
                 model = choose(train, way, "R1", SHARE_EPSILON, stream, share)
-                _fill(shares[key], step, repetition, score(model, test, attack))
+                _fill(shares[key], step, repetition, score(model, train, test, attack))
     chosen = {}
-    for key, tables in oracles.items():
-        scores[key], chosen[key] = _in_hindsight(np.stack(tables, axis=-1))
+    for key, oracle in oracles.items():
+        picked = oracle.picked()
+        scores[key] = _in_hindsight(oracle, picked, everyone, n_training)
+        chosen[key] = tuple(oracle.choices[place] for place in picked)
     unimputed = len(patients(session.data, imputed=False).dose)
     return Measured(
         everyone, unimputed, n_training, repetitions, scores, chosen, shares, mean(baselines), mean(means), models
     )
 
 
-def _oracle(squares: Squares, exact: bool, test: Rows, attack: Inversion, repetition: int) -> Array:
-    """Return the figures of every setting at every epsilon, (3, epsilons, settings); the noise is shared."""
-    _, solved, scales = oracle_models(squares, exact)
-    stream = np.random.default_rng((7, repetition))
-    found = np.empty((3, len(EPSILONS), len(scales)))
-    for step, epsilon in enumerate(EPSILONS):
-        noise = spherical(stream, solved.shape[1], 1.0)
-        for place, (weights, scale) in enumerate(zip(solved, scales, strict=True)):
-            model = Linear(weights + scale / epsilon * noise, kept_in_range=exact)
-            found[:, step, place] = score(model, test, attack)
-    return found
-
-
-def _in_hindsight(tables: Array) -> tuple[Scores, tuple[tuple[float, float], ...]]:
-    """Return the figures of the setting with the smallest mean error on the test rows, for each epsilon."""
-    grid = [(ridge, radius) for radius in ORACLE_RADII for ridge in ORACLE_RIDGES]
-    best = tables[0].mean(-1).argmin(1)
-    found = [np.stack([part[step, place] for step, place in enumerate(best)]) for part in tables]
-    return Scores(*found), tuple(grid[place] for place in best)
+def _in_hindsight(oracle: hindsight.Hindsight, picked: list[int], everyone: Patients, n_training: int) -> Scores:
+    """Return the figures of the choices that were picked, one for each epsilon."""
+    scores = Scores.empty(len(picked), len(oracle.models))
+    for repetition, models in enumerate(oracle.models):
+        train, test = split(everyone.rows, n_training, repetition)
+        attack = Inversion.of(everyone, train, test)
+        for step, place in enumerate(picked):
+            _fill(scores, step, repetition, score(models[step][place], train, test, attack))
+    return scores

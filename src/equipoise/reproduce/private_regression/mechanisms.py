@@ -11,6 +11,8 @@ from equipoise.reproduce.private_regression.linear import Array, Linear, Squares
 from equipoise.reproduce.private_regression.preparation import Rows
 
 PRINTED, CORRECTED, READING, REFERENCE = "as printed", "corrected", "another reading", "reference"
+# A corrected mechanism at the epsilon that the paper's one really spends.
+SPENT = "corrected, at the epsilon that the printed one spends"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,8 @@ class Training:
 
 
 Fit = Callable[[Training, float, np.random.Generator], Linear]
+# From columns, rows and the epsilon that is asked for to the one that is spent.
+Spent = Callable[[int, int, float], float]
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,30 @@ def _tuned(choose: Callable[..., Linear], way: str, radii: str) -> Fit:
     return lambda training, epsilon, stream: choose(training.rows, way, radii, epsilon, stream)
 
 
+def algorithm_3_epsilon(n_columns: int, n_rows: int, epsilon: float) -> float:
+    """Return what Algorithm 3 spends with the paper's data-independent parameters, by THEOREMS E2.
+
+    Examples
+    --------
+    >>> round(algorithm_3_epsilon(14, 2650, 1.0), 2)
+    2.61
+    """
+    return printed.objective_epsilon(printed.public_ridge(n_columns, n_rows, epsilon), 1.0, n_rows, epsilon)
+
+
+def tuned_epsilon(radii: str) -> Spent:
+    """Return what Algorithm 5 around Algorithm 3 spends, by THEOREMS E2 and E5."""
+    return lambda n_columns, n_rows, epsilon: printed.tuned_objective_epsilon(radii, n_rows, epsilon)
+
+
+def _at(spent: Spent, fit: Fit) -> Fit:
+    def fitted(training: Training, epsilon: float, stream: np.random.Generator) -> Linear:
+        n_rows, n_columns = training.rows.features.shape
+        return fit(training, spent(n_columns, n_rows, epsilon), stream)
+
+    return fitted
+
+
 def least_squares(padded: Array, target: Array) -> Linear:
     """Return least squares on columns of which the last is constant.
 
@@ -107,11 +135,20 @@ def _without_intercept(training: Training, epsilon: float, stream: np.random.Gen
 
 
 CERTIFIED = "epsilon-private, with a certificate"
+# Weights of Algorithm 3 stay in the ball, those of Algorithm 4 leave it with the noise.
+TUNED_WRONG = {
+    "output": "the loss of a noisy candidate has no bound, so R^2 is not its sensitivity; no epsilon is known",
+    "objective": "its candidates are those of Algorithm 3",
+}
 LISTED = (
     Mechanism("default", "eq.Ridge, all defaults", "product", CORRECTED, _product(certified.DEFAULT), CERTIFIED),
     Mechanism(
         "output", "output perturbation, paper's parameters, exact diameter", "data-independent output", CORRECTED,
         _product(certified.OUTPUT), f"{CERTIFIED} (E1)",
+    ),
+    Mechanism(
+        "output-half", "output perturbation, radius 1/2, twice the paper's ridge", "product", CORRECTED,
+        _product(certified.OUTPUT_HALF), f"{CERTIFIED} (E1)",
     ),
     Mechanism(
         "output-public", "output perturbation, public ridge, intercept", "product", CORRECTED,
@@ -122,7 +159,7 @@ LISTED = (
         _product(certified.OBJECTIVE), f"{CERTIFIED} (E2)",
     ),
     Mechanism(
-        "functional", "functional mechanism, smaller sensitivity", "functional", CORRECTED,
+        "functional", "functional mechanism, smaller sensitivity, radius 1", "functional", CORRECTED,
         _product(certified.FUNCTIONAL), f"{CERTIFIED} (E7)",
     ),
     Mechanism(
@@ -131,14 +168,14 @@ LISTED = (
     *(
         Mechanism(
             f"tuned-{way}-{radii.lower()}", f"tuned {way} perturbation, {radii}", f"tuned {way} {radii}", CORRECTED,
-            _tuned(tuning.corrected, way, radii), "epsilon-private (E5): disjoint chunks, losses bounded",
+            _tuned(tuning.corrected, way, radii), f"{CERTIFIED} (E5): disjoint chunks, losses bounded",
         )
         for way in ("output", "objective") for radii in printed.RADII
     ),
     Mechanism(
         "random-stopping", "random stopping over objective perturbation", "random stopping", CORRECTED,
         lambda training, epsilon, stream: tuning.random_stopping(training.rows, epsilon, stream),
-        "epsilon-private (E6, eta = 0): a try costs epsilon / 2",
+        f"{CERTIFIED} (E6): a run costs epsilon / 2",
     ),
     Mechanism(
         "printed-output", "data-independent output perturbation", "data-independent output", PRINTED, _independent,
@@ -159,10 +196,26 @@ LISTED = (
     *(
         Mechanism(
             f"printed-tuned-{way}-{radii.lower()}", f"tuned {way} perturbation, {radii}", f"tuned {way} {radii}",
-            PRINTED, _tuned(tuning.as_printed, way, radii),
-            "not epsilon-private: the loss of a noisy candidate has no bound, so R^2 is not its sensitivity",
+            PRINTED, _tuned(tuning.as_printed, way, radii), f"not epsilon-private: {wrong}",
         )
-        for way in ("output", "objective") for radii in printed.RADII
+        for way, wrong in TUNED_WRONG.items() for radii in printed.RADII
+    ),
+    Mechanism(
+        "objective-spent", "objective perturbation, half the paper's ridge, intercept", "objective", SPENT,
+        _at(algorithm_3_epsilon, _product(certified.OBJECTIVE)), "private for what Algorithm 3 spends",
+    ),
+    Mechanism(
+        "default-spent", "eq.Ridge, all defaults", "product", SPENT,
+        _at(algorithm_3_epsilon, _product(certified.DEFAULT)), "private for what Algorithm 3 spends",
+    ),
+    *(
+        Mechanism(
+            f"tuned-objective-{radii.lower()}-spent", f"tuned objective perturbation, {radii}",
+            f"tuned objective {radii}", SPENT,
+            _at(tuned_epsilon(radii), _tuned(tuning.corrected, "objective", radii)),
+            "private for what Algorithm 5 spends around Algorithm 3",
+        )
+        for radii in printed.RADII
     ),
     Mechanism(
         "reading-projected", "data-independent, noisy weights projected to the ball", "data-independent output",
@@ -190,11 +243,24 @@ PAIRS = {
     "functional": ("printed-functional", "functional"),
     "data-independent output": ("printed-output", "output"),
     "objective": ("printed-objective", "objective"),
-    # The default is objective perturbation too, with the product's public ridge and an intercept.
+    # The default is objective perturbation too, with the product's public ridge and no radius.
     "objective, default": ("printed-objective", "default"),
     **{
         f"tuned {way} {radii}": (f"printed-tuned-{way}-{radii.lower()}", f"tuned-{way}-{radii.lower()}")
         for way in ("output", "objective")
+        for radii in printed.RADII
+    },
+}
+# Where the printed mechanism spends more than it says, and how much is known: the corrected one at that epsilon.
+SAME_PRIVACY: Mapping[str, tuple[str, str, Spent]] = {
+    "objective": ("printed-objective", "objective-spent", algorithm_3_epsilon),
+    "objective, default": ("printed-objective", "default-spent", algorithm_3_epsilon),
+    **{
+        f"tuned objective {radii}": (
+            f"printed-tuned-objective-{radii.lower()}",
+            f"tuned-objective-{radii.lower()}-spent",
+            tuned_epsilon(radii),
+        )
         for radii in printed.RADII
     },
 }

@@ -76,6 +76,22 @@ def objective_epsilon(ridge: float, radius: float, n_rows: int, epsilon: float) 
     return diameter * epsilon / 2 + math.log1p(CURVATURE / (n_rows * ridge))
 
 
+def tuned_objective_epsilon(radii: str, n_rows: int, epsilon: float) -> float:
+    """Return the epsilon of Algorithm 5 around Algorithm 3: a row trains one candidate or helps to choose.
+
+    Weights of Algorithm 3 stay in the ball, so that losses are bounded by `(R + 1)^2` and choosing costs little; what
+    one row bends in a small chunk with a small ridge costs most.
+
+    Examples
+    --------
+    >>> [round(tuned_objective_epsilon("R1", 2650, epsilon), 1) for epsilon in (0.1, 1.0, 10.0)]
+    [2.6, 4.9, 28.3]
+    """
+    chunk, largest = n_rows // CHUNKS, max(RADII[radii])
+    trained = max(objective_epsilon(ridge, radius, chunk, epsilon) for ridge in RIDGES for radius in RADII[radii])
+    return max(trained, epsilon * (largest + 1) ** 2 / (chunk * largest**2))
+
+
 def functional(squares: Squares, epsilon: float, stream: np.random.Generator, deviations: float = 4.0) -> Linear:
     """Return the functional mechanism with its published sensitivity, `2 (d + 1)^2`: private, and ten times too noisy.
 

@@ -22,7 +22,7 @@ from equipoise.reproduce.stability_enhanced_privacy.preparation import (
 
 # Half decades of lambda; the paper prints no grid but speaks of 0.1 as a middle value.
 STRENGTHS = tuple(float(f"{10 ** (step / 2):.2g}") for step in range(-8, 3))
-QUICK_STRENGTHS = STRENGTHS[::2]
+QUICK_STRENGTHS = STRENGTHS[2::2]
 # The paper prints no epsilon. Small tables need large ones before anything is left.
 EPSILONS = {"adult": (0.1, 1.0, 10.0), "lastfm": (1.0, 10.0, 100.0), "khan": (1.0, 10.0, 100.0)}
 SPLITS, QUICK_SPLITS = 10, 2

@@ -35,8 +35,9 @@ def summary(found: Sequence[Found], certified: Sequence[Certified], audits: Audi
         f"The bound falls with sqrt(n) where 1/n is possible: on Adult the paper's sensitivity is {ratio:.0f} times "
         f"that of a certificate. At epsilon {one:g} the best lambda reaches {printed:.3f} as printed, {bound:.3f} with "
         f"the paper's bound and a correct mechanism, and {direct:.3f} with the 1/n bound.",
-        "On LastFM and on the Khan set the printed curve lies above ours. It is not better but less private: what it "
-        "leaves out, the number of classes times sqrt(d), is more than what its bound gives away.",
+        "On LastFM and on the Khan set, as the paper prepares them, the printed curve lies above ours. It is not "
+        "better but less private: what it leaves out, the number of classes times sqrt(d), is more than what its bound "
+        "gives away.",
         f"On {small.rows.n_rows} tissues nothing is left at epsilon 1, by any of the three. No account "
         "of noise can change that: the table below says how many rows it would take.",
         f"{checked} certificates were planned, fitted and checked on publicly prepared rows; {faults} had a fault.",

@@ -1,0 +1,280 @@
+"""Private feature selection, and the path of weights without noise that it is compared with."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import ElasticNet as PlainElasticNet
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import equipoise as eq
+from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, Overdraft, PlanMismatch
+from equipoise.estimators.base import INTERCEPT_SHARE
+from equipoise.learn.schema import NumberColumn, Target
+from equipoise.proof.flips import WeightNoise
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+CHECKED = {"epsilon": 1e8, "alpha": 1e-3, "l1_ratio": 0.1, "random_state": 0, "threshold": "deviations:3"}
+DTYPE_IS_DECLARED = "object columns are refused by their data type: whether they can be parsed depends on values"
+# The probability that a test of drawn noise fails although everything is right, for each comparison.
+FALSE_ALARM = 1e-7
+
+
+@parametrize_with_checks(
+    [
+        eq.FeatureSelector(domain=eq.Domain(100.0, classes="observed"), **CHECKED),
+        eq.FeatureSelector(domain=eq.Domain(20.0, labels=(-200.0, 200.0)), **CHECKED),
+    ],
+    expected_failed_checks=lambda _: {"check_dtype_object": DTYPE_IS_DECLARED},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    X = generator.uniform(-0.4, 0.4, size=(6000, 6))
+    scores = X @ [3.0, 0.0, -3.0, 0.0, 0.0, 0.6]
+    return X, (scores + 0.2 * generator.logistic(size=6000) > 0).astype(int), np.clip(scores / 3, -1, 1)
+
+
+def test_the_task_follows_from_the_domain(table):
+    X, labels, target = table
+    classifier = eq.FeatureSelector(epsilon=3.0, domain=CLASSES, l1_ratio=0.1, random_state=0).fit(X, labels)
+    regressor = eq.FeatureSelector(epsilon=3.0, domain=LABELS, l1_ratio=0.1, random_state=0).fit(X, target)
+    assert isinstance(classifier.estimator_, eq.ElasticNetClassifier)
+    assert isinstance(regressor.estimator_, eq.ElasticNet)
+    for selector in (classifier, regressor):
+        assert set(selector.get_support(indices=True)) >= {0, 2}
+        assert not selector.get_support()[[1, 3, 4]].any()
+        assert selector.certificate_.verify() == ()
+
+
+def test_what_is_selected_are_the_weights_beyond_the_threshold(table):
+    X, labels, _ = table
+    selector = eq.FeatureSelector(domain=CLASSES, threshold=0.4, random_state=0).fit(X, labels)
+    assert selector.threshold_ == 0.4
+    np.testing.assert_array_equal(selector.get_support(), np.abs(selector.estimator_.coef_[0]) > 0.4)
+    np.testing.assert_array_equal(selector.transform(X), X[:, selector.get_support()])
+
+
+def test_a_column_counts_for_any_of_several_classes(table):
+    X, labels, _ = table
+    classes = np.where(X[:, 4] > 0.2, 2, labels)
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1, 2))
+    selector = eq.FeatureSelector(epsilon=3.0, domain=domain, threshold="deviations:2", random_state=0).fit(X, classes)
+    weights = selector.estimator_.coef_
+    assert weights.shape == (3, 6)
+    np.testing.assert_array_equal(selector.get_support(), (np.abs(weights) > selector.threshold_).any(axis=0))
+    assert selector.threshold_ == pytest.approx(2 * WeightNoise.of(selector.certificate_).deviation)
+    assert selector.expected_flips(np.zeros((3, 6))).shape == (3, 6)
+    with pytest.raises(InvalidParameter, match=r"shape \(3, 6\)"):
+        selector.expected_flips(np.zeros(6))
+
+
+@pytest.mark.parametrize("mechanism", ["spherical-laplace", "laplace", "gaussian"])
+def test_selections_flip_as_often_as_the_plan_says(table, mechanism):
+    X, labels, _ = (part[:300] for part in table)
+    settings = {"epsilon": 8.0, "delta": 1e-5, "alpha": 0.02, "l1_ratio": 0.3, "mechanism": mechanism}
+    model = eq.ElasticNetClassifier(domain=CLASSES, random_state=0, **settings)
+    selector = eq.FeatureSelector(model, threshold="deviations:1")
+    certificate = selector.plan(300, 6)
+    before = eq.lab.solution_path(
+        X, labels, [0.02], domain=CLASSES, penalty="elastic-net:0.3", intercept=INTERCEPT_SHARE
+    ).weights[0, 0]
+    assert 0 < (before == 0).sum() < 6
+    expected = selector.expected_flips(before)
+    runs, flipped = 300, np.zeros(6)
+    for seed in range(runs):
+        fitted = eq.FeatureSelector(clone(model).set_params(random_state=seed), "deviations:1").fit(X, labels)
+        assert fitted.certificate_.noise_scale == certificate.noise_scale
+        flipped += fitted.get_support() != (before != 0)
+    low, high = binom.ppf(FALSE_ALARM / 2, runs, expected), binom.isf(FALSE_ALARM / 2, runs, expected)
+    assert ((low <= flipped) & (flipped <= high)).all(), (flipped, runs * expected)
+
+
+def test_a_plan_says_before_training_how_reliable_a_selection_can_be():
+    few, many = (eq.FeatureSelector(domain=CLASSES, alpha=0.01) for _ in range(2))
+    few.plan(n_samples=1000, n_features=3)
+    many.plan(n_samples=100_000, n_features=3)
+    weights = [0.0, 0.5, -2.0]
+    assert many.expected_flips(weights)[1] < few.expected_flips(weights)[1]
+    # The rate of wrong selections is the same: the threshold follows the noise.
+    assert few.expected_flips(weights)[0] == pytest.approx(0.05 / 3, rel=1e-6)
+    assert many.expected_flips(weights)[0] == pytest.approx(0.05 / 3, rel=1e-6)
+    with pytest.raises(InvalidParameter, match="call plan"):
+        eq.FeatureSelector(domain=CLASSES).expected_flips(weights)
+    with pytest.raises(InvalidParameter, match=r"shape \(3,\)"):
+        few.expected_flips([1.0])
+
+
+def test_the_explanation_says_what_is_free_and_what_is_another_spend():
+    selector = eq.FeatureSelector(domain=CLASSES, threshold="deviations:3")
+    selector.plan(n_samples=1000, n_features=3)
+    words = " ".join(selector.explain().split())
+    for said in (
+        "3 standard deviations of the noise",
+        "is free",
+        "one spend of epsilon = 1, delta = 0",
+        "is another spend with a certificate of its own",
+        "Claim (proved)",
+    ):
+        assert said in words
+
+
+def test_a_pipeline_trains_on_the_selected_columns(table):
+    X, labels, _ = table
+    selector = eq.FeatureSelector(epsilon=2.0, domain=CLASSES, l1_ratio=0.1, random_state=0)
+    model = eq.LogisticRegression(epsilon=2.0, domain=CLASSES, random_state=1)
+    pipeline = make_pipeline(selector, model).fit(X, labels)
+    assert pipeline[-1].n_features_in_ == pipeline[0].get_support().sum() < 6
+    assert pipeline.score(X, labels) > 0.85
+    copy = clone(pipeline)
+    assert not hasattr(copy[0], "certificate_")
+    with pytest.raises(NotFittedError):
+        copy[0].get_support()
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, sparse.csr_array, np.float32])
+def test_tables_of_every_form(table, form):
+    X, labels, _ = table
+    named = pd.DataFrame(X, columns=list("abcdef")) if form is pd.DataFrame else form(X)
+    selector = eq.FeatureSelector(epsilon=3.0, domain=CLASSES, l1_ratio=0.1, random_state=0).fit(named, labels)
+    chosen = selector.transform(named)
+    assert chosen.shape == (6000, selector.get_support().sum())
+    if form is pd.DataFrame:
+        assert list(selector.get_feature_names_out()) == [
+            name for name, kept in zip("abcdef", selector.get_support(), strict=True) if kept
+        ]
+
+
+def test_non_finite_values_do_not_raise(table):
+    X, labels, _ = table
+    holes = X.copy()
+    holes[::7, 0], holes[::11, 1] = np.nan, np.inf
+    selector = eq.FeatureSelector(epsilon=3.0, domain=CLASSES, random_state=0).fit(holes, labels)
+    assert selector.transform(holes).shape[0] == 6000
+
+
+def test_nothing_but_the_noisy_weights_depends_on_rows(table):
+    X, labels, _ = table
+
+    def remembered(rows, targets):
+        fitted = eq.FeatureSelector(domain=CLASSES, random_state=0).fit(rows, targets)
+        model = vars(fitted.estimator_)
+        assert {name for name in model if name.endswith("_")} == {
+            "certificate_",
+            "classes_",
+            "coef_",
+            "intercept_",
+            "n_features_in_",
+        }
+        for name in ("coef_", "intercept_"):
+            model.pop(name)
+        return pickle.dumps(fitted)
+
+    assert remembered(X, labels) == remembered(X[::-1] ** 2, 1 - labels)
+
+
+def test_the_fit_is_a_spend_and_a_later_step_another(table, tmp_path):
+    X, labels, _ = table
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(1.5))
+    selector = eq.FeatureSelector(epsilon=1.0, domain=CLASSES, l1_ratio=0.1, ledger=ledger)
+    with pytest.raises(LedgerRefused, match="call plan"):
+        selector.fit(X, labels)
+    selector.plan(*X.shape)
+    selector.fit(X, labels)
+    assert eq.Ledger(ledger).balance().epsilon_left == 0.5
+    later = eq.LogisticRegression(epsilon=1.0, domain=CLASSES, ledger=ledger)
+    chosen = X[:, :2]
+    later.plan(*chosen.shape)
+    with pytest.raises(Overdraft):
+        later.fit(chosen, labels)
+
+
+def test_a_fit_keeps_to_its_plan(table):
+    X, labels, _ = table
+    selector = eq.FeatureSelector(domain=CLASSES, random_state=0)
+    selector.plan(n_samples=6000, n_features=5)
+    with pytest.raises(PlanMismatch):
+        selector.fit(X, labels)
+    selector.plan(n_samples=6000, n_features=6)
+    with pytest.raises(PlanMismatch, match="set since then"):
+        selector.set_params(epsilon=2.0).fit(X, labels)
+    assert not hasattr(selector, "certificate_")
+
+
+def test_noise_elsewhere_is_refused_before_anything_is_spent(table, tmp_path):
+    X, labels, _ = table
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(1.0))
+    model = eq.LogisticRegression(domain=CLASSES, mechanism="objective", ledger=ledger)
+    for act in (lambda each: each.fit(X, labels), lambda each: each.plan(6000, 6)):
+        with pytest.raises(InvalidParameter, match='mechanism="output"'):
+            act(eq.FeatureSelector(model))
+    assert eq.Ledger(ledger).balance().epsilon_left == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"domain": None}, "domain=None"),
+        ({"estimator": PlainElasticNet()}, "private model of this library"),
+        ({"estimator": eq.Ridge(domain=LABELS), "epsilon": 2.0}, "one place for the budget"),
+        ({"domain": CLASSES, "threshold": "three deviations"}, "family-wise:0.05"),
+        ({"domain": CLASSES, "threshold": "deviations:many"}, "deviations:C"),
+        ({"domain": CLASSES, "threshold": "family-wise:1.5"}, "below 1"),
+        ({"domain": CLASSES, "threshold": 0.0}, "threshold"),
+        ({"domain": CLASSES, "threshold": None}, "threshold"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_a_remedy(wrong, words):
+    with pytest.raises(InvalidParameter, match=words):
+        eq.FeatureSelector(**wrong).plan(n_samples=100, n_features=2)
+
+
+def test_a_missing_domain_comes_with_the_line_to_write(table):
+    X, labels, _ = table
+    with pytest.raises(DomainMissing, match="classes="):
+        eq.FeatureSelector().fit(X, labels)
+
+
+def test_a_schema_is_refused_and_its_encoder_offered():
+    schema = eq.Schema(None, (NumberColumn("age", (20, 60)),), Target("ill", classes=(0, 1)), row_norm=2.0)
+    with pytest.raises(InvalidParameter, match="SchemaEncoder"):
+        eq.FeatureSelector(domain=schema).plan()
+
+
+def test_the_path_is_scikit_learns_and_says_that_it_is_not_private(table):
+    X, _, target = table
+    alphas = [0.3, 0.1, 0.03, 0.01]
+    path = eq.lab.solution_path(X, target, alphas[::-1], domain=LABELS, loss="squared", penalty="elastic-net:0.5")
+    assert path.alphas == tuple(alphas)
+    assert "not private" in str(path)
+    for place, alpha in enumerate(alphas):
+        plain = PlainElasticNet(alpha=alpha / 2, l1_ratio=0.5, fit_intercept=False, tol=1e-10).fit(X, target)
+        np.testing.assert_allclose(path.weights[place, 0], plain.coef_, atol=1e-6)
+        np.testing.assert_array_equal(path.support[place], plain.coef_ != 0)
+    assert path.training == tuple(sorted(path.training, reverse=True))
+    with pytest.raises(InvalidParameter, match="at least one alpha"):
+        eq.lab.solution_path(X, target, [], domain=LABELS, loss="squared")
+
+
+def test_a_path_has_a_constant_column_and_several_classes(table):
+    X, labels, _ = table
+    classes = np.where(X[:, 4] > 0.2, 2, labels)
+    path = eq.lab.solution_path(
+        X, classes, [0.1, 0.001], domain=eq.Domain(1.0, classes="observed"), loss="multinomial:3", intercept=0.5
+    )
+    assert path.weights.shape == (2, 3, 6)
+    assert path.constants.shape == (2, 3)
+    assert np.abs(path.constants[1]).max() > 0
