@@ -12,6 +12,7 @@ import equipoise as eq
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import routes
 from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
+from equipoise.proof.dropout import Dropout
 from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.proof.request import Request
 
@@ -40,6 +41,12 @@ REQUESTS = {
         *("logistic", "none", 0.0, CLASSES, 0.4, 1000, 4, eq.Budget(1.0, 1e-6)),
         mechanism="noisy-sgd",
         recipe=eq.Recipe(passes=1, batch_size=10, step="public", order="replacement"),
+    ),
+    "dropout": Request(
+        *("squared", "l2", 0.05, LABELS, 0.4, 1000, 4, eq.Budget(1.0, 1e-6)),
+        mechanism="dropout",
+        recipe=eq.Recipe(),
+        dropout=Dropout(0.8, 0),
     ),
     "phases": Request(
         *("hinge", "none", 0.0, CLASSES, 0.4, 100, 4, eq.Budget(1.0)),
@@ -109,8 +116,9 @@ def test_a_changed_derived_number_is_named_itself(certificate):
         try:
             faults = Certificate.from_json(text).verify()
         except CertificateUnreadable as refusal:
-            # A recipe that cannot be, such as one that skips more than all steps, is not even read.
-            faults = (str(refusal) + " " + ".".join(map(str, path)),) if path[:2] == ("argument", "recipe") else ()
+            # A recipe or a budget that cannot be, such as one that skips more than all steps, is not even read.
+            nested = path[1] == "recipe" or "statistic" in path or "weights" in path
+            faults = (f"{refusal} {'.'.join(map(str, path))}",) if nested else ()
         assert any(str(path[-1]) in fault for fault in faults), path
 
 
@@ -119,7 +127,7 @@ def test_a_forged_digest_does_not_help_a_smaller_number(certificate, field):
     # Objective perturbation and the functional mechanism have no L2 sensitivity; claiming one is a forgery as well.
     forged = dataclasses.replace(certificate.argument, **{field: (getattr(certificate, field) or 1.0) / 2})
     resealed = dataclasses.replace(
-        certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged, ())
+        certificate, argument=forged, digest=_digest(certificate.schema_version, certificate.request, forged, (), None)
     )
     assert any(field in fault for fault in resealed.verify())
     assert not any("digest" in fault for fault in resealed.verify())
@@ -132,7 +140,12 @@ def to_items(record):
 def test_explain_shows_every_number_of_the_argument(certificate):
     text = certificate.explain()
     argument = certificate.argument
-    procedure = [value for field, value in to_items(argument.procedure) if field != "phases"]
+    nested = ("phases", "curvature")
+    procedure = [value for field, value in to_items(argument.procedure) if field not in nested]
+    if argument.procedure.curvature is not None:
+        rule = argument.procedure.curvature
+        procedure += [value for value in (*dataclasses.astuple(rule)[:3], rule.sensitivity, rule.most) if value]
+        procedure += [*dataclasses.astuple(rule.statistic), *dataclasses.astuple(rule.weights)]
     procedure += [number for phase in argument.procedure.phases for number in dataclasses.astuple(phase)]
     shown = [
         argument.noise_scale,

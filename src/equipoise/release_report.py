@@ -54,7 +54,7 @@ CURVE_POINTS = 80
 SETTING = "J4.alpha"
 
 # The routes that add noise to the weights themselves, once.
-AT_THE_END = ("output", "sgd")
+AT_THE_END = ("output", "sgd", "dropout")
 
 VALUES = {
     "output": "weights move by at most (L2)",
@@ -65,6 +65,7 @@ VALUES = {
     "sgd": "weights move by at most (L2)",
     "noisy-sgd": "a batch's gradient changes by at most (L2)",
     "phased": "a phase moves by at most (L2)",
+    "dropout": "weights move by at most (L2)",
 }
 
 
@@ -192,7 +193,10 @@ def noise_of_a_weight(certificate: Certificate) -> float | None:
     if certificate.route in AT_THE_END:
         # What masks hid in training is made up for after the noise (B6).
         kept = 1.0 if argument.recipe is None else 1 - argument.recipe.dropout
-        return kept * share * argument.noise_deviation
+        if certificate.released_curvature is None:
+            return kept * share * argument.noise_deviation
+        # A released curvature has shrunk the noise, or a refusal left none of it.
+        return share * named(certificate.mechanism).deviation(certificate.noise_scale, argument.dimension)
     if certificate.route == "objective":
         moved = argument.noise_deviation / (certificate.n_samples * argument.constants.strong_convexity)
         finishing = named(FINISHING_LAW).deviation(argument.procedure.finishing_scale, argument.dimension)

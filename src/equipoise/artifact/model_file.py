@@ -139,13 +139,8 @@ def _unfitted(record: ModelRecord, certificate: Certificate, facts: Domain | Sch
         asked = model._request(request.n_samples, request.n_features)
     except EquipoiseError as error:
         raise _strangers(f"settings that ask for no certificate ({error.found})") from None
-    if (asked.loss, asked.penalty, asked.intercept, asked.domain, asked.recipe) != (
-        request.loss,
-        request.penalty,
-        request.intercept,
-        request.domain,
-        request.recipe,
-    ):
+    named = ("loss", "penalty", "intercept", "domain", "recipe", "dropout")
+    if any(getattr(asked, name) != getattr(request, name) for name in named):
         raise _strangers("a model that asks for another certificate")
     return model
 

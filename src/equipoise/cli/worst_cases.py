@@ -3,7 +3,7 @@
 import inspect
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,8 @@ def _one_route(
 ) -> WorstCase:
     """Return the worst case of a model with a route of its own: the row is met first, in the first of phases."""
     parameters = inspect.signature(kind).parameters
-    given, n_samples = DESCENT, N_SAMPLES
+    given: Mapping[str, object] = DESCENT
+    n_samples = N_SAMPLES
     if not issubclass(kind, DescendingModel):
         given = DROPOUT
         if epsilon > 0 and delta > 0:

@@ -123,7 +123,14 @@ class DropoutRegressor(_DroppingOut, PrivateRegressor):
         curvature_share: float | str = "public",
         proposal: float | None = None,
     ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, "dropout", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.radius = radius
         self.keep_probability = keep_probability
         self.curvature_share = curvature_share
@@ -182,7 +189,14 @@ class DropoutClassifier(_DroppingOut, PrivateClassifier):
         curvature_share: float | str = "public",
         proposal: float | None = None,
     ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, "dropout", fit_intercept, random_state, public_seed, ledger)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.domain = domain
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.public_seed = public_seed
+        self.ledger = ledger
         self.radius = radius
         self.keep_probability = keep_probability
         self.masks = masks

@@ -34,6 +34,9 @@ _KINDS = {
     "Ridge": linear_model.Ridge,
     "HuberRegressor": linear_model.HuberRegressor,
     "ElasticNet": linear_model.ElasticNet,
+    **dict.fromkeys(("SGDRegressor", "NoisySGDRegressor", "PhasedRegressor"), linear_model.SGDRegressor),
+    "DropoutRegressor": linear_model.Ridge,
+    "DropoutClassifier": linear_model.LogisticRegression,
 }
 
 
@@ -59,7 +62,7 @@ def plain_model(model: PrivateLinearModel) -> Any:
 
 
 def _linear(model: PrivateLinearModel, coefficients: Array, intercepts: Array) -> Any:
-    plain = _KINDS[type(model).__name__]()
+    plain = _kind(model)()
     classes = getattr(model, "classes_", None)
     plain.n_features_in_ = coefficients.shape[1]
     if classes is None:
@@ -67,6 +70,14 @@ def _linear(model: PrivateLinearModel, coefficients: Array, intercepts: Array) -
     else:
         plain.coef_, plain.intercept_, plain.classes_ = coefficients.copy(), intercepts.copy(), classes.copy()
     return plain
+
+
+def _kind(model: PrivateLinearModel) -> Any:
+    """Return the class whose predictions are those of the model."""
+    if type(model).__name__ in _KINDS:
+        return _KINDS[type(model).__name__]
+    # Classifiers that descend have the loss as a parameter; scores of the logistic one are log odds.
+    return linear_model.LogisticRegression if model.certificate_.request.loss == "logistic" else svm.LinearSVC
 
 
 class _ColumnTransform:

@@ -70,7 +70,8 @@ def _ball(request: Request, argument: Argument) -> str:
     radius, declared = number(argument.constants.radius), request.domain.radius
     if argument.procedure.reach is None:
         constraint = f" (constraint {number(declared)})" if declared is not None else ""
-        whose = "every minimiser has" if argument.recipe is None else "weights on the way have"
+        descends = argument.recipe is not None and argument.recipe.descends
+        whose = "weights on the way have" if descends else "every minimiser has"
         return f"{whose} norm at most R = {radius}{constraint}"
     return f"weights are kept in a ball of radius {number(argument.procedure.reach)}"
 

@@ -58,7 +58,7 @@ def select(certificate: SimplexCertificate, table: Unread, source: NoiseSource, 
         # The database toolkit is loaded only where a ledger is bound.
         from equipoise.proof.ledger import Ledger
 
-        Ledger(ledger).admit(certificate)  # type: ignore[arg-type] # until the ledger's book knows selections
+        Ledger(ledger).admit(certificate)
     # Rows are read from here on.
     try:
         with np.errstate(all="ignore"):

@@ -13,6 +13,7 @@ from equipoise.proof.ledger import chain
 from equipoise.proof.ledger.chain import Balance, Entry
 from equipoise.proof.ledger.store import Store
 from equipoise.proof.search import SearchCertificate
+from equipoise.proof.simplex import SimplexCertificate
 from equipoise.vocabulary.facts import Budget
 
 
@@ -54,9 +55,9 @@ class Ledger:
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget))
 
-    def admit(self, certificate: Certificate | SearchCertificate) -> None:
+    def admit(self, certificate: Certificate | SearchCertificate | SimplexCertificate) -> None:
         """Record the spend of a certificate, or refuse it and record nothing."""
-        if not isinstance(certificate, Certificate | SearchCertificate):
+        if not isinstance(certificate, Certificate | SearchCertificate | SimplexCertificate):
             remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
             raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
         if certificate.request.seeded:
@@ -64,7 +65,8 @@ class Ledger:
             raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
         if certificate.grade != "proved":
             found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
-            raise LedgerRefused('a certificate of grade "proved"', found, "declare the classes in the domain")
+            remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
+            raise LedgerRefused('a certificate of grade "proved"', found, remedy)
         with self._store.opened(writing=True) as connection:
             entries = self._intact(connection)
             left = chain.balance(entries)

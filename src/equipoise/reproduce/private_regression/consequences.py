@@ -15,7 +15,7 @@ from equipoise.reproduce.private_regression.attack import Inversion, published_e
 from equipoise.reproduce.private_regression.certified import DEFAULT, LABELS
 from equipoise.reproduce.private_regression.clinical_risk import relative_risks
 from equipoise.reproduce.private_regression.linear import Array, Linear
-from equipoise.reproduce.private_regression.measure import EPSILONS, Measured, mean
+from equipoise.reproduce.private_regression.measure import Measured, mean
 from equipoise.reproduce.private_regression.mechanisms import least_squares
 from equipoise.reproduce.private_regression.pharmacology import Course, simulate
 from equipoise.reproduce.private_regression.preparation import (
@@ -118,11 +118,11 @@ def consequences(session: Session, found: Measured) -> Consequences:
     treated_rows = test.part(np.arange(min(len(test), QUICK_PATIENTS if session.quick else PATIENTS)))
     places = treated_rows.places
     session.report("treating simulated patients", 0, 1)
-    reference = treat(weekly(found.models["plain", EPSILONS[0]], treated_rows), patients, places)
+    reference = treat(weekly(found.models["plain", found.epsilons[0]], treated_rows), patients, places)
     treated = {
         (key, epsilon): compared(treat(weekly(found.models[key, epsilon], treated_rows), patients, places), reference)
         for key in TREATED
-        for epsilon in EPSILONS
+        for epsilon in found.epsilons
     }
     one = np.full(len(places), float(np.mean(training.root_dose**2)))
     controls = {
@@ -140,7 +140,7 @@ def _inversions(
     found: Measured, patients: Patients, training: Rows, test: Rows
 ) -> dict[tuple[str, str], InversionFinding]:
     """Attack the same models on patients they were trained on, and on patients they never saw."""
-    attacked = {"no noise": found.models["plain", EPSILONS[0]]}
+    attacked = {"no noise": found.models["plain", found.epsilons[0]]}
     attacked |= {f"default, epsilon {each:g}": found.models["default", each] for each in ATTACKED_EPSILONS}
     groups = {"trained on": training, "never seen": test}
     return {

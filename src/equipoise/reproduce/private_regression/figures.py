@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from equipoise.report.study_charts import lines
 from equipoise.report.study_page import Figure
 from equipoise.reproduce.private_regression import measure
-from equipoise.reproduce.private_regression.consequences import MEMBER_EPSILON, TREATED, Consequences
-from equipoise.reproduce.private_regression.measure import EPSILONS, Measured
+from equipoise.reproduce.private_regression.consequences import MEMBER_EPSILON, Consequences
+from equipoise.reproduce.private_regression.measure import Measured
 from equipoise.reproduce.private_regression.mechanisms import CORRECTED, MECHANISMS, PRINTED
 
 # Errors above this are drawn at it: some are in the thousands, and the mean dose has 2.
@@ -36,7 +36,7 @@ OURS = {
 
 
 def _curve(found: Measured, key: str, figure: str, ink: str, dash: str) -> Iterator[Record]:
-    for epsilon in EPSILONS:
+    for epsilon in found.epsilons:
         value = getattr(found, figure)(key, epsilon).value
         drawn = min(value, LARGEST_DRAWN) if figure == "squared" else value
         yield {"x": epsilon, "y": round(drawn, 4), "ink": ink, "dash": dash}
@@ -93,10 +93,10 @@ def monotonicity(found: Measured) -> Figure:
     """Return the assumption of section 5.3 as a chart: inversion over excess error."""
     keys = {"default": "default", "statistics": "sufficient statistics", "histogram": "projected histogram",
             "output-public": "output, public ridge"}  # fmt: skip
-    least = found.squared("plain", EPSILONS[0]).value
+    least = found.squared("plain", found.epsilons[0]).value
     records: list[Record] = []
     for key, ink in keys.items():
-        for epsilon in EPSILONS:
+        for epsilon in found.epsilons:
             x = max(found.squared(key, epsilon).value - least, 1e-3)
             records.append(
                 {"x": round(x, 4), "y": round(found.inversion(key, epsilon).value, 4), "ink": ink, "dash": "all"}
@@ -112,7 +112,7 @@ def shares(found: Measured) -> tuple[Figure, ...]:
     for figure, y, name in (("squared", ERROR, "figure-7"), ("inversion", INVERSION, "figure-7-inversion")):
         records: list[Record] = []
         for key, scores in found.shares.items():
-            for share, values in zip(measure.SHARES, getattr(scores, figure).mean(1).tolist(), strict=True):
+            for share, values in zip(found.sampled, getattr(scores, figure).mean(1).tolist(), strict=True):
                 value = min(values, 20.0) if figure == "squared" else values
                 records.append({"x": 100 * share, "y": round(value, 4), "ink": key, "dash": "all"})
         chart = lines(records, x="% of each training chunk", y=y, floor=False)
@@ -129,12 +129,11 @@ def clinical(found: Consequences) -> tuple[Figure, ...]:
         records: list[Record] = [
             {
                 "x": epsilon,
-                "y": round(found.treated[key, epsilon].risks[harm].value, 4),
+                "y": round(treated.risks[harm].value, 4),
                 "ink": MECHANISMS[key].name if key == "default" else f"{MECHANISMS[key].family}, as printed",
                 "dash": "all",
             }
-            for key in TREATED
-            for epsilon in EPSILONS
+            for (key, epsilon), treated in found.treated.items()
         ]
         chart = lines(records, x=EPSILON, y="relative risk", logarithmic=True, floor=False)
         words = f"{found.n_patients} simulated patients over 90 days; 1 is the model without noise."

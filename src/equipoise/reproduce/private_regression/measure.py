@@ -13,13 +13,13 @@ from equipoise.reproduce.private_regression.linear import Array, Linear
 from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
 from equipoise.reproduce.private_regression.preparation import Patients, Rows, patients, split
 
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-REPETITIONS, QUICK_REPETITIONS = 100, 4
+EPSILONS, QUICK_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 1.0, 10.0)
+REPETITIONS, QUICK_REPETITIONS = 100, 2
 # As many rows are trained on as in the first prototype; the others are the test rows.
 TRAINING_ROWS, TRAINING_SHARE = 2650, 0.75
 BOOTSTRAP = Bootstrap(replicates=1000)
 # Figure 7.
-SHARES = tuple(round(0.1 * step, 1) for step in range(1, 11))
+SHARES, QUICK_SHARES = tuple(round(0.1 * step, 1) for step in range(1, 11)), (0.1, 0.9)
 SHARE_EPSILON = 0.5
 SHARE_WAYS = {
     "as printed": (tuning.as_printed, "output"),
@@ -62,8 +62,10 @@ class Measured:
     n_unimputed: int
     n_training: int
     repetitions: int
+    epsilons: tuple[float, ...]
     scores: Mapping[str, Scores]
     chosen: Mapping[str, tuple[hindsight.Choice, ...]]
+    sampled: tuple[float, ...]
     shares: Mapping[str, Scores]
     baseline: Estimate
     mean_only: Estimate
@@ -76,15 +78,15 @@ class Measured:
 
     def squared(self, key: str, epsilon: float) -> Estimate:
         """Return the mean squared error of the square root of the weekly dose."""
-        return mean(self.scores[key].squared[EPSILONS.index(epsilon)])
+        return mean(self.scores[key].squared[self.epsilons.index(epsilon)])
 
     def milligrams(self, key: str, epsilon: float) -> Estimate:
         """Return the mean absolute error of the weekly dose, in mg."""
-        return mean(self.scores[key].milligrams[EPSILONS.index(epsilon)])
+        return mean(self.scores[key].milligrams[self.epsilons.index(epsilon)])
 
     def inversion(self, key: str, epsilon: float) -> Estimate:
         """Return the share of patients whose VKORC1 level is guessed."""
-        return mean(self.scores[key].inversion[EPSILONS.index(epsilon)])
+        return mean(self.scores[key].inversion[self.epsilons.index(epsilon)])
 
     def split(self) -> tuple[Rows, Rows]:
         """Return the rows of the first repetition."""
@@ -116,8 +118,10 @@ def measure(session: Session) -> Measured:
     rows, cells = everyone.rows, printed.cells()
     n_training = min(TRAINING_ROWS, int(TRAINING_SHARE * len(rows)))
     repetitions = QUICK_REPETITIONS if session.quick else REPETITIONS
-    scores = {key: Scores.empty(len(EPSILONS), repetitions) for key in MECHANISMS}
-    shares = {key: Scores.empty(len(SHARES), repetitions) for key in SHARE_WAYS}
+    epsilons = QUICK_EPSILONS if session.quick else EPSILONS
+    sampled = QUICK_SHARES if session.quick else SHARES
+    scores = {key: Scores.empty(len(epsilons), repetitions) for key in MECHANISMS}
+    shares = {key: Scores.empty(len(sampled), repetitions) for key in SHARE_WAYS}
     oracles = hindsight.oracles()
     models: dict[tuple[str, float], Linear] = {}
     baselines, means = np.empty(repetitions), np.empty(repetitions)
@@ -127,11 +131,11 @@ def measure(session: Session) -> Measured:
         training, attack = Training(train, everyone.unscaled[train.places], cells), Inversion.of(everyone, train, test)
         baselines[repetition] = attack.baseline
         means[repetition] = np.mean((test.root_dose - train.root_dose.mean()) ** 2)
-        for step, epsilon in enumerate(EPSILONS):
+        for step, epsilon in enumerate(epsilons):
             for place, (key, mechanism) in enumerate(MECHANISMS.items()):
                 if key in NOISELESS and step:
                     _repeat(scores[key], step, repetition)
-                    models.setdefault((key, epsilon), models[key, EPSILONS[0]])
+                    models.setdefault((key, epsilon), models[key, epsilons[0]])
                     continue
                 stream = np.random.default_rng((8, repetition, step, place))
                 model = mechanism.fit(training, epsilon, stream)
@@ -140,9 +144,9 @@ def measure(session: Session) -> Measured:
                 if repetition == 0:
                     models[key, epsilon] = model
         for oracle in oracles.values():
-            oracle.add(training, test, EPSILONS, repetition)
+            oracle.add(training, test, epsilons, repetition)
         for key, (choose, way) in SHARE_WAYS.items():
-            for step, share in enumerate(SHARES):
+            for step, share in enumerate(sampled):
                 stream = np.random.default_rng((9, repetition, step))
                 model = choose(train, way, "R1", SHARE_EPSILON, stream, share)
                 _fill(shares[key], step, repetition, score(model, train, test, attack))
@@ -153,7 +157,18 @@ def measure(session: Session) -> Measured:
         chosen[key] = tuple(oracle.choices[place] for place in picked)
     unimputed = len(patients(session.data, imputed=False).dose)
     return Measured(
-        everyone, unimputed, n_training, repetitions, scores, chosen, shares, mean(baselines), mean(means), models
+        everyone,
+        unimputed,
+        n_training,
+        repetitions,
+        epsilons,
+        scores,
+        chosen,
+        sampled,
+        shares,
+        mean(baselines),
+        mean(means),
+        models,
     )
 
 

@@ -11,7 +11,7 @@ from equipoise.reproduce.private_regression.consequences import (
     TRUE_DOSE,
     Consequences,
 )
-from equipoise.reproduce.private_regression.measure import EPSILONS, Measured
+from equipoise.reproduce.private_regression.measure import Measured
 from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY
 
 SHOWN = 1.0
@@ -40,8 +40,8 @@ def name_of(key: str) -> str:
 
 def summary(found: Measured, effects: Consequences) -> Section:
     """Return the page in five sentences."""
-    cost = {epsilon: found.milligrams("default", epsilon) for epsilon in EPSILONS}
-    plain, mean_dose = found.milligrams("plain", EPSILONS[0]), found.mean_only.value
+    cost = {epsilon: found.milligrams("default", epsilon) for epsilon in found.epsilons}
+    plain, mean_dose = found.milligrams("plain", found.epsilons[0]), found.mean_only.value
     treated = effects.treated["default", SHOWN]
     seen = effects.memberships[f"default, epsilon {MEMBER_EPSILON:g}"]
     lead = (
@@ -74,19 +74,19 @@ def summary(found: Measured, effects: Consequences) -> Section:
     )
     scale = (
         f"Errors below are mean squares on the square root of the weekly dose in mg, as in the paper: {mean_dose:.3g} "
-        f"is predicting the mean dose for everybody, {found.squared('plain', EPSILONS[0]).value:.3g} least squares "
-        "without privacy."
+        f"is predicting the mean dose for everybody, {found.squared('plain', found.epsilons[0]).value:.3g} least "
+        "squares without privacy."
     )
     rows = tuple(
         (
             f"{epsilon:g}", _text(cost[epsilon]), _text(found.squared("default", epsilon)),
             _percent(found.inversion("default", epsilon)), _percent(effects.treated["default", epsilon].time_in_range),
         )
-        for epsilon in EPSILONS
+        for epsilon in found.epsilons
     )  # fmt: skip
     last = (
-        "no noise", _text(plain), _text(found.squared("plain", EPSILONS[0])),
-        _percent(found.inversion("plain", EPSILONS[0])), _percent(effects.reference.time_in_range),
+        "no noise", _text(plain), _text(found.squared("plain", found.epsilons[0])),
+        _percent(found.inversion("plain", found.epsilons[0])), _percent(effects.reference.time_in_range),
     )  # fmt: skip
     table = Table(
         ("epsilon", "dose error, mg a week", "mean squared error", "VKORC1 guessed", "time in range"),
@@ -119,12 +119,12 @@ def accuracy(found: Measured) -> Section:
         (
             name_of(key),
             MECHANISMS[key].kind if key in MECHANISMS else "hindsight",
-            *(number(round(found.squared(key, epsilon).value, 3)) for epsilon in EPSILONS),
+            *(number(round(found.squared(key, epsilon).value, 3)) for epsilon in found.epsilons),
             MECHANISMS[key].promise if key in MECHANISMS else "not private: chosen on the test rows",
         )
         for key in order
     )
-    header = ("mechanism", "kind", *(f"{epsilon:g}" for epsilon in EPSILONS), "promise")
+    header = ("mechanism", "kind", *(f"{epsilon:g}" for epsilon in found.epsilons), "promise")
     table = Table(header, rows, "Mean squared error by epsilon", texts=("promise",))
     words = (
         "The paper's mechanisms as printed stand beside their corrected forms. Predictions of these are clipped to the "
@@ -152,7 +152,7 @@ def fair(found: Measured) -> Table:
             *(_text(found.squared(key, epsilon)) for key in (corrected[family], first, second)),
         )
         for family, (first, second, spent) in SAME_PRIVACY.items()
-        for epsilon in EPSILONS
+        for epsilon in found.epsilons
     )  # fmt: skip
     header = ("mechanism", "epsilon said", "epsilon spent", "corrected, at what is said", "as printed",
               "corrected, at what is spent")  # fmt: skip
@@ -176,7 +176,7 @@ def prototype(found: Measured) -> Table:
         for key in keys:
             errors = (found.squared(key, epsilon) for epsilon in published.PROTOTYPE_EPSILONS)
             rows.append((name_of(key), *(_text(each) for each in errors)))
-    picked = dict(zip(EPSILONS, found.chosen["oracle"], strict=True))
+    picked = dict(zip(found.epsilons, found.chosen["oracle"], strict=True))
     listed = "; ".join(
         f"{epsilon:g}: ridge {choice.ridge:g}, radius {choice.radius:g}, {'a' if choice.intercept else 'no'} constant"
         for epsilon, choice in ((epsilon, picked[epsilon]) for epsilon in published.PROTOTYPE_EPSILONS)
@@ -228,8 +228,8 @@ def inversion(found: Measured, effects: Consequences) -> Section:
     )  # fmt: skip
     words = (
         "The attacker knows everything about a patient but VKORC1, the stable dose, how frequent the three levels are, "
-        "and the model with the spread of its errors on the training rows, as it would be published. He takes the level "
-        "under which the dose is most likely.",
+        "and the model with the spread of its errors on the training rows, as it would be published. He takes the "
+        "level under which the dose is most likely.",
         "The paper observes that better private mechanisms are inverted better, and argues that this must be so. It is "
         "so, and for patients outside the table as much as for those inside: the attack uses what genotype does to "
         "dose, which is medical knowledge, and not the rows.",
