@@ -233,7 +233,7 @@ def same_privacy(found: Measured) -> Iterator[Claim]:
     columns, rows = found.patients.unscaled.shape[1], found.n_training
     for family, (first, second, spent) in SAME_PRIVACY.items():
         wins = found.scores[second].squared.mean(1) < found.scores[first].squared.mean(1)
-        ends = (found.epsilons[0], 1.0, found.epsilons[-1])
+        ends = sorted({found.epsilons[0], 1.0, found.epsilons[-1]})
         said = ", ".join(f"{spent(columns, rows, epsilon):.3g} for {epsilon:g}" for epsilon in ends)
         yield Claim(
             f"aim.same-privacy.{_slug(family)}", "an aim of this study", len(found.epsilons), int(wins.sum()),

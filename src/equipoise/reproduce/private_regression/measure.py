@@ -13,7 +13,7 @@ from equipoise.reproduce.private_regression.linear import Array, Linear
 from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
 from equipoise.reproduce.private_regression.preparation import Patients, Rows, patients, split
 
-EPSILONS, QUICK_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 1.0, 10.0)
+EPSILONS, QUICK_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 1.0)
 REPETITIONS, QUICK_REPETITIONS = 100, 2
 # As many rows are trained on as in the first prototype; the others are the test rows.
 TRAINING_ROWS, TRAINING_SHARE = 2650, 0.75

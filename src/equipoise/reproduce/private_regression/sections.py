@@ -6,10 +6,10 @@ from equipoise.lab.estimate import Estimate
 from equipoise.report.study_page import Section, Table, number
 from equipoise.reproduce.private_regression import figures, hindsight, published
 from equipoise.reproduce.private_regression.consequences import (
-    ATTACKED_EPSILONS,
     MEMBER_EPSILON,
     TRUE_DOSE,
     Consequences,
+    attacked_epsilons,
 )
 from equipoise.reproduce.private_regression.measure import Measured
 from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY
@@ -213,7 +213,7 @@ def clinical(effects: Consequences) -> Section:
 
 def inversion(found: Measured, effects: Consequences) -> Section:
     """Return Figures 5 to 7, and who is attacked."""
-    names = ["no noise", *(f"default, epsilon {each:g}" for each in ATTACKED_EPSILONS)]
+    names = ["no noise", *(f"default, epsilon {each:g}" for each in attacked_epsilons(found))]
     rows = tuple(
         (
             name,
