@@ -195,9 +195,7 @@ def test_a_failure_after_rows_were_read_tells_nothing(route, failure, monkeypatc
 
     monkeypatch.setattr(FIRST_STEPS[route], fail)
     common = {"domain": LABELS, "delta": 1e-3, "random_state": 0}
-    model = (
-        eq.Ridge(mechanism=route, **common) if routes.members()[route].minimises else DESCENDING[route](**common)
-    )
+    model = eq.Ridge(mechanism=route, **common) if routes.members()[route].minimises else DESCENDING[route](**common)
     with pytest.raises(PrivateFailure) as caught:
         model.fit(np.eye(3), [0, 1, 0])
     error = caught.value

@@ -68,7 +68,9 @@ def for_model(kind: type[PrivateLinearModel], wanted: dict[str, Any]) -> dict[st
             f"leave them out, or choose a model that has them; {kind.__name__} takes {', '.join(sorted(names))}",
         )
     # A model whose ridge is no rule has a default of its own.
-    return {name: value for name, value in wanted.items() if name in names and not _rule_without_rule(kind, name, value)}
+    return {
+        name: value for name, value in wanted.items() if name in names and not _rule_without_rule(kind, name, value)
+    }
 
 
 DEFAULTS = {"alpha": "public", "mechanism": "auto"}

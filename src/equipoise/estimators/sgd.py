@@ -12,6 +12,7 @@ from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.descending import DescendingModel
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.learn.schema import Schema
+from equipoise.proof import mechanisms
 from equipoise.vocabulary.facts import Averaging, Domain, Order
 from equipoise.vocabulary.numbers import plain
 
@@ -44,6 +45,13 @@ class _EndNoise(DescendingModel):
     """Noise at the end, on weights held back by a ridge, an elastic net, or nothing but the number of steps."""
 
     l1_ratio: float
+
+    def _place_of_noise(self) -> str:
+        laws = (*mechanisms.KINDS, *mechanisms.members())
+        if self.mechanism not in laws:
+            allowed = f"noise at the end: {', '.join(laws)}"
+            raise InvalidParameter(allowed, f"mechanism={self.mechanism!r}", 'pass mechanism="auto"')
+        return self.mechanism
 
     def _penalty_name(self) -> str:
         if plain(self.alpha) == 0:

@@ -234,6 +234,9 @@ def removal(
     """
     from sklearn.base import is_classifier
 
+    if not all(hasattr(estimator, name) for name in ("get_params", "set_params", "fit")):
+        remedy = "pass an estimator that clone(estimator) copies, such as LogisticRegression()"
+        raise InvalidParameter("a scikit-learn estimator", f"a {type(estimator).__name__}", remedy)
     shares, ways = _checked_fractions(fractions), dict(WAYS if ways is None else ways)
     repetitions = require_count("repetitions", repetitions, "pass repetitions=20")
     if repetitions < 2 or not 0 < confidence < 1:

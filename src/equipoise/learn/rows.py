@@ -109,6 +109,10 @@ class DenseArrays(NamedTuple):
     factors: Array
     intercept: float
 
+    def dealt(self, order: NDArray[np.int64]) -> "DenseArrays":
+        """Return a copy of the rows in another order."""
+        return DenseArrays(np.take(self.matrix, order, axis=0), self.factors[order], self.intercept)
+
 
 class SparseArrays(NamedTuple):
     """Clipped rows in CSR form, each with its constant entry, if any, in the last column."""
@@ -117,6 +121,11 @@ class SparseArrays(NamedTuple):
     indices: NDArray[Any]
     indptr: NDArray[np.int64]
     intercept: float
+
+    def dealt(self, order: NDArray[np.int64]) -> "SparseArrays":
+        """Return a copy of the rows in another order."""
+        rows = sparse.csr_array((self.data, self.indices, self.indptr))[order]
+        return SparseArrays(rows.data, rows.indices, rows.indptr.astype(np.int64), self.intercept)
 
 
 class RowSource(ABC):

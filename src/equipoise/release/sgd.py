@@ -18,6 +18,9 @@ from equipoise.vocabulary.facts import Recipe
 # Which of the public seed's streams is used for what.
 ORDERS, MASKS = 1, 2
 
+# Rows that stay together in a fresh order of dealt rows: some lines of memory.
+RUN = 16
+
 # Masks and skips are drawn for so many steps at a time.
 STEPS_AT_ONCE = 2**14
 
@@ -33,13 +36,14 @@ class NoiseAtTheEnd(Carrier):
         argument, recipe = task.argument, recipe_of(task)
         n_samples, keep = task.rows.n_samples, 1 - recipe.dropout
         run = run_of(task, recipe.steps(n_samples))
-        orders = orders_of(recipe, n_samples, task.public_seed, task.source)
+        dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
+        orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
         if recipe.dropout or recipe.skip:
             orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
         columns = task.rows.dimension - (1 if task.problem.intercept > 0 else 0)
         masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
         skips = _skips(recipe.skip, task.source) if recipe.skip else None
-        weights = run_passes(task.rows, task.targets, task.problem.loss, run, orders, masks, skips)
+        weights = run_passes(task.rows, task.targets, task.problem.loss, run, orders, masks, skips, dealt=dealt)
         noisy = named(argument.mechanism).release(weights, argument.noise_scale, task.source)
         # Predictions see every column, training saw a share of them (B6); after the noise this is free.
         noisy[:columns] *= keep
@@ -76,17 +80,34 @@ def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:
     return np.random.default_rng([public_seed, ORDERS]).permutation(n_samples)
 
 
-def orders_of(recipe: Recipe, n_samples: int, public_seed: int, source: NoiseSource) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of one pass after the other, without end."""
+def _pays_to_deal(recipe: Recipe) -> bool:
+    """Return whether a copy of the rows in a public order pays: for ordered passes in batches, from the third on."""
+    return recipe.order != "replacement" and recipe.passes > 2 and recipe.batch_size > 1
+
+
+def orders_of(
+    recipe: Recipe, n_samples: int, public_seed: int, source: NoiseSource, dealt: bool
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of one pass after the other, without end; where they were dealt, as places among the dealt.
+
+    A fresh order of dealt rows keeps short runs of them together, which lie together in memory.
+    """
     if recipe.order == "permutation":
-        yield from repeat(public_order(n_samples, public_seed))
+        yield from repeat(np.arange(n_samples) if dealt else public_order(n_samples, public_seed))
     coins = np.random.default_rng([public_seed, ORDERS])
     while recipe.order == "fresh":
-        yield coins.permutation(n_samples)
+        yield fresh_runs(coins, n_samples) if dealt else coins.permutation(n_samples)
     while True:
         drawn = np.empty(recipe.batches(n_samples) * recipe.batch_size, dtype=np.int64)
         source.integers(n_samples, drawn)
         yield drawn
+
+
+def fresh_runs(coins: np.random.Generator, n_samples: int) -> NDArray[np.int64]:
+    """Return every row once, in runs of neighbours whose order is random; the last run may be short."""
+    runs = coins.permutation(-(-n_samples // RUN))
+    rows = (runs[:, None] * RUN + np.arange(RUN)).ravel()
+    return rows[rows < n_samples]
 
 
 def in_blocks(orders: Iterator[NDArray[np.int64]], length: int) -> Iterator[NDArray[np.int64]]:

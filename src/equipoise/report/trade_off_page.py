@@ -62,7 +62,7 @@ STYLE = """
 .vega-bindings { font-size: .92rem; padding: .4rem 0; } .vega-bind-name { color: var(--soft); padding-right: .4rem; }
 .vega-bindings select { font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line);
   padding: .15rem .4rem; }
-.wide th, .wide td:first-child { min-width: 4.6rem; }
+.wide th { min-width: 4.6rem; } .wide td:first-child { min-width: 6rem; white-space: nowrap; }
 """
 
 
@@ -140,13 +140,13 @@ def _over_alpha_words(facts: Record) -> str:
 
 
 OVER_EPSILON_WORDS = (
-    "Only the privacy error changes with epsilon: what sampling and the penalty cost is paid without privacy as well. "
+    "Only the privacy error follows epsilon: what sampling and the penalty cost is paid without privacy as well. "
     "Where its line falls below the others, a larger budget buys little. Choose another alpha below the picture."
 )
 GAIN_WORDS = (
     "The noise stays that of the plan. At a larger alpha the model moves less, and the same noise is worth a smaller "
-    "epsilon: the whole ratio of the sensitivities, where Corollary 13 of [000] prints its root. The corollary is "
-    "about more stability, to the right of the vertical line; to its left the same noise hides less."
+    "epsilon: for delta = 0 by the whole ratio of the sensitivities, where Corollary 13 of [000] prints its root. The "
+    "corollary is about more stability, to the right of the vertical line; to its left the same noise hides less."
 )
 
 

@@ -152,7 +152,8 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     steady = math.isfinite(smoothness) and length * (smoothness * (1 + STEEPER) + 2 * ridge) <= 2
     steepest = min(clip, row_norm * loss.slope_bound(math.inf, label_bound))
     pull = min(clip, row_norm * loss.slope_bound(0.0, label_bound)) if steady else steepest
-    reaches = [pull * length * recipe.steps(n_samples)]
+    # A ridge that overshoots by more than it shrinks can carry weights away without end.
+    reaches = [pull * length * recipe.steps(n_samples) if length * ridge <= 2 else math.inf]
     if ridge > 0 and length * ridge <= 1:
         reaches += [pull / ridge, math.sqrt((loss.pull(math.inf, label_bound) + length * steepest**2) / ridge)]
     radius = min(1.01 * min(reaches), seen.domain.radius or math.inf)

@@ -74,7 +74,7 @@ class Phased(Route):
             bounds.append(bound)
             curves.append(law.curve(bound.sensitivity, dimension, noise.scale))
         if not phases:
-            raise InvalidParameter("at least two rows", f"{request.n_samples}", "train on more rows")
+            raise InvalidParameter("at least two rows", "1 sample", "train on more rows")
         first = phases[0]
         yield Plan(
             route=self.id,

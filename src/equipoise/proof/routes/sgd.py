@@ -43,6 +43,9 @@ class StochasticDescent(Route):
                 "a number of meetings with one row that has no bound but the number of draws",
                 'pass order="permutation", or delta > 0',
             )
+        if asked.order == "replacement" and asked.skip > 0:
+            remedy = 'pass skip=0.0, or order="permutation"'
+            raise InvalidParameter("rows that are drawn, or steps that are skipped", "both", remedy)
         recipe = _with_length(request, problem, settled(problem, asked))
         situation = setting(problem, recipe, request.n_samples, request.n_features)
         refuse_long_steps(situation)

@@ -151,17 +151,16 @@ class CornerRandomHits(RandomHits):
 
     id: ClassVar[str] = "C1.random"
     citation: ClassVar[str] = "Equipoise, docs/proofs/C1.md"
-    statement: ClassVar[str] = "sqrt(first^2 + (T - N) (a step)^2) + (N - 1) 2 L step for N meetings, b = 1"
+    statement: ClassVar[str] = "sqrt(first^2 + (T - N) (a step)^2) + (N - 1) 2 L step for N meetings and b = 1"
     certifies: ClassVar[bool] = True
 
     def further(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield that coins decide, and what the recursion is proved for."""
         recipe = setting.recipe
         yield Hypothesis(
-            "rows are drawn one at a time, or steps are skipped",
-            (recipe.order == "replacement" and recipe.batch_size == 1 and recipe.skip == 0)
-            or (recipe.order != "replacement" and recipe.skip > 0),
-            'pass order="replacement" with batch_size=1, or skip > 0',
+            "either rows are drawn, or steps are skipped",
+            (recipe.order == "replacement") == (recipe.skip == 0),
+            'pass order="replacement" or skip > 0',
         )
         yield from recursion_hypotheses(setting)
 

@@ -260,7 +260,7 @@ def reached(found: Measured) -> Iterator[Claim]:
             # The prototype's figures are rounded to two places.
             wins = sum(round(error, 2) <= aim for error, aim in zip(errors, aims, strict=True))
             against = " / ".join(f"{error:.3g}" for error in errors)
-            how = "picked in hindsight on the test rows, not private" if key in hindsight.NAMES else "chosen publicly"
+            how = "picked in hindsight on the test rows, not private" if key in hindsight.NAMES else "public"
             yield Claim(
                 f"aim.prototype.{key}", "an aim of this study", len(aims), wins,
                 what=f"{name}: epsilons of 0.1, 0.2 and 1 at which the prototype's error is reached, parameters {how}",
