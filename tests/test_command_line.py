@@ -115,16 +115,54 @@ def test_plan_of_a_ridge_as_json():
         ("huber", ("--labels", "0,400"), "huber:50.0", "l2"),
         ("elastic-net", ("--labels", "0,400"), "squared", "elastic-net:0.5"),
         ("elastic-net-classifier", (), "logistic", "elastic-net:0.5"),
+        ("sgd-classifier", ("--recipe", "loss=hinge,passes=3,batch_size=1,order=fresh"), "hinge", "l2"),
+        ("sgd-regressor", ("--labels", "0,400", "--recipe", "step=0.01,clip=none,radius=300"), "squared", "l2"),
+        ("noisy-sgd-classifier", ("--delta", 1e-6, "--recipe", "passes=linear"), "logistic", "none"),
+        ("noisy-sgd-regressor", ("--delta", 1e-6, "--labels", "0,400", "--alpha", 0.1), "squared", "l2"),
+        ("phased-classifier", ("--recipe", "step=public"), "logistic", "none"),
+        ("phased-regressor", ("--labels", "0,400", "--recipe", "loss=absolute"), "absolute", "none"),
+        ("dropout-classifier", ("--delta", 1e-6), "logistic", "l2"),
+        ("dropout-regressor", ("--delta", 1e-6, "--labels", "0,400"), "squared", "l2"),
     ],
 )
 def test_every_model_plans(model, facts, loss, penalty, tmp_path):
     path = tmp_path / "certificate.json"
     done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, "--model", model, *facts, "--out", path)
     assert done.returncode == 0, done.stderr
-    assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
+    budget = "(1, 1e-06)-approximate" if "--delta" in facts else "(1, 0)-pure"
+    assert f"Claim (proved): {budget} differential privacy" in done.stdout
     request = json.loads(path.read_text())["request"]
     assert (request["loss"], request["penalty"]) == (loss, penalty)
     assert equipoise("verify", path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--model", "sgd-classifier", "--recipe", "epochs=3"), "write NAME=VALUE"),
+        (("--model", "sgd-classifier", "--recipe", "passes=0"), "pass passes=10"),
+        (("--model", "sgd-classifier", "--recipe", "batch_size=64"), "batch_size=10 for all rows"),
+        (("--model", "sgd-classifier", "--recipe", "batch_size=2,step=99"), "beyond which they overshoot"),
+        (("--model", "sgd-classifier", "--recipe", "batch_size=2,step=slow"), "pass a number such as 0.1"),
+        (("--model", "phased-classifier", "--alpha", 0.1), "leave them out"),
+        (("--model", "logistic", "--recipe", "passes=3"), "leave them out"),
+    ],
+)
+def test_a_recipe_that_cannot_be_is_refused_with_what_to_do(options, words):
+    done = equipoise("plan", "-n", 10, "-d", 5, "--epsilon", 1, *options)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_bounds_of_a_descent():
+    done = equipoise("bounds", "-n", 100, "--alpha", 0, "--penalty", "none", "--loss", "hinge", "--classes", "0,1",
+                     "--recipe", "passes=100,step=1", "--json")  # fmt: skip
+    answers = {answer["theorem"]: answer["value"] for answer in json.loads(done.stdout)}
+    assert answers["C1"] == pytest.approx(259.427, abs=1e-2)
+    assert answers["B1"] is None
+    refused = equipoise("bounds", "-n", 100, "--alpha", 1, "--recipe", "radius=1,passes=1,step=1")
+    assert refused.returncode == 2
+    assert "--radius" in refused.stderr
 
 
 def test_the_table_of_models_is_tested_whole():

@@ -12,6 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 Array = NDArray[np.float64]
@@ -218,6 +220,12 @@ class DropoutDescentClassifier(ClassifierMixin, DropoutDescent):  # type: ignore
     True
     """
 
+    def __sklearn_tags__(self) -> Tags:
+        """Return what scikit-learn's checks must know: two classes only."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     @property
     def _slope(self) -> Callable[[float, float], float]:
         return logistic_slope
@@ -234,9 +242,12 @@ class DropoutDescentClassifier(ClassifierMixin, DropoutDescent):  # type: ignore
     def fit(self, X: ArrayLike, y: ArrayLike) -> "DropoutDescentClassifier":  # noqa: N803
         """Descend."""
         rows, labels = validate_data(self, X, y, dtype=np.float64)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
-            raise ValueError(f"DropoutDescentClassifier needs two classes; found {len(self.classes_)} class(es)")
+            raise ValueError("DropoutDescentClassifier needs two classes; found 1 class")
         self._descended(rows, np.where(labels == self.classes_[1], 1.0, -1.0))
         return self
 
@@ -247,7 +258,8 @@ class DropoutDescentClassifier(ClassifierMixin, DropoutDescent):  # type: ignore
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:  # noqa: N803
         """Return the class on whose side the row lies."""
-        return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(int)])
 
 
 def expected_objective(rows: Array, outcomes: Array, weights: Array, keep: float) -> float:

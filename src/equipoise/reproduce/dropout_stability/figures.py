@@ -21,7 +21,7 @@ def removal(name: str, heading: str, findings: Mapping[str, RemovalFinding], way
             for x, each in zip(found.fractions, curve.marginal, strict=True)
         ]
     measured = next(iter(findings.values()))
-    about = f"{way.capitalize()} removal, means over {measured.repetitions} repetitions; the table has intervals."
+    about = f"{way.capitalize()} removal, means over {measured.repetitions} repetitions."
     x = "share of training rows removed"
     return (
         Figure(f"{name}-error", f"{heading}: error", about, lines(error, x=x, y=measured.error, floor=False)),

@@ -69,7 +69,7 @@ class Network:
         """The squared error before dropout."""
         return self.moments[2]
 
-    def share(self, factor: float, masks: int = 20_000, seed: int = 0) -> Estimate:
+    def share(self, factor: float, masks: int = 5000, seed: int = 0) -> Estimate:
         """Return the share of masks after which the squared error is at most `factor` times what it was."""
         linear, square, before = self.moments
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(masks, len(linear)))

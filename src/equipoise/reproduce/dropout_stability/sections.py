@@ -15,8 +15,8 @@ from equipoise.reproduce.dropout_stability.theory import Example, Neighbours, Ri
 
 MEASURE = (
     "A share of the training rows is removed, and the model is trained again. The marginal error is the absolute "
-    "difference between the mean test error and the mean test error with all rows. Lines are means; intervals are 95 % "
-    "by Student's law over repetitions."
+    "difference between the mean test error and the mean test error with all rows. Lines are means over repetitions; "
+    "the numbers, with 95 % intervals by Student's law, are folded away after the experiments."
 )
 
 
@@ -26,38 +26,44 @@ def _text(found: Estimate) -> str:
     return f"{number(found.value)} ({number(found.low)} .. {number(found.high)})"
 
 
-def _numbers(findings: Mapping[str, RemovalFinding], way: str, caption: str) -> Table:
+def _numbers(findings: Mapping[str, RemovalFinding], way: str, name: str) -> Table:
     """Return a table of errors and marginal errors: a row for each share removed, a column for each model."""
-    fractions = next(iter(findings.values())).fractions
-    rows = [("error, none removed", *(_text(each.baseline) for each in findings.values()))]
-    for place, fraction in enumerate(fractions):
-        rows.append(
-            (
-                f"marginal error, {100 * fraction:g} % removed",
-                *(_text(each.curves[way].marginal[place]) for each in findings.values()),
-            )
-        )
-    for place, fraction in enumerate(fractions):
-        rows.append(
-            (
-                f"predictions changed, {100 * fraction:g} % removed",
-                *(_text(each.curves[way].moved[place]) for each in findings.values()),
-            )
-        )
-    return Table(("", *findings), tuple(rows), caption)
+    first = next(iter(findings.values()))
+    in_percent = first.error.startswith("share")
+    unit = 100 if in_percent else 1
+
+    def cell(found: Estimate) -> str:
+        low, middle, high = (unit * value for value in (found.low, found.value, found.high))
+        return f"{middle:.2f} ({low:.2f} .. {high:.2f})"
+
+    rows = [("error, none removed", *(cell(each.baseline) for each in findings.values()))]
+    for what, field in (("marginal error", "marginal"), ("predictions moved", "moved")):
+        for place, fraction in enumerate(first.fractions):
+            cells = (cell(getattr(each.curves[way], field)[place]) for each in findings.values())
+            rows.append((f"{what}, {100 * fraction:g} %", *cells))
+    caption = f"{name}, {way} removal: {first.rows:,} training rows, {first.test_rows:,} test rows"
+    return Table(("", *findings), tuple(rows), caption + (", in percent" if in_percent else ""))
+
+
+def numbers(compared: Sequence[Compared], houses: Compared, trained: Trained) -> Section:
+    """Return the numbers of the experiments, folded away."""
+    tables = [
+        _numbers(each.findings, way, each.name)
+        for each in (*compared, houses)
+        for way in next(iter(each.findings.values())).curves
+    ]
+    tables.append(_numbers(trained.findings, "random", "MNIST"))
+    return Section("the numbers of the experiments, with intervals", (), (), tuple(tables), closed=True)
 
 
 def texts(found: Sequence[Compared]) -> Section:
     """Return Figures 1 and 3."""
     drawn: list[Figure] = []
-    tables = []
     for each in found:
         for way in next(iter(each.findings.values())).curves:
             figure = "figure-1" if each.key == "atheist" else "figure-3"
             heading = each.name + (", adversarial" if way == "adversarial" else "")
             drawn += figures.removal(f"{figure}-{each.key}-{way}", heading, each.findings, way)
-            caption = f"{each.name}, {way} removal: {each.n_train} training rows, {each.n_test} test rows"
-            tables.append(_numbers(each.findings, way, caption))
     columns = ", ".join(f"{each.n_columns:,} for {each.name}" for each in found)
     chosen = sorted({alpha for each in found for alpha in each.alphas})
     words = (
@@ -73,7 +79,7 @@ def texts(found: Sequence[Compared]) -> Section:
         "The adversary removes the rows with the least abs(<x, theta>), theta being the model of all rows; each model "
         "has its own.",
     )
-    return Section("Logistic regression on text (Figures 1 and 3)", words, tuple(drawn), tuple(tables))
+    return Section("Logistic regression on text (Figures 1 and 3)", words, tuple(drawn))
 
 
 def boston(found: Compared) -> Section:
@@ -88,7 +94,6 @@ def boston(found: Compared) -> Section:
         "Linear regression on Boston housing (Figure 2 a, b)",
         words,
         drawn,
-        (_numbers(found.findings, "random", "Boston housing, random removal"),),
     )
 
 
@@ -111,7 +116,6 @@ def mnist(found: Trained) -> Section:
         "Networks on MNIST (Figure 2 c, d)",
         words,
         drawn,
-        (_numbers(found.findings, "random", "MNIST, random removal"),),
     )
 
 
@@ -259,6 +263,7 @@ def all_sections(
     yield texts(compared)
     yield boston(houses)
     yield mnist(trained)
+    yield numbers(compared, houses, trained)
     yield dropped_nodes(*nodes)
     yield descent(*descents)
     yield adversary(examples)

@@ -12,7 +12,7 @@ from equipoise.reproduce.private_regression.preparation import Rows
 
 PRINTED, CORRECTED, READING, REFERENCE = "as printed", "corrected", "another reading", "reference"
 # A corrected mechanism at the epsilon that the paper's one really spends.
-SPENT = "corrected, at the epsilon that the printed one spends"
+SPENT = "at the same true epsilon"
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from equipoise.reproduce.private_regression.consequences import (
     attacked_epsilons,
 )
 from equipoise.reproduce.private_regression.measure import Measured
-from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY
+from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY, SPENT
 
 SHOWN = 1.0
 
@@ -114,7 +114,8 @@ def setting(found: Measured) -> Section:
 
 def accuracy(found: Measured) -> Section:
     """Return Figures 1, 2 and 4 with every number."""
-    order = [*MECHANISMS, *hindsight.NAMES]
+    # What is fitted at another epsilon than the column's has a table of its own.
+    order = [*(key for key, each in MECHANISMS.items() if each.kind != SPENT), *hindsight.NAMES]
     rows = tuple(
         (
             name_of(key),
@@ -183,8 +184,9 @@ def prototype(found: Measured) -> Table:
         for epsilon, choice in ((epsilon, picked[epsilon]) for epsilon in published.PROTOTYPE_EPSILONS)
     )
     note = (
-        "The prototype picked its ridge in hindsight, on a table of 3,562 rows without imputation; rows and test sets "
-        f"differ, so that figures compare to about 0.05. Output perturbation in hindsight, by epsilon: {listed}."
+        "The prototype picked its ridge in hindsight, on 3,562 rows without imputation, where least squares has 0.97; "
+        f"here it has {found.squared('plain', found.epsilons[0]).value:.3g}, so that figures compare to about 0.05. "
+        f"Output perturbation in hindsight, by epsilon: {listed}."
     )
     header = ("", *(f"{epsilon:g}" for epsilon in published.PROTOTYPE_EPSILONS))
     return Table(header, tuple(rows), "The aims of this study", note)

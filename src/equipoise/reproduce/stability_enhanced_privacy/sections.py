@@ -9,6 +9,7 @@ from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
 from equipoise.reproduce.stability_enhanced_privacy.measure import SWEPT, Found, mean
 from equipoise.reproduce.stability_enhanced_privacy.noises import BOUND, DIRECT, NOISES, PRINTED
 from equipoise.reproduce.stability_enhanced_privacy.preparation import COLUMNS
+from equipoise.reproduce.stability_enhanced_privacy.table import table_section
 
 # A private model is called usable when it is less than this below the model without noise.
 SHORT = 0.05
@@ -234,5 +235,6 @@ def all_sections(found: Sequence[Found], certified: Sequence[Certified], audits:
     yield from tuned(found, certified)
     yield from untuned(found)
     yield selection(found, certified)
+    yield table_section()
     yield setting(found)
     yield wrong()
