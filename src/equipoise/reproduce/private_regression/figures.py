@@ -130,13 +130,14 @@ def clinical(found: Consequences) -> tuple[Figure, ...]:
             {
                 "x": epsilon,
                 "y": round(treated.risks[harm].value, 4),
-                "ink": MECHANISMS[key].name if key == "default" else f"{MECHANISMS[key].family}, as printed",
+                "ink": OURS[key] if key in OURS else MECHANISMS[key].family,
                 "dash": "all",
             }
             for (key, epsilon), treated in found.treated.items()
         ]
         chart = lines(records, x=EPSILON, y="relative risk", logarithmic=True, floor=False)
-        words = f"{found.n_patients} simulated patients over 90 days; 1 is the model without noise."
+        words = f"{found.n_patients} simulated patients over 90 days; 1 is the model without noise. All but "
+        words += "eq.Ridge are as printed."
         drawn.append(Figure(f"figure-3-{harm}", f"Figure 3 {heading}", words, chart))
     return tuple(drawn)
 
