@@ -380,7 +380,7 @@ def test_the_study_runs_from_end_to_end(small, data, tmp_path, monkeypatch):
     assert all(done <= total for _, done, total in told)
     whole = {claim.id for claim in reproduce(STUDY, data=data, quick=False, out=tmp_path / "whole")}
     assert whole > set(records)
-    assert {"atheist.dropout.gain", "mnist.gain", "theorem-14.line.rate", "atheist.marginal.dropout-l2"} <= whole
+    assert {"atheist.dropout.gain", "mnist.share.gain", "theorem-14.line.rate", "atheist.marginal.dropout-l2"} <= whole
 
 
 @needs_browser

@@ -16,10 +16,8 @@ def removal(name: str, heading: str, findings: Mapping[str, RemovalFinding], way
         curve = found.curves[way]
         points = [(0.0, found.baseline.value), *zip(found.fractions, (each.value for each in curve.error), strict=True)]
         error += [{"x": x, "y": round(y, 6), "ink": model, "dash": "mean"} for x, y in points]
-        marginal += [
-            {"x": x, "y": round(each.value, 6), "ink": model, "dash": "mean"}
-            for x, each in zip(found.fractions, curve.marginal, strict=True)
-        ]
+        points = [(0.0, 0.0), *zip(found.fractions, (each.value for each in curve.marginal), strict=True)]
+        marginal += [{"x": x, "y": round(y, 6), "ink": model, "dash": "mean"} for x, y in points]
     measured = next(iter(findings.values()))
     about = f"{way.capitalize()} removal, means over {measured.repetitions} repetitions."
     x = "share of training rows removed"

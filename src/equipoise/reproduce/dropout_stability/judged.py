@@ -19,7 +19,7 @@ RIVALS = {"L2": "l2", "unregularised": "plain"}
 SHARES = "interval: fractions at which the whole interval is below, and not above"
 FASTER = "an upper bound: falling faster would be no contradiction"
 # What rests on few repetitions or a small network: a reduced grid leaves it out.
-WHOLE_GRID = ("rate", "gain", "marginal", "error")
+WHOLE_GRID = ("rate", "gain", "marginal", "error", "adversarial")
 
 
 def _share(name: str, where: str, found: Estimate, what: str, note: str = SHARES) -> Claim:
@@ -103,19 +103,25 @@ def mnist(found: Trained) -> Iterator[Claim]:
     errors = {
         name: np.array([each.errors["random"][half] for each in runs]) for name, runs in found.repetitions.items()
     }
-    gain = mean(errors["SGD"] - errors["dropout"])
     layers = "-".join(str(size) for size in found.plan.hidden)
-    yield Claim(
-        "mnist.gain",
-        "Section 5",
-        published.MNIST_GAIN,
-        gain.value,
-        gain.low,
-        gain.high,
-        published.TOLERANCE_GAIN,
-        f"MNIST, half of the rows removed: accuracy with dropout less without, hidden layers {layers}",
-        f"{found.plan.rows} rows before removal, {found.plan.epochs} passes, rectified linear units, no pre-training",
-    )
+    # "16 % more accurate" may be points of accuracy, or a share of the misclassifications that the paper counts.
+    readings = {
+        "mnist.points.gain": ("accuracy with dropout less without", errors["SGD"] - errors["dropout"]),
+        "mnist.share.gain": ("share of errors that dropout avoids", 1 - errors["dropout"] / errors["SGD"]),
+    }
+    for name, (what, values) in readings.items():
+        gain = mean(values)
+        yield Claim(
+            name,
+            "Section 5",
+            published.MNIST_GAIN,
+            gain.value,
+            gain.low,
+            gain.high,
+            published.TOLERANCE_GAIN,
+            f"MNIST, half of the rows removed: {what}, hidden layers {layers}",
+            f"{found.plan.rows} rows before removal, {found.plan.epochs} passes, rectified linear units, no pre-training",
+        )
     curves = {name: each.curves["random"].marginal for name, each in found.findings.items()}
     below = sum(a.value < b.value for a, b in zip(curves["dropout"], curves["SGD"], strict=True))
     what = "share of fractions: MNIST: dropout's marginal error below that of plain SGD"

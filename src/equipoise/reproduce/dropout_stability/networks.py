@@ -57,7 +57,7 @@ def measure(train: Table, test: Table, plan: Plan, report: Report) -> Trained:
     >>> draws = np.random.default_rng(0)
     >>> labels = np.arange(120, dtype=np.int32) % 3
     >>> table = Table((np.eye(3)[labels] + 0.1 * draws.normal(size=(120, 3))).astype(np.float32), labels)
-    >>> found = measure(table, table, Plan((8,), 120, 3, 2, (0.5,)), lambda *_: None)
+    >>> found = measure(table, table, Plan((8,), 120, 20, 2, (0.5,)), lambda *_: None)
     >>> found.findings["SGD"].baseline.value < 0.1
     True
     """
