@@ -291,7 +291,7 @@ def test_deterministic_dropout_on_boston_is_least_squares_over_all_masks():
 
 def test_paired_differences_and_shares():
     table, labels = texts(120)
-    pair = preparation.Pair("atheist", "Atheist", ("a", "b"), 120, 30)
+    pair = preparation.Pair("atheist", "Atheist", ("a", "b"))
     plan = removals.Plan((0.5,), 4, 10, (1e-3, 1e-1), 2)
     found = removals.compare_texts(preparation.Table(table, labels), pair, plan, lambda *_: None)
     one, other = (found.findings[name].curves["random"].marginal[0].value for name in ("dropout", "L2"))

@@ -1,5 +1,6 @@
 """Estimators that descend: what they share with all models, what they refuse, and SGD with noise at the end."""
 
+import math
 import dataclasses
 import pickle
 
@@ -287,7 +288,7 @@ REFUSED = [
     ("sgd-classifier", {"passes": float("inf")}, InvalidParameter, "pass passes=10"),
     ("sgd-classifier", {"passes": "quadratic"}, InvalidParameter, "pass passes=10"),
     ("sgd-classifier", {"passes": 1e12}, NoTheoremApplies, "run at most 1e"),
-    ("sgd-classifier", {"step": lambda t: 1 / t}, InvalidParameter, "pass a number such as 0.1"),
+    ("sgd-classifier", {"step": math.sqrt}, InvalidParameter, "pass a number such as 0.1"),
     ("sgd-classifier", {"step": 0.0}, InvalidParameter, "pass a number such as 0.1"),
     ("sgd-classifier", {"step": float("nan")}, InvalidParameter, "pass a number such as 0.1"),
     ("sgd-classifier", {"step": "fast"}, InvalidParameter, "pass a number such as 0.1"),

@@ -120,7 +120,7 @@ def mnist(found: Trained) -> Iterator[Claim]:
             gain.high,
             published.TOLERANCE_GAIN,
             f"MNIST, half of the rows removed: {what}, hidden layers {layers}",
-            f"{found.plan.rows} rows before removal, {found.plan.epochs} passes, rectified linear units, no pre-training",
+            f"{found.plan.rows} rows before removal, {found.plan.epochs} passes, ReLU, no pre-training",
         )
     curves = {name: each.curves["random"].marginal for name, each in found.findings.items()}
     below = sum(a.value < b.value for a, b in zip(curves["dropout"], curves["SGD"], strict=True))
