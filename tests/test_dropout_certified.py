@@ -165,7 +165,7 @@ def test_the_section_has_a_row_for_every_model_and_claims_that_follow_from_the_c
     monkeypatch.setattr(certified, "QUICK", certified.Grid(2, 2, 250, (400, 2000), (1.0,)))
     section, claims = certified.certified_section(Session(folder, True, tmp_path, quiet))
     table, growth = section.tables
-    assert len(table.rows) == 16
+    assert len(table.rows) == 18
     assert {len(row) for row in table.rows} == {len(table.header)}
     assert [row[0] for row in growth.rows] == ["400", "2,000"]
     assert {len(row) for row in growth.rows} == {len(growth.header)}

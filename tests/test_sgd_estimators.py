@@ -1,7 +1,7 @@
 """Estimators that descend: what they share with all models, what they refuse, and SGD with noise at the end."""
 
-import math
 import dataclasses
+import math
 import pickle
 
 import numpy as np
