@@ -1,8 +1,6 @@
 """`equipoise reproduce dropout-stability`: dropout's stability measured again, and its theorems counted out."""
 
-from collections.abc import Callable
-
-from equipoise.reproduce.data import BOSTON, MNIST, NEWSGROUPS
+from equipoise.reproduce.data import ADULT, BOSTON, MNIST, NEWSGROUPS
 from equipoise.reproduce.frame import Outcome, Session, Study
 
 NOTICE = (
@@ -10,22 +8,19 @@ NOTICE = (
     "this page have unnamed constants or are false as printed. What holds of them is in Equipoise's catalogue."
 )
 
-# Parts of the study that bring claims and sections of their own, after the paper's; each is run with the session.
-FURTHER: tuple[Callable[[Session], Outcome], ...] = ()
-
 
 def run(session: Session) -> Outcome:
     """Measure every claim."""
     # JAX and the rest are loaded when a study is run, not when studies are listed.
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from equipoise.reproduce.dropout_stability import judged, measure, sections
+    from equipoise.reproduce.dropout_stability import certified, judged, measure, sections
 
     grid = measure.QUICK if session.quick else measure.FULL
     # Vectors are short: threads would wait for one another.
     with threadpool_limits(1):
         found = measure.measure(session, grid)
-        further = [part(session) for part in FURTHER]
+        section, aims = certified.certified_section(session)
     claims = (
         *(claim for each in found.texts for claim in judged.texts(each)),
         *judged.atheist(found.texts[0]),
@@ -35,7 +30,7 @@ def run(session: Session) -> Outcome:
         *judged.descent(found.risks, found.neighbours, found.ends),
         *judged.adversary(found.examples),
         *judged.simplex(),
-        *(claim for each in further for claim in each.claims),
+        *aims,
     )
     if session.quick:
         claims = tuple(claim for claim in claims if not judged.needs_whole_grid(claim))
@@ -47,7 +42,7 @@ def run(session: Session) -> Outcome:
         (found.risks, found.neighbours, found.ends),
         found.examples,
     )
-    return Outcome(claims, (*pages, *(section for each in further for section in each.sections)))
+    return Outcome(claims, (*pages, section))
 
 
 STUDY = Study(
@@ -57,5 +52,5 @@ STUDY = Study(
     'Differential Privacy Properties of Dropout", on public data.',
     NOTICE,
     run,
-    (NEWSGROUPS, BOSTON, MNIST),
+    (NEWSGROUPS, BOSTON, MNIST, ADULT),
 )
