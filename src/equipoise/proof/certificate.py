@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import dropout
 from equipoise.proof.argument import Argument, derive
+from equipoise.proof.claim import Claim
 from equipoise.proof.document import build, to_plain
 from equipoise.proof.dropout import ReleasedCurvature
 from equipoise.proof.explanation import explain
@@ -30,7 +31,7 @@ AGREEMENT = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Claim):
     """An immutable claim: this release is (epsilon, delta)-private under replace-one adjacency, for these reasons.
 
     Made by an estimator's ``plan`` or ``fit``, or from a file by `from_json`.
@@ -73,31 +74,6 @@ class Certificate:
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.schema_version, self.request, self.argument, ())
-
-    @property
-    def epsilon(self) -> float:
-        """The claimed epsilon."""
-        return self.request.budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta; 0 means pure differential privacy."""
-        return self.request.budget.delta
-
-    @property
-    def adjacency(self) -> str:
-        """When datasets are neighbours: "replace-one", with n public."""
-        return self.argument.adjacency
-
-    @property
-    def grade(self) -> str:
-        """Either "proved" or "conditional"; the assumptions of the latter are named."""
-        return self.argument.grade
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What a conditional claim rests on."""
-        return self.argument.assumptions
 
     @property
     def mechanism(self) -> str:
@@ -150,21 +126,6 @@ class Certificate:
     def bounds(self) -> tuple[Bound, ...]:
         """Every theorem's answer, with its hypotheses."""
         return self.argument.bounds
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the claim does not cover, and what its arithmetic assumes."""
-        return self.argument.caveats
-
-    @property
-    def n_samples(self) -> int:
-        """The public number of rows."""
-        return self.request.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """The public number of columns."""
-        return self.request.n_features
 
     @property
     def alpha(self) -> float:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from equipoise.errors import CertificateUnreadable, EquipoiseError
 from equipoise.proof.argument import CurvePoint
 from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _differences
+from equipoise.proof.claim import Claim
 from equipoise.proof.document import build, to_plain
 from equipoise.proof.random_stopping import mean_of
 from equipoise.proof.selection import LEVELS, Candidate, SearchArgument, SearchRequest, derive_search
 
 
 @dataclass(frozen=True, slots=True)
-class SearchCertificate:
+class SearchCertificate(Claim):
     """An immutable claim about a whole search: training, scoring, choosing and the release of one model.
 
     `chosen` is the place of the released candidate: a private value that the budget paid for, None in a plan.
@@ -62,31 +63,6 @@ class SearchCertificate:
         return _digest(self.schema_version, self.request, self.argument)
 
     @property
-    def epsilon(self) -> float:
-        """The claimed epsilon of the whole search."""
-        return self.request.budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta; 0 means pure differential privacy."""
-        return self.request.budget.delta
-
-    @property
-    def adjacency(self) -> str:
-        """When datasets are neighbours: "replace-one", with n public."""
-        return self.argument.adjacency
-
-    @property
-    def grade(self) -> str:
-        """Either "proved" or "conditional"; the assumptions of the latter are named."""
-        return self.argument.grade
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What a conditional claim rests on."""
-        return self.argument.assumptions
-
-    @property
     def theorem(self) -> str:
         """The id of the theorem on the search: "E5" or "E6"; every training has its own."""
         return self.argument.theorem
@@ -102,24 +78,9 @@ class SearchCertificate:
         return self.argument.noise_scale
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the claim does not cover, and what its arithmetic assumes."""
-        return self.argument.caveats
-
-    @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """Points of the privacy curve of the whole search."""
         return self.argument.curve
-
-    @property
-    def n_samples(self) -> int:
-        """The public number of rows."""
-        return self.request.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """The public number of columns."""
-        return self.request.n_features
 
     @property
     def public_seed(self) -> int:

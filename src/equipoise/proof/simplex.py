@@ -19,6 +19,7 @@ import mpmath
 from equipoise.errors import BudgetImpossible, CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof.argument import NOT_RECORDED, ROWS_AS_GIVEN, RUNNING_TIME, SEEDED, CurvePoint, Grade
 from equipoise.proof.certificate import SCHEMA_VERSION, _differences
+from equipoise.proof.claim import Claim
 from equipoise.proof.curves import Curve
 from equipoise.proof.document import build, to_plain
 from equipoise.proof.mechanisms.propose_test_release import AfterTest, NoisyStatistic
@@ -225,7 +226,7 @@ def _threshold(test: Budget, coins: Budget, ones: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class SimplexCertificate:
+class SimplexCertificate(Claim):
     """An immutable claim about a selection: the test, and the column that coins chose if it passed.
 
     `passed` is None in a plan.
@@ -260,31 +261,6 @@ class SimplexCertificate:
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.schema_version, self.request, self.argument, None)
-
-    @property
-    def epsilon(self) -> float:
-        """The claimed epsilon."""
-        return self.request.budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta."""
-        return self.request.budget.delta
-
-    @property
-    def grade(self) -> str:
-        """Either "proved" or "conditional"; the assumptions of the latter are named."""
-        return self.argument.grade
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What a conditional claim rests on."""
-        return self.argument.assumptions
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """What the claim does not cover."""
-        return self.argument.caveats
 
     def verify(self) -> tuple[str, ...]:
         """Derive everything again from the request and return one line for each field that does not follow."""
