@@ -175,7 +175,7 @@ def test_a_row_that_is_in_every_phase_is_caught(monkeypatch):
 
 
 def test_a_row_met_twice_a_pass_is_caught(monkeypatch):
-    def twice(recipe, n_samples, public_seed, source):
+    def twice(recipe, n_samples, public_seed, source, dealt):
         order = public_order(n_samples, public_seed).copy()
         order[1:3] = order[0]
         while True:
@@ -188,7 +188,7 @@ def test_a_row_met_twice_a_pass_is_caught(monkeypatch):
 def test_draws_from_the_public_seed_are_caught(monkeypatch):
     """A fault: rows drawn with replacement by a seed that everybody knows, where one row is drawn all the time."""
 
-    def public(recipe, n_samples, public_seed, source):
+    def public(recipe, n_samples, public_seed, source, dealt):
         coins = np.random.default_rng(8)
         row = int(public_order(n_samples, 0)[0])
         while True:

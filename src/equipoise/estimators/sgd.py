@@ -49,8 +49,8 @@ class _EndNoise(DescendingModel):
     def _place_of_noise(self) -> str:
         laws = (*mechanisms.KINDS, *mechanisms.members())
         if self.mechanism not in laws:
-            allowed = f"noise at the end: {', '.join(laws)}"
-            raise InvalidParameter(allowed, f"mechanism={self.mechanism!r}", 'pass mechanism="auto"')
+            remedy = f"choose one of {', '.join(laws)}; other places of noise have estimators of their own"
+            raise InvalidParameter("a law of noise at the end", f"mechanism={self.mechanism!r}", remedy)
         return self.mechanism
 
     def _penalty_name(self) -> str:

@@ -73,8 +73,8 @@ def renyi_multiplier(epsilon: float, delta: float, share: float, steps: int) -> 
 
     Examples
     --------
-    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 1)
-    4.9
+    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2)
+    4.96
     """
 
     def meets(multiplier: float) -> bool:

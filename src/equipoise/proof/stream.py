@@ -46,7 +46,7 @@ def layer_widths() -> Array:
     Examples
     --------
     >>> layer_widths()[[0, 1, 255, 256]].round(4).tolist()
-    [3.911, 3.6542, 0.2152, 0.0]
+    [3.9108, 3.6542, 0.2152, 0.0]
     """
     edge = math.exp(-(TAIL**2) / 2)
     area = TAIL * edge + math.sqrt(math.pi / 2) * math.erfc(TAIL / math.sqrt(2))
