@@ -208,7 +208,7 @@ def _check_rows(request: SearchRequest) -> None:
     if request.training_rows < 1:
         raise InvalidParameter(
             f"rows for {count} candidates of their own and for the choice",
-            f"{request.n_samples} rows, of which {request.validation_rows} choose",
+            f"n_samples={request.n_samples}, of which {request.validation_rows} choose",
             'search over fewer candidates, or pass method="random-stopping", whose candidates share their rows',
         )
     if request.method == "chunks" and request.validation_rows + count * request.training_rows != request.n_samples:

@@ -186,7 +186,8 @@ def derive_simplex(request: SimplexRequest) -> SimplexArgument:
     if threshold >= request.n_samples - 1:
         raise InvalidParameter(
             "columns with enough ones for coins to hide a row",
-            f"{request.n_samples} rows, where every column needs more than {threshold:.0f} ones",
+            f"n_samples={request.n_samples} and n_features={request.n_features}, where every column needs more than "
+            f"{threshold:.0f} ones",
             f"train on more than {math.ceil(threshold) + 1:,} rows, or raise epsilon",
         )
     curve = AfterTest(CountCurve(request.n_features, ones), test)
