@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.rows import Array, DenseArrays, RowSource, SparseArrays
+from equipoise.learn.rows import Array, RowSource
 
 
 class ChosenRows(RowSource):
@@ -19,6 +19,8 @@ class ChosenRows(RowSource):
     >>> rows = Rows(np.array([[3.0, 4.0], [0.1, 0.2], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> [block.tolist() for block, _ in ChosenRows(rows, np.array([0, 2])).blocks()]
     [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
+    >>> ChosenRows(rows, np.array([2])).arrays().matrix.tolist()
+    [[0.0, 0.5, 0.5]]
     """
 
     def __init__(self, rows: RowSource, places: NDArray[np.intp]) -> None:
@@ -43,7 +45,3 @@ class ChosenRows(RowSource):
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'``, as the whole table does."""
         return self._rows.gram(block, curvatures)
-
-    def arrays(self) -> DenseArrays | SparseArrays:
-        """Refuse: loops over single rows take places of the whole table."""
-        raise NotImplementedError

@@ -153,9 +153,13 @@ class RowSource(ABC):
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'`` over the rows of a block, which it may overwrite."""
 
-    @abstractmethod
     def arrays(self) -> DenseArrays | SparseArrays:
-        """Return all rows at once, as compiled loops over single rows want them."""
+        """Return all rows at once, as compiled loops over single rows want them: the blocks put together, a copy."""
+        blocks = [block.copy() for block, _ in self.blocks()]
+        if not sparse.issparse(blocks[0]):
+            return DenseArrays(np.vstack(blocks), np.ones(self.n_samples), 0.0)
+        joined = sparse.vstack(blocks, format="csr")
+        return SparseArrays(joined.data, joined.indices, joined.indptr.astype(np.int64), 0.0)
 
     def predictions(self, weights: Array) -> Array:
         """Return every row times the weights, a vector or a matrix with one column an output."""

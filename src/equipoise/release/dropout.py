@@ -12,7 +12,7 @@ from scipy.linalg import eigvalsh
 from equipoise.errors import PrivateFailure
 from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
-from equipoise.learn.rows import DenseArrays, RowSource, SparseArrays
+from equipoise.learn.rows import RowSource
 from equipoise.proof.dropout import CurvatureRule, ReleasedCurvature, refused
 from equipoise.proof.mechanisms import named
 from equipoise.release.base import Array, Carrier, Task
@@ -181,10 +181,6 @@ class MaskedRows(RowSource):
     def gram(self, block: Any, curvatures: Array) -> Array:
         """Return ``sum_i c_i x_i x_i'``, as the rows themselves do."""
         return self._rows.gram(block, curvatures)
-
-    def arrays(self) -> DenseArrays | SparseArrays:
-        """Refuse: nothing descends along single masked rows."""
-        raise NotImplementedError
 
 
 def _places(rows: RowSource) -> list[slice]:
