@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import equipoise as eq
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -264,3 +266,18 @@ def test_every_command_is_documented_and_has_help():
         assert f" {path.stem} " in listed
         assert re.search(rf"^\| `{path.stem}\b", page, re.MULTILINE), path.stem
         assert equipoise(path.stem, "--help").returncode == 0
+
+
+def test_certificates_of_a_search_and_of_a_selection_are_read_as_well(tmp_path):
+    domain = eq.Domain(1.0, labels=(-1.0, 1.0))
+    search = eq.PrivateGridSearch(eq.Ridge(domain=domain), {"alpha": [0.01, 0.1]}, epsilon=1.0)
+    plans = {"E5, a search": search.plan(1000, 3), "G5, a selection of columns": eq.SimplexSelector().plan(5000, 4)}
+    for words, plan in plans.items():
+        path = tmp_path / "certificate.json"
+        path.write_text(plan.to_json())
+        assert equipoise("explain", path).stdout == plan.explain()
+        checked = equipoise("verify", path)
+        assert checked.returncode == 0, checked.stderr
+        assert words in checked.stdout
+        path.write_text(plan.to_json().replace('"epsilon": 1.0', '"epsilon": 0.5', 1))
+        assert equipoise("verify", path).returncode == 1
