@@ -185,6 +185,7 @@ def page(tmp_path_factory):
     done = equipoise("plan", "-n", 5000, "-d", 10, "--epsilon", 1, "--curve", path)
     assert done.returncode == 0, done.stderr
     assert "Claim (proved)" in done.stdout
+    assert f"wrote {path}" in done.stderr
     return path
 
 

@@ -63,6 +63,8 @@ def command(
     if curve is not None:
         with new_file(curve) as file:
             file.write(_trade_off(certificate))
+        # Apart from what is printed, which may be JSON.
+        typer.echo(f"wrote {curve}: open it in a browser", err=True)
 
 
 def _trade_off(certificate: Certificate) -> str:
