@@ -352,14 +352,15 @@ def small(monkeypatch):
     monkeypatch.setattr(measured, "QUICK", grid)
     monkeypatch.setattr(measured, "FULL", grid)
 
-
-def test_the_study_runs_from_end_to_end(small, data, tmp_path, monkeypatch):
     def certified_section(session):
         claim = Claim("certified.boston", "none", 1.0, 1.0)
         return Section("Certified models at equal budget", (str(session.quick),)), (claim,)
 
     # What is certified has a test of its own, and takes longer than all the rest.
     monkeypatch.setattr(certified, "certified_section", certified_section)
+
+
+def test_the_study_runs_from_end_to_end(small, data, tmp_path):
     told = []
     claims = reproduce(
         STUDY, data=data, quick=True, out=tmp_path / "out", report=lambda *progress: told.append(progress)
