@@ -403,8 +403,8 @@ def _radius(houses: Task, incomes: Task, largest: Task) -> str:
         f"{incomes.models[LONGER].radius:g}; always saying the first class is wrong in "
         f"{100 * float(np.mean(incomes.draws[0][1].outcomes)):.1f} %. Boston has {_at(houses, LOW)} and, at radius "
         f"{houses.models[LONGER].radius:g}, {_at(houses, LONGER)}; with {largest.shape[0]:,} rows drawn anew "
-        f"{_at(largest, LOW)} and {_at(largest, LONGER)}. The longer radii were settled with test rows in view; the tables are "
-        "public."
+        f"{_at(largest, LOW)} and {_at(largest, LONGER)}. The longer radii were settled with "
+        "test rows in view; the tables are public."
     )
 
 
