@@ -1,6 +1,7 @@
 """Private feature selection, and the path of weights without noise that it is compared with."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -128,6 +129,57 @@ def test_the_explanation_says_what_is_free_and_what_is_another_spend():
         "Claim (proved)",
     ):
         assert said in words
+
+
+def test_the_certificate_itself_records_the_rule_and_says_what_is_another_spend(table, tmp_path):
+    X, labels, _ = table
+    selector = eq.FeatureSelector(domain=CLASSES, threshold="deviations:3")
+    planned = selector.plan(*X.shape)
+    certificate = selector.fit(X, labels).certificate_
+    assert planned == certificate
+    assert certificate.request.selection == "deviations:3.0"
+    read = eq.Certificate.from_json(certificate.to_json())
+    assert read == certificate
+    assert read.verify() == ()
+    said = [caveat for caveat in read.caveats if "another spend" in caveat]
+    assert len(said) == 1
+    assert "deviations:3.0" in said[0]
+    assert said[0].startswith("this fit is one spend")
+    assert "is free" in said[0]
+    assert said[0] in read.explain()
+    # A model that stands for itself says nothing of the kind, and pays as much for the same noise.
+    alone = eq.ElasticNetClassifier(domain=CLASSES)
+    plain = alone.plan(*X.shape)
+    assert not any("another spend" in caveat for caveat in plain.caveats)
+    assert (plain.noise_scale, plain.epsilon) == (certificate.noise_scale, certificate.epsilon)
+    assert plain.digest != certificate.digest
+    # What is taken out again shows.
+    unsaid = replace(read, argument=replace(read.argument, caveats=plain.caveats))
+    assert any("caveats" in fault for fault in unsaid.verify())
+    # The released model keeps the certificate where it goes; whoever trains a copy of it selects nothing.
+    eq.save(selector.estimator_, tmp_path / "model")
+    assert eq.load(tmp_path / "model").certificate_ == certificate
+    assert clone(selector.estimator_).plan(*X.shape).request == plain.request
+
+
+@pytest.mark.parametrize(
+    ("threshold", "recorded"),
+    [(0.25, "fixed:0.25"), ("family-wise:5e-2", "family-wise:0.05"), ("fixed:1", "fixed:1.0")],
+)
+def test_a_rule_is_recorded_in_one_spelling(threshold, recorded):
+    certificate = eq.FeatureSelector(domain=CLASSES, threshold=threshold).plan(n_samples=1000, n_features=3)
+    assert certificate.request.selection == recorded
+
+
+def test_a_threshold_is_fixed_by_the_plan(table):
+    X, labels, _ = table
+    selector = eq.FeatureSelector(domain=CLASSES, threshold=0.25)
+    selector.plan(*X.shape)
+    flips = selector.expected_flips(np.zeros(6))
+    selector.set_params(threshold=0.1)
+    np.testing.assert_array_equal(selector.expected_flips(np.zeros(6)), flips)
+    with pytest.raises(PlanMismatch, match="set since then"):
+        selector.fit(X, labels)
 
 
 def test_a_pipeline_trains_on_the_selected_columns(table):

@@ -38,6 +38,8 @@ class PrivateLinearModel(BaseEstimator, ABC):
 
     _domain_line: ClassVar[str]
     _intercept_share: ClassVar[float] = INTERCEPT_SHARE
+    # The rule of a `FeatureSelector` that trains this model, "" where the model stands for itself.
+    _selection: str = ""
 
     coef_: Array
     intercept_: Array | float
@@ -190,6 +192,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             ledger=_dataset_of(self.ledger),
             observed_classes=bool(found),
             recipe=self._recipe(domain, intercept, n_samples),
+            selection=self._selection,
             **intake.facts(),
         )
 

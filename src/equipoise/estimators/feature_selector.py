@@ -25,7 +25,7 @@ from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
-RULES: dict[str, type[Threshold]] = {"deviations": Deviations, "family-wise": FamilyWise}
+RULES: dict[str, type[Threshold]] = {"deviations": Deviations, "family-wise": FamilyWise, "fixed": Fixed}
 
 # What the default model takes from here, with the defaults that say that nothing was asked for.
 OWNED = {
@@ -46,7 +46,8 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     """Trains a private linear model and selects the columns whose released weight is larger than a public threshold.
 
     The fit of the model is a spend, with a certificate. Comparing its released weights with the threshold is free. A
-    private step that is trained afterwards on the selected columns reads the same rows again and is another spend.
+    private step that is trained afterwards on the selected columns reads the same rows again and is another spend. The
+    certificate records the rule of the threshold and says all this.
 
     Parameters
     ----------
@@ -67,7 +68,8 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     threshold_ : float
         The threshold.
     certificate_ : Certificate
-        The claim of the fit and its whole argument; `explain` adds what it means for the selection.
+        The claim of the fit and its whole argument, with the rule of the threshold; `explain` adds what it means for
+        the selection.
 
     Examples
     --------
@@ -112,7 +114,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     def plan(self, n_samples: int | None = None, n_features: int | None = None) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone; `fit` then refuses any other shape."""
         certificate = self._model().plan(n_samples, n_features)
-        self._threshold(certificate)
+        _threshold(certificate)
         self._planned = certificate
         return certificate
 
@@ -130,11 +132,11 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         planned: Certificate | None = getattr(self, "_planned", None)
         if planned is None:
             # A release that cannot be selected from is refused before it is paid for.
-            self._threshold(clone(model).plan(*feature_table(X).shape))
+            _threshold(self._model().plan(*feature_table(X).shape))
         elif model.plan(planned.n_samples, planned.n_features).request != planned.request:
             raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
         model.fit(X, y)
-        self.threshold_ = self._threshold(model.certificate_)
+        self.threshold_ = _threshold(model.certificate_)
         self.estimator_ = model
         self.certificate_ = model.certificate_
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
@@ -168,18 +170,19 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
                 f"shape {values.shape}",
                 "pass one weight for each column that was planned, the intercept left out",
             )
-        return flip_probabilities(values, self._threshold(certificate), WeightNoise.of(certificate))
+        return flip_probabilities(values, _threshold(certificate), WeightNoise.of(certificate))
 
     def explain(self) -> str:
         """Return the argument of the certificate, and what it says about the selection."""
         certificate = self._certificate()
         noise, count = WeightNoise.of(certificate), _compared(certificate)
-        threshold = self._threshold(certificate)
+        threshold = _threshold(certificate)
         zero = float(2 * noise.tail(threshold))
         spend = f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"
         sentences = (
             f"A column is selected where a released weight is larger than {threshold:.6g} in size: "
-            f"{self._rule().words(count)}. The noise in one weight has the standard deviation {noise.deviation:.6g}.",
+            f"{_rule(certificate).words(count)}. The noise in one weight has the standard deviation "
+            f"{noise.deviation:.6g}.",
             f"A weight that is zero without noise is selected with probability {zero:.3g}, exactly; among "
             f"{count} of them {count * zero:.3g} are expected (F2, F3).",
             "Comparing released weights with a public threshold is free: the selection is covered by this "
@@ -207,14 +210,14 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             )
         return found
 
-    def _threshold(self, certificate: Certificate) -> float:
-        return self._rule().place(WeightNoise.of(certificate), _compared(certificate))
-
-    def _rule(self) -> Threshold:
-        return read_threshold(self.threshold)
-
     def _model(self) -> PrivateLinearModel:
-        """Return the unfitted model: a copy of the user's, or the elastic net for the domain's task."""
+        """Return the unfitted model, which asks for a certificate that names the rule of the threshold."""
+        model = self._unmarked()
+        model._selection = read_threshold(self.threshold).name
+        return model
+
+    def _unmarked(self) -> PrivateLinearModel:
+        """Return a copy of the user's model, or the elastic net for the domain's task."""
         own = {name: getattr(self, name) for name in OWNED}
         if self.estimator is not None:
             return self._given(own)
@@ -263,6 +266,8 @@ def read_threshold(value: object) -> Threshold:
     --------
     >>> read_threshold("deviations:3"), read_threshold(0.25)
     (Deviations(multiple=3.0), Fixed(value=0.25))
+    >>> read_threshold(read_threshold(0.25).name)
+    Fixed(value=0.25)
     """
     settled = plain(value)
     if not isinstance(settled, str):
@@ -278,6 +283,14 @@ def read_threshold(value: object) -> Threshold:
             f"threshold={settled!r:.80}",
             'pass threshold="family-wise:0.05"',
         ) from None
+
+
+def _rule(certificate: Certificate) -> Threshold:
+    return read_threshold(certificate.request.selection)
+
+
+def _threshold(certificate: Certificate) -> float:
+    return _rule(certificate).place(WeightNoise.of(certificate), _compared(certificate))
 
 
 def _compared(certificate: Certificate) -> int:

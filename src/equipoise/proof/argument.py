@@ -18,6 +18,10 @@ DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, 
 SEEDED = "seeded: for experiments, not for release"
 NOT_RECORDED = "not recorded: no ledger keeps this spend"
 SCORES = "scores and choices that looked at the data are not covered"
+SELECTION = (
+    "this fit is one spend; selecting the columns whose released weight is beyond the public threshold {rule} is free "
+    "(F3); a private step trained on them afterwards reads the same rows again: another spend, not covered here"
+)
 RUNNING_TIME = "the running time of a fit is not covered"
 
 
@@ -62,7 +66,14 @@ class Argument:
 
 
 # What a request records, but no plan depends on: repeated runs need not be planned anew.
-_NO_SAY: dict[str, Any] = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "", "vouched": ""}
+_NO_SAY: dict[str, Any] = {
+    "public_seed": 0,
+    "seeded": False,
+    "ledger": None,
+    "schema": "",
+    "vouched": "",
+    "selection": "",
+}
 
 _chosen = lru_cache(maxsize=1024)(choose)
 
@@ -130,6 +141,8 @@ def _assumptions(request: Request, planned: tuple[str, ...]) -> tuple[str, ...]:
 
 def _caveats(request: Request, rounding: str) -> tuple[str, ...]:
     found = [_covered(request), rounding, RUNNING_TIME]
+    if request.selection:
+        found.append(SELECTION.format(rule=request.selection))
     if request.seeded:
         found.append(SEEDED)
     if request.ledger is None:

@@ -219,6 +219,11 @@ class Threshold(ABC):
     def place(self, noise: WeightNoise, count: int) -> float:
         """Return the threshold."""
 
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The rule and its number, as a certificate records them."""
+
     @abstractmethod
     def words(self, count: int) -> str:
         """Say the rule in a few words."""
@@ -240,6 +245,11 @@ class Deviations(Threshold):
         """Refuse a multiple that is not positive."""
         number = require_number("multiple", plain(self.multiple), above=0.0, remedy="pass 3.0")
         object.__setattr__(self, "multiple", number)
+
+    @property
+    def name(self) -> str:
+        """The rule and its number."""
+        return f"deviations:{self.multiple!r}"
 
     def place(self, noise: WeightNoise, count: int) -> float:
         """Return the multiple of the deviation."""
@@ -269,6 +279,11 @@ class FamilyWise(Threshold):
             raise InvalidParameter("a family-wise error rate below 1", f"{self.rate!r}", "pass 0.05")
         object.__setattr__(self, "rate", number)
 
+    @property
+    def name(self) -> str:
+        """The rule and its number."""
+        return f"family-wise:{self.rate!r}"
+
     def place(self, noise: WeightNoise, count: int) -> float:
         """Return the quantile at ``rate / (2 count)`` in one direction: a union bound, whatever the dependence."""
         return noise.quantile(self.rate / (2 * count))
@@ -295,6 +310,11 @@ class Fixed(Threshold):
         """Refuse a threshold that is not positive: noise makes every weight differ from 0."""
         number = require_number("threshold", plain(self.value), above=0.0, remedy="pass a positive number")
         object.__setattr__(self, "value", number)
+
+    @property
+    def name(self) -> str:
+        """The rule and its number."""
+        return f"fixed:{self.value!r}"
 
     def place(self, noise: WeightNoise, count: int) -> float:
         """Return the number."""

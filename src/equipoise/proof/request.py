@@ -50,6 +50,9 @@ class Request:
         How the weights descend; None where a solver minimises.
     dropout : Dropout, optional
         The masks of a dropout model, and the part of the budget that pays for the data's curvature.
+    selection : str
+        The public rule by which columns are selected from the released weights, "" where none are. It adds a
+        caveat; the claim does not depend on it.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Request:
     private_bounds: PrivateBounds | None = None
     recipe: Recipe | None = None
     dropout: Dropout | None = None
+    selection: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""
