@@ -5,15 +5,18 @@ it a study: the certificates say so, and nothing here is a release.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.proof.mechanisms import named
+from equipoise.proof.flips import WeightNoise
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.linear import minimise, product_penalty, similarity, support
-from equipoise.reproduce.stability_enhanced_privacy.measure import EPSILONS, MIDDLE, MULTIPLES, Found, one_per_split
+from equipoise.reproduce.stability_enhanced_privacy.curves import FIXED, SCALES, SWEPT, Account, Curves, curves_of
+from equipoise.reproduce.stability_enhanced_privacy.linear import product_penalty
+from equipoise.reproduce.stability_enhanced_privacy.measure import EPSILONS, MIDDLE, Found, one_per_split
 from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared, by_public_rules
 
 
@@ -25,8 +28,10 @@ class Certified:
     ----------
     found : Found
         What was measured on the same rows.
-    accuracy, similarity : array (epsilons, strengths, splits)
-        Of `eq.ElasticNetClassifier`; the F1 score of its selection at 3 deviations, for two classes only.
+    curves : Curves
+        Of `eq.ElasticNetClassifier` with spherical Laplace noise.
+    scaled : mapping
+        Its accuracy with independent Laplace noise by fixed lambda, (scales, splits): Figure 4 over the scale.
     default : array (epsilons, splits)
         Accuracy of `eq.LogisticRegression` with all its defaults.
     checked, faults : int
@@ -38,8 +43,8 @@ class Certified:
     """
 
     found: Found
-    accuracy: Array
-    similarity: Array | None
+    curves: Curves
+    scaled: Mapping[float, Array]
     default: Array
     checked: int
     faults: int
@@ -52,7 +57,9 @@ class Certified:
         return 2 * math.sqrt(self.found.rows.n_rows / self.found.rows.longest)
 
 
-def elastic_net(classes: int, strength: float, epsilon: float) -> eq.ElasticNetClassifier:
+def elastic_net(
+    classes: int, strength: float, epsilon: float, mechanism: str = "spherical-laplace"
+) -> eq.ElasticNetClassifier:
     """Return the product's estimator for the paper's penalty on unit rows.
 
     Examples
@@ -63,56 +70,114 @@ def elastic_net(classes: int, strength: float, epsilon: float) -> eq.ElasticNetC
     alpha, share = product_penalty(strength)
     domain = eq.Domain(row_norm=1.0, classes=tuple(range(classes)))
     return eq.ElasticNetClassifier(
-        epsilon=epsilon, domain=domain, alpha=alpha, l1_ratio=share, mechanism="output", random_state=0
+        epsilon=epsilon, domain=domain, alpha=alpha, l1_ratio=share, mechanism=mechanism, random_state=0
     )
 
 
-def _released(model: eq.LogisticRegression, rows: Prepared, seed: int) -> float:
-    model.set_params(random_state=seed).fit(rows.features, rows.labels)
-    return float(np.mean(model.predict(rows.test_features) == rows.test_labels))
+class Product(Account):
+    """Releases of the product on the rows of one split: every fit has noise of its own, and its certificate is checked.
 
+    Parameters
+    ----------
+    rows : Prepared
+        Publicly prepared rows.
+    strengths : sequence of float
+        The lambdas at which `plain` will be asked.
+    seed : int
+        Of the split.
+    """
 
-def _selection(model: eq.ElasticNetClassifier, rows: Prepared, strength: float) -> float:
-    """Return the F1 score of the weights beyond 3 deviations of the noise (F3) against the minimiser's support."""
-    certificate = model.certificate_
-    size = rows.features.shape[1] + 1
-    scale = certificate.noise_scale
-    deviation = named(certificate.mechanism).deviation(0.0 if scale is None else scale, size)
-    chosen = np.abs(model.coef_) > MULTIPLES[-1] * deviation
-    return float(similarity(support(minimise(rows, strength)), chosen[None])[0])
+    def __init__(self, rows: Prepared, strengths: Sequence[float], seed: int) -> None:
+        super().__init__(rows)
+        self.checked = self.faults = 0
+        self._stream = np.random.default_rng((9, 3, seed))
+        self._plain: dict[float, Array] = dict(zip(sorted(strengths, reverse=True), self._path(strengths), strict=True))
+
+    def _path(self, strengths: Sequence[float]) -> Array:
+        """Return the weights without noise, from the largest lambda down."""
+        classes, (unit, share) = self.rows.classes, product_penalty(1.0)
+        path = eq.lab.solution_path(
+            self.rows.features,
+            self.rows.labels,
+            [unit * each for each in strengths],
+            domain=eq.Domain(row_norm=1.0, classes=tuple(range(classes))),
+            loss="logistic" if classes == 2 else f"multinomial:{classes}",
+            penalty=f"elastic-net:{share!r}",
+            intercept=self.rows.constant,
+        )
+        return np.concatenate([path.weights, path.constants[:, :, None]], axis=2)
+
+    def plain(self, strength: float) -> Array:
+        """Return what the product minimises to; it releases the part of it that sums to zero over the classes."""
+        return self._plain[strength]
+
+    def selected(self, weights: Array, threshold: float = 0.0) -> NDArray[np.bool_]:
+        """Return the selected columns, as `eq.FeatureSelector` does: those with a weight beyond it for any class."""
+        return np.asarray(super().selected(weights, threshold).any(axis=-2, keepdims=True))
+
+    def _planned(self, strength: float, epsilon: float) -> eq.Certificate:
+        return elastic_net(self.rows.classes, strength, epsilon).plan(*self.rows.features.shape)
+
+    def scale(self, strength: float, epsilon: float) -> float:
+        """Return the scale that the plan's certificate has."""
+        return self._planned(strength, epsilon).noise_scale
+
+    def deviation(self, strength: float, epsilon: float) -> float:
+        """Return the deviation that follows from the plan's certificate."""
+        return WeightNoise.of(self._planned(strength, epsilon)).deviation
+
+    def fitted(self, model: eq.LogisticRegression) -> eq.LogisticRegression:
+        """Plan, fit and check one model."""
+        model.set_params(random_state=int(self._stream.integers(2**31)))
+        model.plan(*self.rows.features.shape)
+        model.fit(self.rows.features, self.rows.labels)
+        self.checked += 1
+        self.faults += bool(model.certificate_.verify())
+        return model
+
+    def _weights(self, model: eq.LogisticRegression) -> Array:
+        """Return the weights of a model as one draw."""
+        fitted = self.fitted(model)
+        return np.column_stack([fitted.coef_, fitted.intercept_ / self.rows.constant])[None]
+
+    def release(self, strength: float, epsilon: float) -> Array:
+        """Return the weights that the product releases."""
+        return self._weights(elastic_net(self.rows.classes, strength, epsilon))
+
+    def release_at(self, strength: float, scale: float, mechanism: str = "spherical-laplace") -> Array:
+        """Return them at the epsilon that this scale of noise is worth: the product is never asked for a scale."""
+        unit = elastic_net(self.rows.classes, strength, 1.0, mechanism).plan(*self.rows.features.shape)
+        return self._weights(elastic_net(self.rows.classes, strength, unit.noise_scale / scale, mechanism))
 
 
 def certify(session: Session, found: Found) -> Certified:
     """Plan, fit and check every model on one table."""
     epsilons, strengths, splits = EPSILONS[found.source.key], found.strengths, found.plain.shape[1]
     classes = found.source.classes
-    shape = (len(epsilons), len(strengths), splits)
-    accuracy, chosen = np.empty(shape), np.empty(shape)
-    default = np.empty((len(epsilons), splits))
     domain = eq.Domain(row_norm=1.0, classes=tuple(range(classes)))
-    # Every fit has noise of its own.
-    seeds = np.random.default_rng((9, 3)).integers(2**31, size=(len(epsilons), len(strengths) + 1, splits)).tolist()
+    curves, scaled, default = [], [], np.empty((len(epsilons), splits))
     checked = faults = 0
     for split, rows in one_per_split(session, found.source, by_public_rules, splits, f"{found.source.name}, certified"):
+        product = Product(rows, strengths, split)
         for level, epsilon in enumerate(epsilons):
-            plain = eq.LogisticRegression(epsilon=epsilon, domain=domain, random_state=0)
-            plain.plan(*rows.features.shape)
-            default[level, split] = _released(plain, rows, seeds[level][-1][split])
-            models = [(plain, plain.certificate_)]
-            for place, strength in enumerate(strengths):
-                model = elastic_net(classes, strength, epsilon)
-                model.plan(*rows.features.shape)
-                accuracy[level, place, split] = _released(model, rows, seeds[level][place][split])
-                if classes == 2:
-                    chosen[level, place, split] = _selection(model, rows, strength)
-                models.append((model, model.certificate_))
-            checked += len(models)
-            faults += sum(bool(certificate.verify()) for _, certificate in models)
+            plain = product.fitted(eq.LogisticRegression(epsilon=epsilon, domain=domain))
+            default[level, split] = np.mean(plain.predict(rows.test_features) == rows.test_labels)
+        curves.append(curves_of(product, strengths, epsilons, SWEPT["public"]))
+        scaled.append(
+            [[product.accuracy(product.release_at(each, scale, "laplace")) for scale in SCALES] for each in FIXED]
+        )
+        checked, faults = checked + product.checked, faults + product.faults
     shown = elastic_net(classes, MIDDLE, epsilons[1]).plan(*found.rows.features.shape)
     # Where the penalty is weak, slopes reach 1, as F1 takes them; elsewhere the certificate knows better.
     two = elastic_net(2, strengths[0], epsilons[1]).plan(*found.rows.features.shape)
     value = next(bound.value for bound in two.bounds if bound.theorem == "A1+A4")
     return Certified(
-        found, accuracy, chosen if classes == 2 else None, default, checked, faults, shown,
-        math.nan if value is None else value,
-    )  # fmt: skip
+        found=found,
+        curves=Curves.stacked(curves),
+        scaled=dict(zip(FIXED, np.moveaxis(np.array(scaled), 0, -1), strict=True)),
+        default=default,
+        checked=checked,
+        faults=faults,
+        certificate=shown,
+        two_classes=math.nan if value is None else value,
+    )

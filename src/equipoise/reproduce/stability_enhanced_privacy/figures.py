@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from equipoise.report.study_charts import lines
 from equipoise.report.study_page import Figure
 from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
-from equipoise.reproduce.stability_enhanced_privacy.measure import (
-    CONSTANT_SCALE,
+from equipoise.reproduce.stability_enhanced_privacy.curves import (
     CUTOFFS,
     FIXED,
     MULTIPLES,
@@ -14,16 +13,26 @@ from equipoise.reproduce.stability_enhanced_privacy.measure import (
     SCALES,
     SWEPT,
     WIDE,
-    Found,
+    Curves,
 )
+from equipoise.reproduce.stability_enhanced_privacy.measure import Found
 from equipoise.reproduce.stability_enhanced_privacy.noises import BOUND, DIRECT, PRINTED
 from equipoise.reproduce.stability_enhanced_privacy.preparation import Array
 
 Record = dict[str, object]
 LAMBDA, ACCURACY, SIMILARITY = "lambda", "test accuracy", "F1 score"
 PLAIN, CERTIFIED = "no noise", "ours, certified"
-# Ours first: the page gives the first line its first colour.
-SHOWN = (DIRECT, PRINTED, BOUND)
+
+
+def _accounts(found: Found, certified: Certified | None) -> Iterator[tuple[str, Curves]]:
+    """Yield the three accounts; ours is the product where rows are prepared by public rules."""
+    # Ours first: the page gives the first line its first colour.
+    if certified is None:
+        yield DIRECT.name, found.curves[DIRECT.key]
+    else:
+        yield CERTIFIED, certified.curves
+    for noise in (PRINTED, BOUND):
+        yield noise.name, found.curves[noise.key]
 
 
 def _records(x: Sequence[float], y: Array, ink: str, dash: str) -> Iterator[Record]:
@@ -32,8 +41,11 @@ def _records(x: Sequence[float], y: Array, ink: str, dash: str) -> Iterator[Reco
         yield {"x": at, "y": round(value, 4), "ink": ink, "dash": dash}
 
 
-def _figure(name: str, heading: str, words: str, records: list[Record], x: str, y: str) -> Figure:
-    return Figure(name, heading, words, lines(records, x=x, y=y, logarithmic=True, floor=False))
+def _figure(
+    name: str, heading: str, words: str, records: list[Record], x: str, y: str, certified: Certified | None
+) -> Figure:
+    stem = name if certified is None else f"{name}-public"
+    return Figure(stem, heading, words, lines(records, x=x, y=y, logarithmic=True, floor=False))
 
 
 def figure_1(found: Found, certified: Certified | None = None) -> Figure:
@@ -41,84 +53,71 @@ def figure_1(found: Found, certified: Certified | None = None) -> Figure:
     records: list[Record] = []
     for level in (1, 2):
         dash = f"epsilon {found.epsilons[level]:g}"
-        for noise in SHOWN:
-            if certified is not None and noise is DIRECT:
-                records += _records(found.strengths, certified.accuracy[level], CERTIFIED, dash)
-            else:
-                records += _records(found.strengths, found.private[noise.key][level], noise.name, dash)
+        for name, curves in _accounts(found, certified):
+            records += _records(found.strengths, curves.private[level], name, dash)
         records += _records(found.strengths, found.plain, PLAIN, dash)
-    public = found.preparation == "public"
     words = f"{found.rows.n_rows} training rows, {found.source.classes} classes, means over the splits."
-    if public:
+    if certified is not None:
         words += " Random projection by a public seed; ours is eq.ElasticNetClassifier, its certificate checked."
-    name = f"figure-1-{found.source.key}{'-public' if public else ''}"
-    return _figure(name, found.source.name, words, records, LAMBDA, ACCURACY)
+    name = f"figure-1-{found.source.key}"
+    return _figure(name, found.source.name, words, records, LAMBDA, ACCURACY, certified)
 
 
-def figure_2(found: Found) -> Figure:
+def figure_2(found: Found, certified: Certified | None = None) -> Figure:
     """Return Figure 2 of a table: accuracy over lambda at a constant scale of noise."""
     records: list[Record] = []
-    for noise in SHOWN:
-        records += _records(found.strengths, found.constant[noise.key], noise.name, "constant")
+    for name, curves in _accounts(found, certified):
+        records += _records(found.strengths, curves.constant, name, "constant")
     records += _records(found.strengths, found.plain, PLAIN, "constant")
     words = f"The scale that lambda = {REFERENCE:g} needs at epsilon {found.epsilons[-1]:g}, kept for every lambda."
-    return _figure(f"figure-2-{found.source.key}", found.source.name, words, records, LAMBDA, ACCURACY)
+    name = f"figure-2-{found.source.key}"
+    return _figure(name, found.source.name, words, records, LAMBDA, ACCURACY, certified)
 
 
-def figure_4(found: Found) -> tuple[Figure, Figure]:
+def figure_4(found: Found, certified: Certified | None = None) -> tuple[Figure, Figure]:
     """Return Figure 4 of a table: accuracy over the scale at fixed lambdas, and over the epsilon it would buy."""
+    scaled = found.scaled if certified is None else certified.scaled
     records: list[Record] = []
     for strength in FIXED:
-        records += _records(SCALES, found.scaled[strength], f"lambda {strength:g}", "scale")
-    words = "Independent Laplace noise of a scale that nothing is tuned to."
+        records += _records(SCALES, scaled[strength], f"lambda {strength:g}", "scale")
+    drawn = "a study draws it" if certified is None else "the product draws it, at the epsilon that it is worth there"
+    words = f"Independent Laplace noise of a scale that nothing is tuned to: the same by every account; {drawn}."
     key, name = found.source.key, found.source.name
-    first = _figure(f"figure-4-{key}", f"{name}, over the scale", words, records, "scale of the noise", ACCURACY)
+    x = "scale of the noise"
+    first = _figure(f"figure-4-{key}", f"{name}, over the scale", words, records, x, ACCURACY, certified)
     swept: list[Record] = []
-    for noise in SHOWN:
-        swept += _records(WIDE, found.swept[noise.key], noise.name, "epsilon")
-    words = f"The same at lambda = {SWEPT[found.preparation]:g}, over the epsilon that each account gives to the noise."
-    second = _figure(f"figure-4-{key}-epsilon", f"{name}, over epsilon", words, swept, "epsilon", ACCURACY)
-    return first, second
+    for account, curves in _accounts(found, certified):
+        swept += _records(WIDE, curves.swept, account, "epsilon")
+    words = f"At lambda = {SWEPT[found.preparation]:g}, over the epsilon that each account gives to its noise."
+    heading = f"{name}, over epsilon"
+    return first, _figure(f"figure-4-{key}-epsilon", heading, words, swept, "epsilon", ACCURACY, certified)
 
 
-def figure_3(found: Found, level: int) -> Figure:
+def figure_3(found: Found, level: int, certified: Certified | None = None) -> Figure:
     """Return Figure 3: F1 of the selected weights over lambda, thresholds in deviations of the noise (F3)."""
     records: list[Record] = []
-    for noise in SHOWN:
+    for name, curves in _accounts(found, certified):
         for multiple in MULTIPLES:
-            values = found.dynamic[noise.key, multiple][level]
-            records += _records(
-                found.strengths, values, noise.name, f"{multiple:g} deviation{'' if multiple == 1 else 's'}"
-            )
+            dash = f"{multiple:g} deviation{'' if multiple == 1 else 's'}"
+            records += _records(found.strengths, curves.dynamic[multiple][level], name, dash)
     words = (
         f"Epsilon {found.epsilons[level]:g}. Against the weights that are not 0 without noise; two empty sets agree."
     )
-    return _figure(f"figure-3-{found.source.key}", found.source.name, words, records, LAMBDA, SIMILARITY)
+    heading = f"Figure 3: {found.source.name}"
+    return _figure(f"figure-3-{found.source.key}", heading, words, records, LAMBDA, SIMILARITY, certified)
 
 
-def figure_3_certified(certified: Certified) -> Figure | None:
-    """Return the same for certified weights, where there are two classes."""
-    if certified.similarity is None:
-        return None
-    found = certified.found
-    records: list[Record] = []
-    for level, epsilon in enumerate(found.epsilons):
-        records += _records(found.strengths, certified.similarity[level], f"epsilon {epsilon:g}", "certified")
-    words = "Released weights of the product, public preparation, threshold of 3 deviations: free after the release."
-    heading = f"{found.source.name}, certified"
-    return _figure(f"figure-3-{found.source.key}-certified", heading, words, records, LAMBDA, SIMILARITY)
-
-
-def fixed_cutoffs(found: Found) -> tuple[Figure, Figure]:
-    """Return Figures 5 and 6: F1 over lambda for fixed cutoffs."""
-    drawn = []
-    for number, table, words in (
-        (5, found.static, f"Printed noise, epsilon {found.epsilons[-1]:g}."),
-        (6, found.held, f"Noise of one scale, {CONSTANT_SCALE:g}: the paper's caption is that of Figure 5 again."),
+def fixed_cutoffs(found: Found, certified: Certified | None = None) -> Iterator[Figure]:
+    """Yield Figures 5 and 6: F1 over lambda for fixed cutoffs, a picture each."""
+    epsilon = found.epsilons[-1]
+    for number, words in (
+        (5, f"Tuned noise, epsilon {epsilon:g}."),
+        (6, f"Noise of one scale: what lambda = {REFERENCE:g} needs at epsilon {epsilon:g}."),
     ):
-        records: list[Record] = []
         for cutoff in CUTOFFS:
-            records += _records(found.strengths, table[cutoff], f"cutoff {cutoff:g}", "fixed")
-        name = f"figure-{number}"
-        drawn.append(_figure(name, f"Figure {number}: {found.source.name}", words, records, LAMBDA, SIMILARITY))
-    return drawn[0], drawn[1]
+            records: list[Record] = []
+            for name, curves in _accounts(found, certified):
+                scores = (curves.static if number == 5 else curves.held)[cutoff]
+                records += _records(found.strengths, scores, name, "fixed")
+            heading = f"Figure {number}: {found.source.name}, cutoff {cutoff:g}"
+            yield _figure(f"figure-{number}-cutoff-{cutoff:g}", heading, words, records, LAMBDA, SIMILARITY, certified)

@@ -11,7 +11,8 @@ from equipoise.reproduce.claims import CORRECTED, Claim
 from equipoise.reproduce.stability_enhanced_privacy import audited, printed
 from equipoise.reproduce.stability_enhanced_privacy.audited import Audits
 from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
-from equipoise.reproduce.stability_enhanced_privacy.measure import CUTOFFS, MIDDLE, MULTIPLES, REFERENCE, Found, mean
+from equipoise.reproduce.stability_enhanced_privacy.curves import CUTOFFS, MULTIPLES, REFERENCE
+from equipoise.reproduce.stability_enhanced_privacy.measure import MIDDLE, Found, mean
 from equipoise.reproduce.stability_enhanced_privacy.noises import PRINTED, direct_sensitivity
 from equipoise.reproduce.stability_enhanced_privacy.preparation import COLUMNS
 
@@ -138,7 +139,7 @@ def noise_scales(found: Sequence[Found], certified: Sequence[Certified]) -> Iter
 
 def figure_1(found: Found) -> Iterator[Claim]:
     """Yield what the text says of Figure 1."""
-    name, accuracy = found.source.name, found.private[PRINTED.key]
+    name, accuracy = found.source.name, found.curves[PRINTED.key].private
     for epsilon in found.epsilons[1:]:
         values = accuracy[found.epsilons.index(epsilon)]
         weak, middle = values[found.at(WEAK)], values[found.at(MIDDLE)]
@@ -168,7 +169,7 @@ def figure_1(found: Found) -> Iterator[Claim]:
 
 def figure_2(found: Found) -> Iterator[Claim]:
     """Yield what the text says of Figure 2."""
-    name, values = found.source.name, found.constant[PRINTED.key]
+    name, values = found.source.name, found.curves[PRINTED.key].constant
     weak, strong = values[found.at(WEAK)], values[found.at(STRONG)]
     where = "Figure 2"
     yield _share(
@@ -178,7 +179,7 @@ def figure_2(found: Found) -> Iterator[Claim]:
         f"epsilon {found.epsilons[-1]:g}: the paper prints none",
     )  # fmt: skip
     first = found.at(REFERENCE)
-    tuned = found.private[PRINTED.key][-1][first:].max(0)
+    tuned = found.curves[PRINTED.key].private[-1][first:].max(0)
     constant = values[first:].max(0)
     yield _share(
         f"figure-2.{found.key}.inferior", where, tuned > constant,
@@ -197,7 +198,7 @@ def figure_3(found: Found) -> Iterator[Claim]:
     )  # fmt: skip
     note = f"epsilon {found.epsilons[-1]:g}; the paper prints neither epsilon nor how many deviations"
     for multiple in MULTIPLES:
-        scores = found.dynamic[PRINTED.key, multiple][-1]
+        scores = found.curves[PRINTED.key].dynamic[multiple][-1]
         low, middle, high = scores[0], scores[found.at(MIDDLE)], scores[found.at(STRONG)]
         what = f"{name}, threshold {multiple:g} deviation(s): F1 is"
         yield _share(
@@ -213,8 +214,11 @@ def figure_3(found: Found) -> Iterator[Claim]:
 
 def fixed_cutoffs(found: Found) -> Iterator[Claim]:
     """Yield what the captions of Figures 5 and 6 say."""
-    epsilon = found.epsilons[-1]
-    for number, table, how in ((5, found.static, f"epsilon {epsilon:g}"), (6, found.held, "one scale of noise")):
+    curves, epsilon = found.curves[PRINTED.key], found.epsilons[-1]
+    for number, table, how in (
+        (5, curves.static, f"as printed, epsilon {epsilon:g}"),
+        (6, curves.held, f"printed noise of the scale that lambda {REFERENCE:g} needs at epsilon {epsilon:g}"),
+    ):
         for strength in (STRONG, STRONGEST):
             best = max(CUTOFFS, key=lambda cutoff: float(table[cutoff][found.at(strength)].mean()))
             score = mean(table[best][found.at(strength)])

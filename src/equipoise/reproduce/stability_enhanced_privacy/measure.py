@@ -1,15 +1,14 @@
 """What is measured on each table and each preparation, split by split."""
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from equipoise.lab.estimate import Bootstrap, Estimate
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, minimise, similarity, support
+from equipoise.reproduce.stability_enhanced_privacy.curves import FIXED, SCALES, SWEPT, WIDE, Account, Curves, curves_of
+from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, minimise, support
 from equipoise.reproduce.stability_enhanced_privacy.noises import NOISES, PRINTED, Noise, proved_epsilon
 from equipoise.reproduce.stability_enhanced_privacy.preparation import (
     PREPARATIONS,
@@ -28,18 +27,7 @@ EPSILONS = {"adult": (0.1, 1.0, 10.0), "lastfm": (1.0, 10.0, 100.0), "khan": (1.
 SPLITS, QUICK_SPLITS = 10, 2
 # Draws of noise a split; their mean is one number of the split.
 DRAWS = 5
-# Figure 2: the noise that lambda = 0.01 needs, kept for every lambda. Figure 4: fixed strengths, scales from small to
-# large, and the epsilons that the three accounts would give at one strength: 0.1, or, where rows are short, one at
-# which the model without noise still beats the most frequent class.
-REFERENCE, FIXED = 0.01, (0.01, 0.1, 1.0)
-SCALES = tuple(float(f"{10 ** (step / 2):.2g}") for step in range(-6, 3))
 MIDDLE = 0.1
-SWEPT = {"paper": 0.1, "public": 0.001}
-WIDE = tuple(float(f"{10 ** (step / 2):.2g}") for step in range(-4, 9))
-# Figure 3: thresholds in deviations of the noise (F3). Figures 5 and 6: fixed ones.
-MULTIPLES = (1.0, 3.0)
-CUTOFFS = (0.01, 0.1, 1.0)
-CONSTANT_SCALE = 0.1
 BOOTSTRAP = Bootstrap()
 
 
@@ -69,18 +57,10 @@ class Found:
         The grid of lambda.
     plain, sparsity : array (strengths, splits)
         Accuracy without noise, and the share of weights that are not 0.
-    private : mapping
-        Accuracy by noise, (epsilons, strengths, splits): Figure 1.
-    constant : mapping
-        Accuracy by noise at the largest epsilon, lambda = 0.01 setting the scale, (strengths, splits): Figure 2.
+    curves : mapping
+        What each noise reached, by its key.
     scaled : mapping
-        Accuracy by fixed lambda, (scales, splits): Figure 4.
-    swept : mapping
-        Accuracy by noise at the strength of SWEPT, (wide epsilons, splits).
-    dynamic : mapping
-        F1 by noise and threshold in deviations, (epsilons, strengths, splits): Figure 3.
-    static, held : mapping
-        F1 by cutoff, (strengths, splits): printed noise at the largest epsilon (Figure 5), and of one scale (Figure 6).
+        Accuracy with the printed noise by fixed lambda, (scales, splits): Figure 4 over the scale.
     """
 
     source: Source
@@ -89,13 +69,8 @@ class Found:
     strengths: tuple[float, ...]
     plain: Array
     sparsity: Array
-    private: Mapping[str, Array]
-    constant: Mapping[str, Array]
+    curves: Mapping[str, Curves]
     scaled: Mapping[float, Array]
-    swept: Mapping[str, Array]
-    dynamic: Mapping[tuple[str, float], Array]
-    static: Mapping[float, Array]
-    held: Mapping[float, Array]
 
     @property
     def key(self) -> str:
@@ -118,7 +93,7 @@ class Found:
 
     def best(self, noise: str, epsilon: float) -> tuple[Estimate, float]:
         """Return the accuracy of the best lambda in hindsight, and that lambda."""
-        values = self.private[noise][self.epsilons.index(epsilon)]
+        values = self.curves[noise].private[self.epsilons.index(epsilon)]
         place = int(values.mean(1).argmax())
         return mean(values[place]), self.strengths[place]
 
@@ -129,7 +104,7 @@ class Found:
 
     def enough(self, noise: str, short: float) -> float | None:
         """Return the first epsilon of the sweep that is less than `short` below the accuracy without noise."""
-        reached = self.swept[noise].mean(1) > self.plain[self.at(SWEPT[self.preparation])].mean() - short
+        reached = self.curves[noise].swept.mean(1) > self.plain[self.at(SWEPT[self.preparation])].mean() - short
         return WIDE[int(reached.argmax())] if reached.any() else None
 
 
@@ -159,71 +134,80 @@ def measure(session: Session) -> tuple[Found, ...]:
                 (rows, one_split(rows, strengths, EPSILONS[source.key], SWEPT[name], seed))
                 for seed, rows in one_per_split(session, source, prepare, splits, says)
             ]
-            first, parts = gathered[0]
-            tables = {
-                part: {key: np.stack([each[part][key] for _, each in gathered], axis=-1) for key in keys}
-                for part, keys in parts.items()
-            }
-            found.append(_found(source, name, first, strengths, tables))
+            parts = [part for _, part in gathered]
+            found.append(
+                Found(
+                    source,
+                    name,
+                    gathered[0][0],
+                    strengths,
+                    plain=np.stack([part.plain for part in parts], axis=-1),
+                    sparsity=np.stack([part.sparsity for part in parts], axis=-1),
+                    curves={noise.key: Curves.stacked([part.curves[noise.key] for part in parts]) for noise in NOISES},
+                    scaled={each: np.stack([part.scaled[each] for part in parts], axis=-1) for each in FIXED},
+                )
+            )
     return tuple(found)
 
 
-Tables = dict[str, dict[Any, Array]]
-PARTS = ("alone", "private", "constant", "scaled", "swept", "dynamic", "static", "held")
+class Noised(Account):
+    """Minimisers with noise that a study draws: one classifier, or one a class against the rest."""
+
+    def __init__(
+        self, rows: Prepared, weights: Mapping[float, Array], noise: Noise, stream: np.random.Generator
+    ) -> None:
+        super().__init__(rows)
+        self._weights, self._noise, self._stream = weights, noise, stream
+
+    def plain(self, strength: float) -> Array:
+        """Return the minimiser."""
+        return self._weights[strength]
+
+    def scale(self, strength: float, epsilon: float) -> float:
+        """Return the noise's own scale."""
+        return self._noise.scale(self.rows, strength, epsilon)
+
+    def deviation(self, strength: float, epsilon: float) -> float:
+        """Return the noise's own deviation."""
+        return self._noise.deviation(self.rows, strength, epsilon)
+
+    def release(self, strength: float, epsilon: float) -> Array:
+        """Return the minimiser with draws of tuned noise."""
+        return self.release_at(strength, self.scale(strength, epsilon))
+
+    def release_at(self, strength: float, scale: float) -> Array:
+        """Return the minimiser with draws of noise of a scale."""
+        weights = self._weights[strength]
+        return weights + self._noise.draw(self._stream, (DRAWS, *weights.shape), scale)
 
 
-def _found(source: Source, name: str, rows: Prepared, strengths: tuple[float, ...], tables: Tables) -> Found:
-    alone = tables.pop("alone")
-    return Found(source, name, rows, strengths, alone["plain"], alone["sparsity"], **tables)
+@dataclass(frozen=True, eq=False)
+class OneSplit:
+    """What one split found: the fields of `Found`, without the axis of the splits."""
+
+    plain: Array
+    sparsity: Array
+    curves: Mapping[str, Curves]
+    scaled: Mapping[float, Array]
 
 
 def one_split(
     rows: Prepared, strengths: tuple[float, ...], epsilons: tuple[float, ...], swept: float, seed: int
-) -> Tables:
-    """Return every figure of one split: by part of `Found`, by its key, without the axis of the splits."""
+) -> OneSplit:
+    """Minimise at every strength, and ask every noise for its curves."""
     stream = np.random.default_rng((9, 1, seed))
     # From strong to weak: each minimiser is a start for the next.
     weights: dict[float, Array] = {}
     start = None
     for strength in sorted(strengths, reverse=True):
         start = weights[strength] = minimise(rows, strength, start)
-
-    def noisy(strength: float, noise: Noise, scale: float) -> Array:
-        return weights[strength] + noise.draw(stream, (DRAWS, *weights[strength].shape), scale)
-
-    def accuracy(strength: float, noise: Noise, scale: float) -> float:
-        return float(accuracies(rows, noisy(strength, noise, scale)).mean())
-
-    def agreement(strength: float, noise: Noise, scale: float, threshold: float) -> float:
-        selected = support(noisy(strength, noise, scale), threshold)
-        return float(similarity(support(weights[strength]), selected).mean())
-
-    tables: Tables = {part: {} for part in PARTS}
-    tables["alone"]["plain"] = np.array([accuracies(rows, weights[each][None])[0] for each in strengths])
-    tables["alone"]["sparsity"] = np.array([support(weights[each]).mean() for each in strengths])
-    for noise in NOISES:
-        scale, deviation = functools.partial(noise.scale, rows), functools.partial(noise.deviation, rows)
-        tables["private"][noise.key] = np.array(
-            [[accuracy(each, noise, scale(each, epsilon)) for each in strengths] for epsilon in epsilons]
-        )
-        kept = scale(REFERENCE, epsilons[-1])
-        tables["constant"][noise.key] = np.array([accuracy(each, noise, kept) for each in strengths])
-        tables["swept"][noise.key] = np.array([accuracy(swept, noise, scale(swept, epsilon)) for epsilon in WIDE])
-        for multiple in MULTIPLES:
-            tables["dynamic"][noise.key, multiple] = np.array(
-                [
-                    [
-                        agreement(each, noise, scale(each, epsilon), multiple * deviation(each, epsilon))
-                        for each in strengths
-                    ]
-                    for epsilon in epsilons
-                ]
-            )
-    for strength in FIXED:
-        tables["scaled"][strength] = np.array([accuracy(strength, PRINTED, scale) for scale in SCALES])
-    for cutoff in CUTOFFS:
-        tables["static"][cutoff] = np.array(
-            [agreement(each, PRINTED, PRINTED.scale(rows, each, epsilons[-1]), cutoff) for each in strengths]
-        )
-        tables["held"][cutoff] = np.array([agreement(each, PRINTED, CONSTANT_SCALE, cutoff) for each in strengths])
-    return tables
+    accounts = {noise.key: Noised(rows, weights, noise, stream) for noise in NOISES}
+    printed = accounts[PRINTED.key]
+    return OneSplit(
+        plain=np.array([accuracies(rows, weights[each][None])[0] for each in strengths]),
+        sparsity=np.array([support(weights[each]).mean() for each in strengths]),
+        curves={key: curves_of(account, strengths, epsilons, swept) for key, account in accounts.items()},
+        scaled={
+            each: np.array([printed.accuracy(printed.release_at(each, scale)) for scale in SCALES]) for each in FIXED
+        },
+    )
