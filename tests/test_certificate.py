@@ -48,6 +48,14 @@ REQUESTS = {
         recipe=eq.Recipe(),
         dropout=Dropout(0.8, 0),
     ),
+    "momentum": Request(
+        *("squared", "none", 0.0, dataclasses.replace(LABELS, radius=None), 0.4, 1000, 4, eq.Budget(1.0)),
+        recipe=eq.Recipe(passes=5, batch_size=1000, step=0.1, method="heavy-ball:0.5"),
+    ),
+    "tasks": Request(
+        *("logistic", "l2", 0.1, CLASSES, 0.0, 1000, 4, eq.Budget(1.0, 1e-6)),
+        recipe=eq.Recipe(1e-7, method="multi-task:600/400"),
+    ),
     "phases": Request(
         *("hinge", "none", 0.0, CLASSES, 0.4, 100, 4, eq.Budget(1.0)),
         mechanism="phased",

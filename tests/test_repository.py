@@ -10,6 +10,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.proof import theorems
+from equipoise.vocabulary.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -73,7 +74,13 @@ MODULES = {
 }
 
 # What the theorems that a route asks speak of; the others are asked by `eq.bounds` alone, or by other routes.
-SPOKEN_OF = {"sgd": {"descent"}, "phased": {"descent", "minimiser"}, "noisy_sgd": set(), "output": {"minimiser"}}
+SPOKEN_OF = {
+    "sgd": {"descent"},
+    "phased": {"descent", "minimiser"},
+    "noisy_sgd": set(),
+    "output": {"minimiser"},
+    "method": set(METHODS),
+}
 
 
 def read_for(route: str) -> set[Path]:

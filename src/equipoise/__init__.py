@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.huber import HuberRegressor
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.noisy_sgd import NoisySGDClassifier, NoisySGDRegressor
+    from equipoise.estimators.other_methods import plan_method, release_method
     from equipoise.estimators.phased import PhasedClassifier, PhasedRegressor
     from equipoise.estimators.ridge import Ridge
     from equipoise.estimators.schema_encoder import SchemaEncoder
@@ -65,6 +66,8 @@ __all__ = [
     "losses",
     "open_table",
     "penalties",
+    "plan_method",
+    "release_method",
     "release_solution",
     "risk",
     "save",
@@ -110,6 +113,8 @@ _HOMES = {
     "check_rows": "equipoise.learn.diagnosis",
     "load": "equipoise.artifact.folder",
     "open_table": "equipoise.learn.files",
+    "plan_method": "equipoise.estimators.other_methods",
+    "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.proof.risk",
     "save": "equipoise.artifact.folder",
 }

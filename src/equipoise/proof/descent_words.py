@@ -84,6 +84,19 @@ def noise_in_phases(request: Request, argument: Argument) -> str:
     return "\n".join(lines + hypotheses(argument))
 
 
+def noise_of_a_method(request: Request, argument: Argument) -> str:
+    """Say how far the weights of the caller's own algorithm can move."""
+    recipe = _recipe(argument)
+    lines = [
+        f"How far can the weights of {recipe.method} move? At most {number(argument.sensitivity or 0.0)} (L2), by "
+        f"{argument.theorem}.",
+        "  The caller's code trains them inside the door: rows are mapped into the domain first, and nothing leaves "
+        "without noise.",
+        *(_passes(request, argument) if recipe.passes else []),
+    ]
+    return "\n".join(lines + answers(argument) + hypotheses(argument))
+
+
 def _around(phase: Phase) -> str:
     if phase.alpha == 0:
         return ""

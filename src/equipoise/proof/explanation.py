@@ -4,7 +4,7 @@ import math
 
 from equipoise.proof import routes
 from equipoise.proof.argument import Argument
-from equipoise.proof.descent_words import noise_at_the_end, noise_in_phases, noise_in_steps
+from equipoise.proof.descent_words import noise_at_the_end, noise_in_phases, noise_in_steps, noise_of_a_method
 from equipoise.proof.dropout import ReleasedCurvature
 from equipoise.proof.mechanisms import named
 from equipoise.proof.private_bounds import LEVELS, ReleasedBounds
@@ -70,7 +70,7 @@ def _ball(request: Request, argument: Argument) -> str:
     radius, declared = number(argument.constants.radius), request.domain.radius
     if argument.procedure.reach is None:
         constraint = f" (constraint {number(declared)})" if declared is not None else ""
-        descends = argument.recipe is not None and argument.recipe.descends
+        descends = argument.recipe is not None and argument.recipe.passes > 0
         whose = "weights on the way have" if descends else "every minimiser has"
         return f"{whose} norm at most R = {radius}{constraint}"
     return f"weights are kept in a ball of radius {number(argument.procedure.reach)}"
@@ -226,6 +226,7 @@ _PLACES = {
     "noisy-sgd": "coordinate of a gradient",
     "phased": "weight of the first phase",
     "dropout": "weight in that case",
+    "method": "number",
 }
 
 _SECTIONS = {
@@ -238,6 +239,7 @@ _SECTIONS = {
     "noisy-sgd": noise_in_steps,
     "phased": noise_in_phases,
     "dropout": _dropout,
+    "method": noise_of_a_method,
 }
 
 
@@ -258,6 +260,8 @@ def _noise(argument: Argument) -> str:
 
 
 def _cost(argument: Argument) -> str:
+    if math.isinf(argument.cost):
+        return "What it costs is not modelled: the caller's code trains."
     if math.isinf(argument.excess_risk):
         return (
             f"What it costs: modelled on the reference problem, {argument.cost:.2%} of what a model that says nothing\n"

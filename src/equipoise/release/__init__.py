@@ -21,7 +21,7 @@ from equipoise.learn.tables import Unread
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.proof.private_bounds import CANDIDATES, LEVELS, ReleasedBounds, ordered
-from equipoise.release.base import Carrier, Task
+from equipoise.release.base import Carrier, Task, Training
 from equipoise.release.dropout import in_force, release_curvature
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.discovery import discover
@@ -82,6 +82,7 @@ def release(
     ledger: str | None = None,
     start: Array | None = None,
     unbounded: Unbounded | None = None,
+    train: Training | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, solve, add noise.
 
@@ -99,6 +100,8 @@ def release(
         Private weights from which the solver begins, in the layout of `Released.weights`.
     unbounded : Unbounded, optional
         The same rows before they are encoded, where the certificate pays for bounds of columns.
+    train : callable, optional
+        The caller's own training, where the certificate is for a method of the caller's.
     """
     if table.shape != (certificate.n_samples, certificate.n_features):
         raise PlanMismatch(
@@ -129,7 +132,7 @@ def release(
     try:
         if unbounded is not None:
             certificate, table, target = _with_private_bounds(certificate, unbounded, source)
-        weights, certificate = _carried_out(certificate, table, target, classes, source, start)
+        weights, certificate = _carried_out(certificate, table, target, classes, source, start, train)
     except Exception:  # the cause may depend on rows, so it goes no further
         weights = None
     if weights is None:
@@ -195,6 +198,7 @@ def _carried_out(
     classes: tuple[Label, ...],
     source: NoiseSource,
     start: Array | None,
+    train: Training | None = None,
 ) -> tuple[Array, Certificate]:
     """Return the noisy weights, and the certificate with the curvature that was released before them, if one was."""
     request, argument = certificate.request, certificate.argument
@@ -213,7 +217,7 @@ def _carried_out(
             rows = row_source(table.read(), problem.domain, problem.intercept)
         else:
             rows = projected_rows(table.read(), problem.domain, problem.intercept, columns)
-        task = Task(problem, argument, rows, coded, source, start, request.public_seed)
+        task = Task(problem, argument, rows, coded, source, start, request.public_seed, train)
         if request.dropout is not None:
             released = release_curvature(task)
             certificate, task = certificate.with_curvature(released), in_force(task, released)

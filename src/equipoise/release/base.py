@@ -1,11 +1,12 @@
 """What the door hands to whatever carries out a route."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from equipoise.learn.rows import RowSource
 from equipoise.learn.solvers.base import Target
@@ -14,13 +15,15 @@ from equipoise.proof.noise import NoiseSource
 from equipoise.vocabulary.facts import Problem
 
 Array = NDArray[np.float64]
+Training = Callable[[Array, Array], ArrayLike]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """A problem and its argument, the rows mapped into their domain, the coded targets, and the source of noise.
 
-    `start` are private weights from which a solver may begin; `public_seed` drives orders and masks.
+    `start` are private weights from which a solver may begin; `public_seed` drives orders and masks; `train` is the
+    caller's own training, for the route that has one.
     """
 
     problem: Problem
@@ -30,6 +33,7 @@ class Task:
     source: NoiseSource
     start: Array | None
     public_seed: int = 0
+    train: Training | None = None
 
     @property
     def target(self) -> Target:

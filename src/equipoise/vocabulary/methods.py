@@ -11,12 +11,21 @@ METHODS = {
     "multi-task": ":SIZE/SIZE/...",
     "ranking": " or ranking:SIZE/SIZE/...",
     "graph-convolution": ":DEGREE",
-    "bagging": ":PARTS",
+    "bagging": ":PARTS or bagging:PARTS/NUMBERS",
     "bootstrap": ":BAGS/MOST",
     "batch-norm": "",
     "dropout-net": "",
     "swapout": "",
     "entropy-sgd": "",
+}
+# Algorithms of [000]'s tables that are asked for elsewhere, and where.
+ENDED = "leave method out and pass the tolerance at which it ends; eq.release_solution releases its weights (A4)"
+ELSEWHERE = {
+    "svrg": ENDED,
+    "coordinate-descent": ENDED,
+    "sgld": 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)',
+    "bridge": 'leave method out and use the penalty "bridge:1.5"',
+    "elastic-net": 'leave method out and use the penalty "elastic-net:0.5"',
 }
 # Those whose number is no count: a momentum in [0, 1].
 MOMENTA = ("heavy-ball", "nesterov")
@@ -45,7 +54,7 @@ def method_named(text: str) -> Method:
     """
     name, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     if name not in METHODS:
-        remedy = f"leave it out, or choose one of {', '.join(METHODS)}"
+        remedy = ELSEWHERE.get(name, f"leave it out, or choose one of {', '.join(METHODS)}")
         raise InvalidParameter("the name of a method", f"method={text!r:.80}", remedy)
     remedy = f"write {name}{METHODS[name]}"
     try:
@@ -65,5 +74,7 @@ def _fit(name: str, numbers: tuple[float, ...]) -> bool:
     if name == "bootstrap":
         # So many bags of n draws among n rows draw some row as often as there are bags.
         return len(numbers) == 2 and numbers[1] >= numbers[0]
+    if name == "bagging":
+        return len(numbers) in (1, 2)
     wanted = {"multi-task": len(numbers) >= 1, "ranking": len(numbers) != 1, "graph-convolution": len(numbers) == 1}
-    return wanted.get(name, len(numbers) == (1 if name == "bagging" else 0))
+    return wanted.get(name, not numbers)

@@ -53,8 +53,9 @@ def smallest(setting: Setting) -> Bound:
 def refusal(answers: tuple[Bound, ...]) -> NoTheoremApplies:
     """Return the error that says what every theorem misses, remedies that several share put together."""
     refusals: dict[str, list[str]] = {}
-    for bound in answers:
-        for hypothesis in bound.missing if bound.certifies else ():
+    # Where nothing could certify, because an algorithm can only be measured, the reason's own remedy counts.
+    for bound in [bound for bound in answers if bound.certifies] or answers:
+        for hypothesis in bound.missing:
             refusals.setdefault(hypothesis.remedy, []).append(bound.theorem)
     return NoTheoremApplies(
         "a theorem that bounds how far the model can move",

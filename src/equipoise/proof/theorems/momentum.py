@@ -77,7 +77,7 @@ class Momentum(Theorem):
     def sensitivity(self, setting: Setting) -> float:
         """Return ``(step Gam / n + rounding) sum of psi_k``, Gam over the ball that gradients are taken in."""
         recipe = setting.recipe
-        radius = self._radius(setting)
+        radius = self.radius(setting)
         diameter = setting.problem.loss.gradient_diameter(
             setting.constants.row_norm, radius, setting.constants.label_bound
         )
@@ -88,14 +88,14 @@ class Momentum(Theorem):
         c, p = self.recursion(setting, method_named(setting.recipe.method).numbers[0])
         return math.fsum(islice(responses(c, p), steps))
 
-    def _radius(self, setting: Setting) -> float:
+    def radius(self, setting: Setting) -> float:
         """Return the a-priori ball of every point where a gradient is taken, a hundredth more for rounding."""
         weights = 1.01 * _push(setting) * self._response(setting, setting.recipe.steps(setting.n_samples) - 1)
         return weights * self.reach(method_named(setting.recipe.method).numbers[0])
 
     def _rounding(self, setting: Setting) -> float:
         """Return how far one computed step can be from the exact one (docs/proofs/B9.heavy-ball.md)."""
-        facts, radius = setting.constants, self._radius(setting)
+        facts, radius = setting.constants, self.radius(setting)
         slope = facts.row_norm * setting.problem.loss.slope_bound(facts.row_norm * radius, facts.label_bound)
         sums = setting.n_samples + 2 * setting.problem.dimension(setting.n_features) + 32
         return UNIT * (sums * setting.recipe.length * slope + 40 * radius)

@@ -20,6 +20,12 @@ from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.methods import Method, method_named
 from equipoise.vocabulary.penalties import named as penalty_named
 
+# What belongs to the public structure of a table and not to a record: it stays as it is when a row is replaced.
+STRUCTURE = {
+    "multi-task": "the task of every row is public and not protected: a replaced row stays in its task",
+    "ranking": "the class of every row is public and not protected: a replaced row stays in its class",
+    "graph-convolution": "the graph is public and not protected: a replaced node keeps its neighbours",
+}
 # Losses whose slopes have one sign, whatever the prediction.
 MONOTONE = ("logistic", "clipped-logistic", "hinge", "smooth-hinge")
 
@@ -42,7 +48,10 @@ class WeightedMinimiser(Theorem):
             "use penalty l2 or elastic-net",
         )
         yield minimises(setting)
-        yield from self.further(setting, method_named(setting.recipe.method))
+        method = method_named(setting.recipe.method)
+        if structure(method):
+            yield Hypothesis(structure(method), True, "")
+        yield from self.further(setting, method)
 
     @abstractmethod
     def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
@@ -75,6 +84,12 @@ class WeightedMinimiser(Theorem):
         for alpha, tolerance in ((0.1, 0.0), (0.5, 1e-6)):
             problem = Problem(loss_named("logistic"), penalty_named("l2", alpha), domain)
             yield make_setting(problem, Recipe(tolerance, method=cls.example), 60, 3)
+
+
+def structure(method: Method) -> str:
+    """Return what stays as it is when a row is replaced, "" where nothing but the number of rows does."""
+    # Without sizes all pairs of records are in the sum, and a record may change its class.
+    return "" if method.name == "ranking" and not method.numbers else STRUCTURE.get(method.name, "")
 
 
 def minimises(setting: Setting) -> Hypothesis:
@@ -191,8 +206,13 @@ class BaggedMinimisers(WeightedMinimiser):
     example: ClassVar[str] = "bagging:7"
 
     def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
-        """Yield that every part has a row."""
+        """Yield that every part has a row, and that weights are what is averaged."""
         yield parts_have_rows(setting, method)
+        yield Hypothesis(
+            "every part answers with its minimiser's weights, not with other numbers",
+            len(method.counts) == 1,
+            f"write bagging:{method.counts[0]}",
+        )
 
     def share(self, setting: Setting, method: Method) -> float:
         """Return ``1 / (m n_b)``."""
@@ -236,9 +256,9 @@ class ClippedParts(Theorem):
             "declare n and use replace-one adjacency",
         )
         yield Hypothesis(
-            "every part's weights are clipped to a public radius",
+            "every part's answer is clipped to a public radius",
             setting.problem.domain.radius is not None,
-            "declare a radius in the domain, and clip the weights of every part to it",
+            "declare a radius in the domain, and clip the answer of every part to it",
         )
         yield parts_have_rows(setting, method_named(setting.recipe.method))
 
