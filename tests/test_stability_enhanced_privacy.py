@@ -20,6 +20,7 @@ from equipoise.reproduce.frame import Session
 from equipoise.reproduce.stability_enhanced_privacy import audited, certified, judged, noises, printed
 from equipoise.reproduce.stability_enhanced_privacy.linear import (
     accuracies,
+    columns,
     minimise,
     product_penalty,
     similarity,
@@ -184,6 +185,11 @@ def test_selections_are_compared_by_their_f1_score():
     assert similarity(true, support(noisy, 0.25)) == pytest.approx([0.5, 1.0, 0.0])
     nothing = np.zeros((1, 3), bool)
     assert similarity(nothing, np.array([nothing, ~nothing])).tolist() == [1.0, 0.0]
+
+
+def test_a_column_is_selected_by_any_class():
+    weights = np.array([[[0.5, 0.0, 0.2, 9.0], [0.0, 0.0, 0.4, 9.0]]])
+    assert columns(weights, 0.3).tolist() == [[[True, False, True]]]
 
 
 def test_accuracy_is_counted_for_two_classes_and_for_more():

@@ -9,12 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import equipoise as eq
 from equipoise.proof.flips import WeightNoise
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.curves import FIXED, SCALES, SWEPT, Account, Curves, curves_of
+from equipoise.reproduce.stability_enhanced_privacy.curves import (
+    FIXED,
+    SCALES,
+    SELECTED,
+    SWEPT,
+    Account,
+    Curves,
+    curves_of,
+)
 from equipoise.reproduce.stability_enhanced_privacy.linear import product_penalty
 from equipoise.reproduce.stability_enhanced_privacy.measure import EPSILONS, MIDDLE, Found, one_per_split
 from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared, by_public_rules
@@ -88,7 +95,7 @@ class Product(Account):
     """
 
     def __init__(self, rows: Prepared, strengths: Sequence[float], seed: int) -> None:
-        super().__init__(rows)
+        super().__init__(rows, SELECTED["public"])
         self.checked = self.faults = 0
         self._stream = np.random.default_rng((9, 3, seed))
         self._plain: dict[float, Array] = dict(zip(sorted(strengths, reverse=True), self._path(strengths), strict=True))
@@ -110,10 +117,6 @@ class Product(Account):
     def plain(self, strength: float) -> Array:
         """Return what the product minimises to; it releases the part of it that sums to zero over the classes."""
         return self._plain[strength]
-
-    def selected(self, weights: Array, threshold: float = 0.0) -> NDArray[np.bool_]:
-        """Return the selected columns, as `eq.FeatureSelector` does: those with a weight beyond it for any class."""
-        return np.asarray(super().selected(weights, threshold).any(axis=-2, keepdims=True))
 
     def _planned(self, strength: float, epsilon: float) -> eq.Certificate:
         return elastic_net(self.rows.classes, strength, epsilon).plan(*self.rows.features.shape)

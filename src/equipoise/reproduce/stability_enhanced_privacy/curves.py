@@ -1,14 +1,16 @@
 """What the figures ask of one way to make the noise: the study's three and the product answer the same questions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, similarity, support
+from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, columns, similarity, support
 from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared
+
+Selected = Callable[[Array, float], NDArray[np.bool_]]
 
 # Figures 2 and 6: the noise that this lambda needs at the largest epsilon, kept for every lambda.
 REFERENCE = 0.01
@@ -20,6 +22,8 @@ CUTOFFS = (0.01, 0.1, 1.0, 10.0)
 FIXED = (0.01, 0.1, 1.0)
 SCALES = tuple(float(f"{10 ** (step / 2):.2g}") for step in range(-6, 3))
 SWEPT = {"paper": 0.1, "public": 0.001}
+# The paper speaks of weights. The product selects columns, and so do the curves beside it.
+SELECTED = {"paper": support, "public": columns}
 WIDE = tuple(float(f"{10 ** (step / 2):.2g}") for step in range(-4, 9))
 
 
@@ -30,10 +34,12 @@ class Account(ABC):
     ----------
     rows : Prepared
         The rows.
+    selected : callable
+        From weights and a threshold to what is selected: every weight, or every column, beyond it.
     """
 
-    def __init__(self, rows: Prepared) -> None:
-        self.rows = rows
+    def __init__(self, rows: Prepared, selected: Selected) -> None:
+        self.rows, self.selected = rows, selected
 
     @abstractmethod
     def plain(self, strength: float) -> Array:
@@ -59,13 +65,9 @@ class Account(ABC):
         """Return the test accuracy, the mean over the draws."""
         return float(accuracies(self.rows, released).mean())
 
-    def selected(self, weights: Array, threshold: float = 0.0) -> NDArray[np.bool_]:
-        """Return what is selected: every weight beyond the threshold."""
-        return support(weights, threshold)
-
     def agreement(self, strength: float, released: Array, threshold: float) -> float:
         """Return the F1 score of what is selected beyond a threshold against what is not 0 without noise."""
-        return float(similarity(self.selected(self.plain(strength)), self.selected(released, threshold)).mean())
+        return float(similarity(self.selected(self.plain(strength), 0.0), self.selected(released, threshold)).mean())
 
 
 @dataclass(frozen=True, eq=False)

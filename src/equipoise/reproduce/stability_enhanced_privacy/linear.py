@@ -74,6 +74,17 @@ def support(weights: Array, threshold: float = 0.0) -> NDArray[np.bool_]:
     return np.asarray(np.abs(weights[..., :-1]) > threshold)
 
 
+def columns(weights: Array, threshold: float = 0.0) -> NDArray[np.bool_]:
+    """Return which columns are selected, as `eq.FeatureSelector` does: those with a weight beyond it for any class.
+
+    Examples
+    --------
+    >>> columns(np.array([[0.5, -0.2, 0.0, 9.0], [0.0, 0.0, 0.0, 9.0]]), 0.3).tolist()
+    [[True, False, False]]
+    """
+    return np.asarray(support(weights, threshold).any(axis=-2, keepdims=True))
+
+
 def similarity(true: NDArray[np.bool_], found: NDArray[np.bool_]) -> Array:
     """Return the F1 score of many selections against one; two empty selections agree and have 1.
 

@@ -7,7 +7,17 @@ import numpy as np
 
 from equipoise.lab.estimate import Bootstrap, Estimate
 from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.curves import FIXED, SCALES, SWEPT, WIDE, Account, Curves, curves_of
+from equipoise.reproduce.stability_enhanced_privacy.curves import (
+    FIXED,
+    SCALES,
+    SELECTED,
+    SWEPT,
+    WIDE,
+    Account,
+    Curves,
+    Selected,
+    curves_of,
+)
 from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, minimise, support
 from equipoise.reproduce.stability_enhanced_privacy.noises import NOISES, PRINTED, Noise, proved_epsilon
 from equipoise.reproduce.stability_enhanced_privacy.preparation import (
@@ -131,7 +141,7 @@ def measure(session: Session) -> tuple[Found, ...]:
         for name, prepare in PREPARATIONS.items():
             says = f"{source.name}, {'as the paper' if name == 'paper' else 'public'}"
             gathered = [
-                (rows, one_split(rows, strengths, EPSILONS[source.key], SWEPT[name], seed))
+                (rows, one_split(rows, name, strengths, EPSILONS[source.key], seed))
                 for seed, rows in one_per_split(session, source, prepare, splits, says)
             ]
             parts = [part for _, part in gathered]
@@ -154,9 +164,14 @@ class Noised(Account):
     """Minimisers with noise that a study draws: one classifier, or one a class against the rest."""
 
     def __init__(
-        self, rows: Prepared, weights: Mapping[float, Array], noise: Noise, stream: np.random.Generator
+        self,
+        rows: Prepared,
+        selected: Selected,
+        weights: Mapping[float, Array],
+        noise: Noise,
+        stream: np.random.Generator,
     ) -> None:
-        super().__init__(rows)
+        super().__init__(rows, selected)
         self._weights, self._noise, self._stream = weights, noise, stream
 
     def plain(self, strength: float) -> Array:
@@ -192,7 +207,7 @@ class OneSplit:
 
 
 def one_split(
-    rows: Prepared, strengths: tuple[float, ...], epsilons: tuple[float, ...], swept: float, seed: int
+    rows: Prepared, preparation: str, strengths: tuple[float, ...], epsilons: tuple[float, ...], seed: int
 ) -> OneSplit:
     """Minimise at every strength, and ask every noise for its curves."""
     stream = np.random.default_rng((9, 1, seed))
@@ -201,12 +216,12 @@ def one_split(
     start = None
     for strength in sorted(strengths, reverse=True):
         start = weights[strength] = minimise(rows, strength, start)
-    accounts = {noise.key: Noised(rows, weights, noise, stream) for noise in NOISES}
+    accounts = {noise.key: Noised(rows, SELECTED[preparation], weights, noise, stream) for noise in NOISES}
     printed = accounts[PRINTED.key]
     return OneSplit(
         plain=np.array([accuracies(rows, weights[each][None])[0] for each in strengths]),
         sparsity=np.array([support(weights[each]).mean() for each in strengths]),
-        curves={key: curves_of(account, strengths, epsilons, swept) for key, account in accounts.items()},
+        curves={key: curves_of(account, strengths, epsilons, SWEPT[preparation]) for key, account in accounts.items()},
         scaled={
             each: np.array([printed.accuracy(printed.release_at(each, scale)) for scale in SCALES]) for each in FIXED
         },
