@@ -18,13 +18,14 @@ from equipoise.lab.row_removal import mean
 from equipoise.report.study_charts import bands
 from equipoise.report.study_page import Figure, Section, number
 from equipoise.report.study_page import Table as Cells
+from equipoise.reproduce.adult import adult_columns
 from equipoise.reproduce.claims import Claim
 from equipoise.reproduce.data import ADULT
 from equipoise.reproduce.dropout_stability import preparation
 from equipoise.reproduce.dropout_stability.preparation import Array, Table
 from equipoise.reproduce.dropout_stability.removals import share_below
 from equipoise.reproduce.frame import Report, Session
-from equipoise.reproduce.intrinsic_privacy.preparation import ADULT_NUMBERS, unit_rows
+from equipoise.reproduce.intrinsic_privacy.preparation import unit_rows
 
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 3.0)
@@ -35,7 +36,6 @@ BOSTON_TRAINING = 400
 # Small, so that a test can ever confirm it: rows that spread evenly over 13 columns have nearly 0.08.
 PROPOSAL = 0.001
 # Public constants: the largest value of each number in the code book.
-ADULT_SCALES = dict(zip(ADULT_NUMBERS, (90, 1490400, 16, 99999, 4356, 99), strict=True))
 OUTPUT, AUTO = "noise on the weights", "automatic"
 # The control: the constraint of the dropout model, and no curvature.
 MATCHED = "noise on the weights, longer radius"
@@ -136,14 +136,9 @@ def boston_table(folder: Path) -> Table:
 
 
 def adult_tables(folder: Path) -> tuple[Table, Table]:
-    """Return Adult's training and test rows: numbers by public constants, a column for every level, unit rows."""
+    """Return Adult's training and test rows: its columns by the code book, each row divided by its norm."""
     table = ADULT.read(folder)
-    columns = [table[name].to_numpy().astype(np.float64)[:, None] / scale for name, scale in ADULT_SCALES.items()]
-    for name in table.column_names:
-        if name not in (*ADULT_SCALES, "income", "split"):
-            values = np.asarray(table[name].to_pylist())
-            columns.append((values[:, None] == np.unique(values)).astype(np.float64))
-    rows = unit_rows(np.hstack(columns))
+    rows = unit_rows(adult_columns(table))
     outcomes = (np.asarray(table["income"].to_pylist()) == ">50K").astype(int)
     train = np.asarray(table["split"].to_pylist()) == "train"
     return Table(rows[train], outcomes[train]), Table(rows[~train], outcomes[~train])

@@ -37,6 +37,10 @@ class Certified:
         What was measured on the same rows.
     curves : Curves
         Of `eq.ElasticNetClassifier` with spherical Laplace noise.
+    plain : array (strengths, splits)
+        Its accuracy without noise.
+    scales : array (strengths)
+        The scale of its noise at epsilon 1, on the first split.
     scaled : mapping
         Its accuracy with independent Laplace noise by fixed lambda, (scales, splits): Figure 4 over the scale.
     default : array (epsilons, splits)
@@ -51,6 +55,8 @@ class Certified:
 
     found: Found
     curves: Curves
+    plain: Array
+    scales: Array
     scaled: Mapping[float, Array]
     default: Array
     checked: int
@@ -158,13 +164,14 @@ def certify(session: Session, found: Found) -> Certified:
     epsilons, strengths, splits = EPSILONS[found.source.key], found.strengths, found.plain.shape[1]
     classes = found.source.classes
     domain = eq.Domain(row_norm=1.0, classes=tuple(range(classes)))
-    curves, scaled, default = [], [], np.empty((len(epsilons), splits))
+    curves, scaled, alone, default = [], [], [], np.empty((len(epsilons), splits))
     checked = faults = 0
     for split, rows in one_per_split(session, found.source, by_public_rules, splits, f"{found.source.name}, certified"):
         product = Product(rows, strengths, split)
         for level, epsilon in enumerate(epsilons):
             plain = product.fitted(eq.LogisticRegression(epsilon=epsilon, domain=domain))
             default[level, split] = np.mean(plain.predict(rows.test_features) == rows.test_labels)
+        alone.append([product.accuracy(product.plain(each)[None]) for each in strengths])
         curves.append(curves_of(product, strengths, epsilons, SWEPT["public"]))
         scaled.append(
             [[product.accuracy(product.release_at(each, scale, "laplace")) for scale in SCALES] for each in FIXED]
@@ -177,6 +184,10 @@ def certify(session: Session, found: Found) -> Certified:
     return Certified(
         found=found,
         curves=Curves.stacked(curves),
+        plain=np.array(alone).T,
+        scales=np.array(
+            [elastic_net(classes, each, 1.0).plan(*found.rows.features.shape).noise_scale for each in strengths]
+        ),
         scaled=dict(zip(FIXED, np.moveaxis(np.array(scaled), 0, -1), strict=True)),
         default=default,
         checked=checked,

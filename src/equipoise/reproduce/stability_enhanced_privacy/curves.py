@@ -112,6 +112,12 @@ class Curves:
         )
 
 
+def enough(curves: Curves, alone: Array, short: float) -> float | None:
+    """Return the first epsilon of the sweep that is less than `short` below the accuracy without noise."""
+    reached = curves.swept.mean(1) > alone.mean() - short
+    return WIDE[int(reached.argmax())] if reached.any() else None
+
+
 def curves_of(account: Account, strengths: Sequence[float], epsilons: Sequence[float], swept: float) -> Curves:
     """Return every curve of one account on one split: without the axis of the splits."""
     tuned = {(epsilon, each): account.release(each, epsilon) for epsilon in epsilons for each in strengths}

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from equipoise.report.study_charts import lines
 from equipoise.report.study_page import Figure
 from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
@@ -48,14 +50,19 @@ def _figure(
     return Figure(stem, heading, words, lines(records, x=x, y=y, logarithmic=True, floor=False))
 
 
+def _plain(found: Found, certified: Certified | None) -> Array:
+    """Return the accuracy without noise of what ours is made from."""
+    return found.plain if certified is None else certified.plain
+
+
 def figure_1(found: Found, certified: Certified | None = None) -> Figure:
-    """Return Figure 1 of a table: accuracy over lambda, noise tuned to stability, for two epsilons."""
+    """Return Figure 1 of a table: accuracy over lambda, noise tuned to stability, for every epsilon."""
     records: list[Record] = []
-    for level in (1, 2):
-        dash = f"epsilon {found.epsilons[level]:g}"
+    for level, epsilon in reversed(list(enumerate(found.epsilons))):
+        dash = f"epsilon {epsilon:g}"
         for name, curves in _accounts(found, certified):
             records += _records(found.strengths, curves.private[level], name, dash)
-        records += _records(found.strengths, found.plain, PLAIN, dash)
+    records += _records(found.strengths, _plain(found, certified), PLAIN, f"epsilon {found.epsilons[-1]:g}")
     words = f"{found.rows.n_rows} training rows, {found.source.classes} classes, means over the splits."
     if certified is not None:
         words += " Random projection by a public seed; ours is eq.ElasticNetClassifier, its certificate checked."
@@ -68,7 +75,7 @@ def figure_2(found: Found, certified: Certified | None = None) -> Figure:
     records: list[Record] = []
     for name, curves in _accounts(found, certified):
         records += _records(found.strengths, curves.constant, name, "constant")
-    records += _records(found.strengths, found.plain, PLAIN, "constant")
+    records += _records(found.strengths, _plain(found, certified), PLAIN, "constant")
     words = f"The scale that lambda = {REFERENCE:g} needs at epsilon {found.epsilons[-1]:g}, kept for every lambda."
     name = f"figure-2-{found.source.key}"
     return _figure(name, found.source.name, words, records, LAMBDA, ACCURACY, certified)
@@ -76,18 +83,23 @@ def figure_2(found: Found, certified: Certified | None = None) -> Figure:
 
 def figure_4(found: Found, certified: Certified | None = None) -> tuple[Figure, Figure]:
     """Return Figure 4 of a table: accuracy over the scale at fixed lambdas, and over the epsilon it would buy."""
-    scaled = found.scaled if certified is None else certified.scaled
+    scaled, plain = found.scaled if certified is None else certified.scaled, _plain(found, certified)
     records: list[Record] = []
     for strength in FIXED:
-        records += _records(SCALES, scaled[strength], f"lambda {strength:g}", "scale")
-    drawn = "a study draws it" if certified is None else "the product draws it, at the epsilon that it is worth there"
-    words = f"Independent Laplace noise of a scale that nothing is tuned to: the same by every account; {drawn}."
+        alone = np.tile(plain[found.at(strength)], (len(SCALES), 1))
+        records += _records(SCALES, scaled[strength], f"lambda {strength:g}", "with noise")
+        records += _records(SCALES, alone, f"lambda {strength:g}", PLAIN)
+    words = "Independent Laplace noise of a scale that nothing is tuned to, by every account the same."
+    if certified is not None:
+        words = "Laplace noise of a scale that nothing is tuned to, independent in the model's free coordinates."
     key, name = found.source.key, found.source.name
     x = "scale of the noise"
     first = _figure(f"figure-4-{key}", f"{name}, over the scale", words, records, x, ACCURACY, certified)
     swept: list[Record] = []
     for account, curves in _accounts(found, certified):
         swept += _records(WIDE, curves.swept, account, "epsilon")
+    alone = np.tile(plain[found.at(SWEPT[found.preparation])], (len(WIDE), 1))
+    swept += _records(WIDE, alone, PLAIN, "epsilon")
     words = f"At lambda = {SWEPT[found.preparation]:g}, over the epsilon that each account gives to its noise."
     heading = f"{name}, over epsilon"
     return first, _figure(f"figure-4-{key}-epsilon", heading, words, swept, "epsilon", ACCURACY, certified)

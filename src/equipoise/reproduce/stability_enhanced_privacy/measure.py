@@ -12,7 +12,6 @@ from equipoise.reproduce.stability_enhanced_privacy.curves import (
     SCALES,
     SELECTED,
     SWEPT,
-    WIDE,
     Account,
     Curves,
     Selected,
@@ -111,11 +110,6 @@ class Found:
         """Return the same without noise."""
         place = int(self.plain.mean(1).argmax())
         return mean(self.plain[place]), self.strengths[place]
-
-    def enough(self, noise: str, short: float) -> float | None:
-        """Return the first epsilon of the sweep that is less than `short` below the accuracy without noise."""
-        reached = self.curves[noise].swept.mean(1) > self.plain[self.at(SWEPT[self.preparation])].mean() - short
-        return WIDE[int(reached.argmax())] if reached.any() else None
 
 
 Prepare = Callable[[Source, Split], Prepared]

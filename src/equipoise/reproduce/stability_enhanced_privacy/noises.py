@@ -41,8 +41,8 @@ class Noise:
 
     Parameters
     ----------
-    key, name, promise : str
-        What claims call it, what figures call it, and what it promises.
+    key, name : str
+        What claims call it, and what figures call it.
     moved : callable
         From lambda, n and kappa: how far one row is taken to move one classifier.
     joint : callable
@@ -55,7 +55,6 @@ class Noise:
 
     key: str
     name: str
-    promise: str
     moved: Callable[[float, int, float], float]
     joint: Callable[[int], float]
     draw: Callable[[np.random.Generator, Shape, float], Array]
@@ -78,20 +77,17 @@ class Noise:
 
 
 NOISES = (
+    # No proof: independent Laplace noise at the L2 sensitivity, and one epsilon for all classifiers.
     Noise(
-        "printed", "as printed (not epsilon-DP)",
-        "no proof: independent Laplace noise at the L2 sensitivity, and one epsilon for all classifiers",
-        printed.sensitivity, lambda outputs: 1.0, printed.noise, lambda size: math.sqrt(2),
+        "printed", "as printed (not epsilon-DP)", printed.sensitivity, lambda outputs: 1.0, printed.noise,
+        lambda size: math.sqrt(2),
     ),
+    # Private (D1): for rows of these norms the bound is too large, never too small.
     Noise(
-        "bound", "paper's bound, repaired",
-        "epsilon-private (D1): the bound is too large, never too small, for rows of these norms",
-        printed.sensitivity, math.sqrt, spherical, lambda size: math.sqrt(size + 1),
+        "bound", "paper's bound, repaired", printed.sensitivity, math.sqrt, spherical, lambda size: math.sqrt(size + 1)
     ),
-    Noise(
-        "direct", "ours (1/n bound)", "epsilon-private (A1, D1)",
-        direct_sensitivity, math.sqrt, spherical, lambda size: math.sqrt(size + 1),
-    ),
+    # Private (A1, D1).
+    Noise("direct", "ours (1/n bound)", direct_sensitivity, math.sqrt, spherical, lambda size: math.sqrt(size + 1)),
 )  # fmt: skip
 PRINTED, BOUND, DIRECT = NOISES
 

@@ -17,6 +17,7 @@ from sklearn.decomposition import TruncatedSVD
 
 from equipoise.errors import InvalidData
 from equipoise.learn.projection import directions
+from equipoise.reproduce.adult import adult_columns
 from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES, Dataset
 
 Array = NDArray[np.float64]
@@ -24,12 +25,9 @@ Array = NDArray[np.float64]
 COLUMNS = 32
 TEST_SHARE = 0.2
 PUBLIC_SEED = 0
-# Code books: the largest value that each number can take; data/README of the project lists them.
-ADULT_LARGEST = {
-    "age": 90, "fnlwgt": 1490400, "education_num": 16, "capital_gain": 99999, "capital_loss": 4356,
-    "hours_per_week": 99,
-}  # fmt: skip
+# What is known before a row is read: 7,842 artists, 18 countries and 4 tumours.
 ARTISTS = 7842
+COUNTRIES, TUMOURS = tuple(range(18)), (1, 2, 3, 4)
 # A study needs more columns to reduce than it keeps, and enough rows that a split has them all.
 LEAST_ROWS = 60
 # The constant column as a share of the row norm: the product's own in public rows, 1 beside standardised columns.
@@ -159,26 +157,22 @@ def by_public_rules(source: Source, split: Split) -> Prepared:
     )  # fmt: skip
 
 
-def _source(dataset: Dataset, key: str, features: Any, labels: Array, remark: str) -> Source:
-    names, codes = np.unique(labels, return_inverse=True)
-    if features.shape[0] < LEAST_ROWS or features.shape[1] <= COLUMNS or len(names) < 2:
-        found = f"{features.shape[0]} rows, {features.shape[1]} columns, {len(names)} classes"
+def _source(
+    dataset: Dataset, key: str, features: Any, labels: NDArray[Any], classes: tuple[int, ...], remark: str
+) -> Source:
+    """Return a table with the classes that it is known to have; a label that is none of them counts as the first."""
+    if features.shape[0] < LEAST_ROWS or features.shape[1] <= COLUMNS:
+        found = f"{features.shape[0]} rows, {features.shape[1]} columns"
         raise InvalidData(f"a whole {dataset.name} in {dataset.file}", found, f"get it from {dataset.address}")
-    return Source(key, NAMES[key], features, codes.astype(np.intp), len(names), remark)
+    codes = (labels[:, None] == np.array(classes)).argmax(1)
+    return Source(key, NAMES[key], features, codes.astype(np.intp), len(classes), remark)
 
 
 def adult(folder: Path) -> Source:
-    """Return Adult, all rows: 6 numbers over their largest value, and every level of 8 columns as 0 or 1."""
+    """Return Adult, all rows, by its code book."""
     table = ADULT.read(folder)
-    parts = [
-        np.asarray(table[name].to_numpy(), np.float64)[:, None] / largest for name, largest in ADULT_LARGEST.items()
-    ]
-    for name in table.column_names:
-        if name not in (*ADULT_LARGEST, "income", "split"):
-            values = np.asarray(table[name].to_pylist())
-            parts.append((values[:, None] == np.unique(values)).astype(np.float64))
-    income = np.asarray(table["income"].to_pylist())
-    return _source(ADULT, "adult", np.hstack(parts), (income == ">50K").astype(np.float64), "")
+    rich = np.asarray(table["income"].to_pylist()) == ">50K"
+    return _source(ADULT, "adult", adult_columns(table), rich.astype(np.intp), (0, 1), "")
 
 
 def lastfm(folder: Path) -> Source:
@@ -195,7 +189,7 @@ def lastfm(folder: Path) -> Source:
     known = dict(zip(countries["id"].to_pylist(), countries["country"].to_pylist(), strict=True))
     label = np.array([known.get(user, -1) for user in likes["id"].to_pylist()], np.float64)
     remark = f"{len(likes)} of the 7,624 users: the others' lists are not at hand"
-    return _source(LASTFM_LIKES, "lastfm", features, label, remark)
+    return _source(LASTFM_LIKES, "lastfm", features, label, COUNTRIES, remark)
 
 
 def khan(folder: Path) -> Source:
@@ -204,7 +198,7 @@ def khan(folder: Path) -> Source:
     names = [name for name in table.column_names if name.startswith("gene_")]
     genes = np.column_stack([np.asarray(table[name].to_numpy(), np.float64) for name in names])
     remark = f"{len(genes)} tissues of the Khan set stand in for the 801 of the paper's"
-    return _source(KHAN, "khan", genes, np.asarray(table["tumour"].to_numpy(), np.float64), remark)
+    return _source(KHAN, "khan", genes, np.asarray(table["tumour"].to_numpy()), TUMOURS, remark)
 
 
 NAMES = {"adult": "Adult", "lastfm": "LastFM Asia", "khan": "Khan (genes)"}
