@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from equipoise.lab.estimate import Bootstrap, Estimate
     from equipoise.lab.inversion_attack import InversionFinding, inversion
     from equipoise.lab.membership_attack import MembershipFinding, membership
+    from equipoise.lab.net_movement import NetStability, net_stability
     from equipoise.lab.outcome_likelihoods import Agreement, ConfusionTable, GaussianError, PredictedProbabilities
     from equipoise.lab.regularisation_path import RegularisationPath, solution_path
     from equipoise.lab.row_removal import RemovalFinding, removal
@@ -24,6 +25,7 @@ __all__ = [
     "GaussianError",
     "InversionFinding",
     "MembershipFinding",
+    "NetStability",
     "PredictedProbabilities",
     "RegularisationPath",
     "RemovalFinding",
@@ -32,6 +34,7 @@ __all__ = [
     "inversion",
     "lower_bound",
     "membership",
+    "net_stability",
     "removal",
     "solution_path",
 ]
@@ -48,6 +51,7 @@ _HOMES = {
     "GaussianError": "equipoise.lab.outcome_likelihoods",
     "InversionFinding": "equipoise.lab.inversion_attack",
     "MembershipFinding": "equipoise.lab.membership_attack",
+    "NetStability": "equipoise.lab.net_movement",
     "PredictedProbabilities": "equipoise.lab.outcome_likelihoods",
     "RegularisationPath": "equipoise.lab.regularisation_path",
     "RemovalFinding": "equipoise.lab.row_removal",
@@ -56,6 +60,7 @@ _HOMES = {
     "inversion": "equipoise.lab.inversion_attack",
     "lower_bound": "equipoise.lab.auditing",
     "membership": "equipoise.lab.membership_attack",
+    "net_stability": "equipoise.lab.net_movement",
     "removal": "equipoise.lab.row_removal",
     "solution_path": "equipoise.lab.regularisation_path",
 }

@@ -6,25 +6,30 @@ from equipoise.vocabulary.methods import method_named
 # The name that such an answer has in place of a theorem's.
 ID = "measured-only"
 
+# What holds for a net: C3 accounts for noise in every step, whatever the gradients are of.
+NETS = (
+    "for a net, clip every row's gradient, add noise in every step and account for it by C3, in a library that trains "
+    "nets: this one has none"
+)
+NOT_CONVEX = "the loss of a net is not convex, so that a step on common rows can drive weights apart"
+
 # Why no bound holds for every table, and the remedy.
 REASONS = {
     "batch-norm": (
         "replacing one row changes how the other rows of its batch are normalised, so that a step moves by more than "
         "the row's own gradients (B8)",
-        "normalise by public constants, which makes it a descent: leave method out",
+        "for a linear model, scale columns by public constants, which makes it a descent: leave method out; a net has "
+        "to do without batch normalisation, by which rows have no gradients of their own to clip, and then needs noise "
+        "in every step",
     ),
     "dropout-net": (
-        "the loss of a net is not convex, so that a step on common rows can drive weights apart",
-        "use a linear model with masked columns: leave method out and pass dropout (B6), or add noise to every "
-        "clipped gradient (eq.NoisySGDClassifier)",
+        NOT_CONVEX,
+        f"for a linear model with masked columns, leave method out and pass dropout (B6); {NETS}",
     ),
-    "swapout": (
-        "the loss of a net is not convex, so that a step on common rows can drive weights apart",
-        "add noise to every clipped gradient (eq.NoisySGDClassifier), or train a linear model",
-    ),
+    "swapout": (NOT_CONVEX, f"train a linear model; {NETS}"),
     "entropy-sgd": (
         "the objective is not convex and its inner Langevin chain is not mixed when it stops",
-        "add noise to every clipped gradient and account for each (eq.NoisySGDClassifier)",
+        f"train a linear model, by steps with noise if you like (eq.NoisySGDClassifier); {NETS}",
     ),
 }
 
