@@ -1,7 +1,10 @@
 """Private feature selection, and the path of weights without noise that it is compared with."""
 
+import math
 import pickle
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -102,6 +105,41 @@ def test_selections_flip_as_often_as_the_plan_says(table, mechanism):
     assert ((low <= flipped) & (flipped <= high)).all(), (flipped, runs * expected)
 
 
+ENDS = {
+    "spherical": {"mechanism": "output", "delta": 0.0},
+    "gaussian": {"mechanism": "gaussian"},
+    "masked columns": {"mechanism": "output", "dropout": 0.5, "l1_ratio": 0.2},
+    "secret draws": {"mechanism": "output", "order": "replacement"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(ENDS))
+def test_selections_of_a_descent_flip_as_often_as_the_plan_says(table, name):
+    X, labels, _ = (part[:400] for part in table)
+    asked = {"epsilon": 8.0, "delta": 1e-5, "alpha": 0.1, "l1_ratio": 0.6, "step": 0.3, "passes": 5} | ENDS[name]
+    model = eq.SGDClassifier(domain=CLASSES, random_state=0, **asked)
+    selector = eq.FeatureSelector(model, threshold="deviations:1")
+    certificate = selector.plan(400, 6)
+    assert certificate.route == "sgd"
+    kept = 1 - asked.get("dropout", 0.0)
+    assert WeightNoise.of(certificate).scale == pytest.approx(kept * certificate.noise_scale, rel=1e-15)
+    # With next to no noise and the same coins a descent shows where it ends; exact zeros come from the L1 norm.
+    still = clone(model).set_params(epsilon=1e12)
+    runs, expected, flipped = 300, np.zeros(6), np.zeros(6)
+    for seed in range(runs):
+        if seed == 0 or name == "secret draws":
+            end = still.set_params(random_state=seed).fit(X, labels).coef_[0]
+            before = np.where(np.abs(end) < 1e-6, 0.0, end)
+            flips = selector.expected_flips(before)
+        fitted = eq.FeatureSelector(clone(model).set_params(random_state=seed), "deviations:1").fit(X, labels)
+        flipped += fitted.get_support() != (before != 0)
+        expected += flips
+    assert 0 < (before == 0).sum() < 6
+    # Given the ends, flips of one column are independent: Hoeffding's bound for each of six columns.
+    allowed = math.sqrt(runs / 2 * math.log(2 / FALSE_ALARM))
+    assert (np.abs(flipped - expected) <= allowed).all(), (flipped, expected)
+
+
 def test_a_plan_says_before_training_how_reliable_a_selection_can_be():
     few, many = (eq.FeatureSelector(domain=CLASSES, alpha=0.01) for _ in range(2))
     few.plan(n_samples=1000, n_features=3)
@@ -115,6 +153,35 @@ def test_a_plan_says_before_training_how_reliable_a_selection_can_be():
         eq.FeatureSelector(domain=CLASSES).expected_flips(weights)
     with pytest.raises(InvalidParameter, match=r"shape \(3,\)"):
         few.expected_flips([1.0])
+    for wrong in ("abc", [0j] * 3, [None] * 3, [[0.0], [0.0, 1.0]], [math.nan] * 3):
+        with pytest.raises(InvalidParameter, match="array of real numbers"):
+            few.expected_flips(wrong)
+    assert few.expected_flips([1e300] * 3).tolist() == [0.0] * 3
+
+
+def test_the_table_of_the_page_is_computed():
+    page = (Path(__file__).parents[1] / "docs" / "feature-selection.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([\w ]+, delta [\d.e-]+)? ?\| ([\d,]+) \|" + r" ([\d.e-]+) \|" * 5 + "$", page, re.MULTILINE
+    )
+    assert len(rows) == 9
+    assert "selected with probability 0.0016" in " ".join(page.split())
+    laws = {"spherical Laplace": "spherical-laplace", "independent Laplace": "laplace", "Gaussian": "gaussian"}
+    kind = ""
+    for named, count, *printed in rows:
+        kind = named or kind
+        law, delta = kind.split(", delta ")
+        model = eq.ElasticNetClassifier(
+            delta=float(delta), domain=CLASSES, alpha=0.01, l1_ratio=0.15, mechanism=laws[law]
+        )
+        selector = eq.FeatureSelector(model, "family-wise:0.05")
+        noise = WeightNoise.of(selector.plan(int(count.replace(",", "")), 32))
+        zero, *missed = selector.expected_flips([0.0, 0.5, 1.0, 2.0] + [0.0] * 28)[:4]
+        assert f"{zero:.2g}" == "0.0016"
+        for number, text in zip((noise.deviation, noise.quantile(0.05 / 64), *missed), printed, strict=True):
+            # As many digits as are printed.
+            digits = len(re.sub(r"e.*|\.|^0+", "", text.replace("0.", "", 1) if text.startswith("0.") else text))
+            assert float(f"{number:.{max(digits, 1)}g}") == float(text), (kind, count, text, number)
 
 
 def test_the_explanation_says_what_is_free_and_what_is_another_spend():
@@ -312,13 +379,35 @@ def test_the_path_is_scikit_learns_and_says_that_it_is_not_private(table):
     path = eq.lab.solution_path(X, target, alphas[::-1], domain=LABELS, loss="squared", penalty="elastic-net:0.5")
     assert path.alphas == tuple(alphas)
     assert "not private" in str(path)
+    assert "not private" in repr(path)
     for place, alpha in enumerate(alphas):
         plain = PlainElasticNet(alpha=alpha / 2, l1_ratio=0.5, fit_intercept=False, tol=1e-10).fit(X, target)
         np.testing.assert_allclose(path.weights[place, 0], plain.coef_, atol=1e-6)
         np.testing.assert_array_equal(path.support[place], plain.coef_ != 0)
     assert path.training == tuple(sorted(path.training, reverse=True))
-    with pytest.raises(InvalidParameter, match="at least one alpha"):
-        eq.lab.solution_path(X, target, [], domain=LABELS, loss="squared")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"alphas": []}, "at least one alpha"),
+        ({"alphas": 0.1}, "several alphas"),
+        ({"alphas": np.array(0.1)}, "several alphas"),
+        ({"alphas": None}, "several alphas"),
+        ({"alphas": "abc"}, "a finite alpha"),
+        ({"alphas": [[0.1]]}, "a finite alpha"),
+        ({"domain": None}, "nothing is ever inferred"),
+        ({"domain": 1.0}, "a Domain"),
+        ({"loss": 3}, "a loss by its name"),
+        ({"penalty": None}, "a penalty by its name"),
+        ({"intercept": "half"}, "a finite intercept"),
+    ],
+)
+def test_what_has_no_path_is_refused_with_a_remedy(table, wrong, words):
+    X, _, target = table
+    asked = {"alphas": [0.1], "domain": LABELS, "loss": "squared"} | wrong
+    with pytest.raises(InvalidParameter, match=words):
+        eq.lab.solution_path(X, target, **asked)
 
 
 def test_a_path_has_a_constant_column_and_several_classes(table):

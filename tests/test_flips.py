@@ -1,18 +1,22 @@
 """F2 and F3: flips against closed forms, quadrature and drawn noise; thresholds against their rates."""
 
-import itertools
 import math
+import re
+from functools import cache
+from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.special import gammaln, kve, ndtr
+from scipy.special import k0e, k1e, ndtr
 from scipy.stats import binom
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter
+from equipoise.estimators.catalogue import MODELS
+from equipoise.learn.schema import NumberColumn, Target
 from equipoise.proof.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
 from equipoise.proof.mechanisms import members, named
 from equipoise.proof.noise import SeededSource
@@ -44,10 +48,16 @@ def test_lemma_16_of_the_seed_is_wrong_for_weights_that_are_not_zero():
     assert flip_probabilities(3.0, 1.0, noise) < seeds_lemma_16(3.0, 1.0, 0.7) / 2
 
 
-def test_the_bound_that_the_seed_draws_from_its_lemma_is_wrong():
-    # At the smallest sqrt(n) that it allows, its own exponent is |T - |w||/2, and not twice that.
-    assert seeds_lemma_16(0.0, 1.0, scale=2.0) == pytest.approx(math.exp(-0.5))
-    assert seeds_lemma_16(0.0, 1.0, scale=2.0) > math.exp(-2.0)
+@pytest.mark.parametrize("weight", [0.0, 0.4, 1.3])
+def test_the_bound_that_the_seed_draws_from_its_lemma_is_exceeded(weight):
+    # At the smallest n that it allows, sqrt(n) = L sqrt(kappa)/(epsilon lambda gamma), the noise of its Algorithm 2,
+    # whose sensitivity is sqrt(2 beta/(lambda gamma)) with beta = 2 L^2 kappa/(n lambda gamma), has scale 2.
+    slope, kappa, epsilon, strength = 1.5, 2.0, 0.5, 0.01
+    n_samples = (slope / (epsilon * strength)) ** 2 * kappa
+    beta = 2 * slope**2 * kappa / (n_samples * strength)
+    noise = WeightNoise("laplace", math.sqrt(2 * beta / strength) / epsilon, 1)
+    assert noise.scale == pytest.approx(2.0, rel=1e-12)
+    assert flip_probabilities(weight, 3.0, noise) > math.exp(-2 * abs(3.0 - weight))
 
 
 def test_the_laplace_law_has_the_catalogues_closed_forms():
@@ -62,26 +72,101 @@ def test_the_laplace_law_has_the_catalogues_closed_forms():
         assert flip_probabilities(weight, threshold, noise) == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_spherical_tail_has_closed_forms_in_odd_dimensions():
-    places = np.array([0.0, 1e-6, 0.1, 1.0, 5.0, 50.0, 300.0, 700.0])
-    forms = {1: 0.5 + 0 * places, 3: (places + 2) / 4, 5: (places**2 + 5 * places + 8) / 16}
-    for dimension, factor in forms.items():
-        found = WeightNoise("spherical-laplace", 2.0, dimension).tail(2.0 * places)
-        np.testing.assert_allclose(found, np.exp(-places) * factor, rtol=1e-12)
+@cache
+def odd_tail(dimension, place, digits=50):
+    """Return the spherical tail at an odd dimension, where Bessel's density is a polynomial times ``e^(-z)``."""
+    with mpmath.workdps(digits):
+        order, factorial = (dimension - 1) // 2, mpmath.factorial
+        below = above = partial = mpmath.mpf(0)
+        for power in range(order + 1):
+            # The integral of x^j e^(-x) beyond z is j! e^(-z) sum_(i <= j) z^i/i!.
+            partial += mpmath.mpf(place) ** power / factorial(power)
+            rest = order - power
+            weight = factorial(order + rest) / (factorial(rest) * mpmath.mpf(2) ** rest)
+            below, above = below + weight, above + weight * partial
+        return above / below / 2 * mpmath.exp(-mpmath.mpf(place))
 
 
-@pytest.mark.parametrize("dimension", [2, 10, 101])
-@pytest.mark.parametrize("place", [0.5, 3.0, 20.0])
+def agrees(found, expected):
+    """Tell whether a probability is as exact as docs/proofs/F2.md states: it is the exponential of a double."""
+    with mpmath.workdps(50):
+        return abs(mpmath.mpf(float(found)) / expected - 1) < 1e-15 * (5 + abs(mpmath.log(expected)) / 2)
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 5, 11, 101, 401])
+def test_the_spherical_tail_has_closed_forms_in_odd_dimensions(dimension):
+    noise = WeightNoise("spherical-laplace", 2.0, dimension)
+    if dimension == 5:
+        assert odd_tail(5, 1.5) == pytest.approx(math.exp(-1.5) * (1.5**2 + 5 * 1.5 + 8) / 16)
+    for place in (0.0, 1e-6, 0.1, 1.0, 5.0, 30.0, 100.0, 300.0, 700.0):
+        assert agrees(noise.tail(2.0 * place), odd_tail(dimension, place)), place
+
+
+@pytest.mark.parametrize("dimension", [3, 101, 401])
+@pytest.mark.parametrize("width", [1e-30, 1e-9, 1e-3, 0.7, 2.5, 40.0])
+def test_tiny_intervals_of_the_spherical_law_do_not_cancel(dimension, width):
+    noise = WeightNoise("spherical-laplace", 1.0, dimension)
+    for place in (0.0, 1e-3, 1.0, 20.0, 100.0):
+        with mpmath.workdps(90):
+            far = mpmath.mpf(place) + mpmath.mpf(width)
+            expected = odd_tail(dimension, place, 90) - odd_tail(dimension, far, 90)
+        assert agrees(noise.between(place, width), expected), place
+
+
+@pytest.mark.parametrize("width", [1e-30, 1e-9, 1e-3, 0.7, 1.0, 1.0001, 2.5, 40.0])
+def test_tiny_intervals_of_the_other_laws_do_not_cancel(width):
+    for place in (0.0, 1e-3, 1.0, 5.0, 12.0):
+        with mpmath.workdps(120):
+            near, far = mpmath.mpf(place), mpmath.mpf(place) + mpmath.mpf(width)
+            normal = (mpmath.erfc(near / mpmath.sqrt(2)) - mpmath.erfc(far / mpmath.sqrt(2))) / 2
+            laplace = (mpmath.exp(-near) - mpmath.exp(-far)) / 2
+        assert agrees(WeightNoise("gaussian", 1.0, 1).between(place, width), normal), place
+        assert agrees(WeightNoise("laplace", 1.0, 1).between(place, width), laplace), place
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dimension", [1, 2, 30])
+def test_a_tiny_threshold_keeps_its_digits(law, dimension):
+    noise, limit = WeightNoise(law, 1.0, dimension), 1e-25
+    weights = np.array([1e-26, 1e-25, 3e-25, 1e-9, 0.5])
+    # So narrow a gap holds 2 T times the density, whose slope is at most its value at 0 over the scale.
+    step = 1e-3
+    density = noise.between(np.maximum(weights - step / 2, 0.0), step) / step
+    np.testing.assert_allclose(flip_probabilities(weights, limit, noise), 2 * limit * density, rtol=2 * step)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dimension", [1, 2, 400, 10**9])
+def test_weights_of_every_size_have_a_probability_without_warnings(law, dimension):
+    noise = WeightNoise(law, 1e-3, dimension)
+    flips = flip_probabilities([0.0, 5e-324, 1e200, -1e300, 1.7e308], noise.deviation, noise)
+    assert flips[0] + flips[1] == pytest.approx(1, abs=1e-12)
+    assert flips[2:].tolist() == [0.0, 0.0, 0.0]
+
+
+def bessel(order, at):
+    """Return K of a whole order, by the recurrence from 0 and 1, which is stable upwards; SciPy starts it."""
+    below, here = (mpmath.mpf(float(start(float(at)))) * mpmath.exp(-at) for start in (k0e, k1e))
+    for step in range(1, order):
+        below, here = here, below + 2 * step / at * here
+    return here
+
+
+@pytest.mark.parametrize("dimension", [2, 10, 100, 400])
+@pytest.mark.parametrize("place", [0.5, 20.0])
 def test_the_spherical_tail_is_the_integral_of_bessels_density(dimension, place):
-    constant = gammaln((dimension + 1) / 2) + dimension / 2 * math.log(2) + math.log(math.pi) / 2
-
-    def density(at):
-        return math.exp(dimension / 2 * math.log(at) + math.log(kve(dimension / 2, at)) - at - constant)
-
-    ends = np.linspace(place, place + 10 * math.sqrt(dimension + 1) + 60, 30)
-    expected = sum(quad(density, *piece, epsabs=0, epsrel=1e-11)[0] for piece in itertools.pairwise(ends))
-    found = WeightNoise("spherical-laplace", 1.0, dimension).tail(place)
-    assert found == pytest.approx(expected, rel=1e-10)
+    points, weights = np.polynomial.legendre.leggauss(50)
+    order, total = dimension // 2, 0.0
+    with mpmath.workdps(30):
+        constant = mpmath.gamma(order + 0.5) * mpmath.mpf(2) ** order * mpmath.sqrt(mpmath.pi)
+        # Each piece is as long as its distance from 0, where Bessel's function has its only corner.
+        low, end = place, place + 12 * math.sqrt(dimension + 1) + 45
+        while low < end:
+            places = low + low * (points + 1) / 2
+            density = [float(at**order * bessel(order, at) / constant) for at in map(mpmath.mpf, places)]
+            total, low = total + low / 2 * float(weights @ density), 2 * low
+    # The reference is summed in doubles.
+    assert float(WeightNoise("spherical-laplace", 1.0, dimension).tail(place)) == pytest.approx(total, rel=1e-13)
 
 
 def test_the_spherical_law_becomes_gaussian():
@@ -157,6 +242,38 @@ def test_thresholds_in_deviations_have_the_catalogues_rates():
     assert spherical[0] == pytest.approx(wrong("laplace", 1), rel=1e-9)
 
 
+def test_the_laws_change_places_near_1_68_and_only_there():
+    # docs/proofs/F3.md, with its numbers.
+    multiples = np.arange(1, 2001) * 0.005
+    laplace, gaussian = np.exp(-math.sqrt(2) * multiples), 2 * ndtr(-multiples)
+    dimensions = [*range(1, 33), 50, 100, 200, 500, 1000, 10**4, 10**6]
+    rates = np.array(
+        [2 * WeightNoise("spherical-laplace", 1.0, d).tail(multiples * math.sqrt(d + 1)) for d in dimensions]
+    )
+    rounding = 1e-14
+    outside = np.maximum(np.minimum(laplace, gaussian) - rates, rates - np.maximum(laplace, gaussian))
+    high, low = multiples > 1.735 - 1e-9, multiples < 1.655 + 1e-9
+    assert outside[:, high | low].max() <= rounding
+    assert (np.diff(rates[:, high], axis=0) <= rounding).all()
+    assert (np.diff(rates[:, low], axis=0) >= -rounding).all()
+    # In the gap the spherical law can lie outside, by as much as stated.
+    assert 0.00034 < outside.max() < 0.00035
+    place = np.abs(multiples - 1.68).argmin()
+    found = rates[dimensions.index(15), place], laplace[place], gaussian[place]
+    assert [round(float(rate), 5) for rate in found] == [0.09259, 0.09293, 0.09296]
+
+
+def test_the_table_of_thresholds_is_computed():
+    laws = {"independent Laplace": "laplace", "spherical": "spherical-laplace", "Gaussian": "gaussian"}
+    page = (Path(__file__).parents[1] / "docs" / "proofs" / "F3.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w ]+) \| (\d+|any) \| (0\.\d+) \| (\d\.\d+) \|$", page, flags=re.MULTILINE)
+    assert len(rows) == 7
+    for name, dimension, rate, threshold in rows:
+        noise = WeightNoise(laws[name], 1.3, 32 if dimension == "any" else int(dimension))
+        assert f"{float(flip_probabilities(0.0, Deviations(3.0).place(noise, 32), noise)):.4f}" == rate
+        assert f"{FamilyWise(0.05).place(noise, 32) / noise.deviation:.3f}" == threshold
+
+
 @given(noises, st.floats(1e-6, 0.9), st.integers(1, 10_000))
 def test_a_family_wise_threshold_spends_its_rate_and_no_more(noise, rate, count):
     threshold = FamilyWise(rate).place(noise, count)
@@ -189,6 +306,12 @@ def test_several_classes_carry_the_noise_of_one_fewer():
         lambda: WeightNoise("uniform", 1.0, 1),
         lambda: WeightNoise("laplace", 0.0, 1),
         lambda: WeightNoise("laplace", 1.0, 0),
+        lambda: WeightNoise("laplace", "1", 1),
+        lambda: flip_probabilities("abc", 1.0, WeightNoise("laplace", 1.0, 1)),
+        lambda: flip_probabilities([0j], 1.0, WeightNoise("laplace", 1.0, 1)),
+        lambda: flip_probabilities([None], 1.0, WeightNoise("laplace", 1.0, 1)),
+        lambda: flip_probabilities([[0.0], [0.0, 1.0]], 1.0, WeightNoise("laplace", 1.0, 1)),
+        lambda: flip_probabilities([True], 1.0, WeightNoise("laplace", 1.0, 1)),
         lambda: flip_probabilities([math.nan], 1.0, WeightNoise("laplace", 1.0, 1)),
         lambda: flip_probabilities([1.0], 0.0, WeightNoise("laplace", 1.0, 1)),
         lambda: WeightNoise("gaussian", 1.0, 1).quantile(0.5),
@@ -202,7 +325,51 @@ def test_what_has_no_probability_is_refused(wrong):
         wrong()
 
 
-def test_noise_elsewhere_than_on_the_output_is_refused_with_the_remedy():
-    model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), mechanism="objective")
+CLASSES, LABELS = eq.Domain(1.0, classes=(0, 1)), eq.Domain(1.0, labels=(0.0, 1.0))
+
+
+def planned(name, **asked):
+    kind = MODELS[name]
+    for domain in (CLASSES, LABELS):
+        try:
+            return kind(delta=1e-6, domain=domain, **asked).plan(n_samples=1000, n_features=3)
+        except InvalidParameter as refusal:
+            if "a domain with" not in str(refusal):
+                raise
+    raise AssertionError
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_noise_on_the_weights_has_a_law_and_every_other_refusal_has_a_remedy_that_works(name):
+    certificate = planned(name)
+    if certificate.route in ("output", "sgd"):
+        assert WeightNoise.of(certificate).scale == certificate.noise_scale
+        return
+    with pytest.raises(InvalidParameter) as refused:
+        WeightNoise.of(certificate)
+    remedy = refused.value.remedy
+    if 'mechanism="output"' in remedy:
+        assert WeightNoise.of(planned(name, mechanism="output")).scale > 0
+    else:
+        offered = re.findall(r"\b[A-Z]\w+", remedy)
+        assert len(offered) == 4
+        for kind in offered:
+            domain = CLASSES if "Classifier" in kind else LABELS
+            assert WeightNoise.of(getattr(eq, kind)(domain=domain).plan(1000, 3)).scale > 0
+
+
+@pytest.mark.parametrize("mechanism", ["objective", "noisy-gradient", "sufficient-statistics", "functional"])
+def test_noise_elsewhere_than_on_the_weights_is_refused_with_the_remedy(mechanism):
+    name = "logistic" if mechanism in ("objective", "noisy-gradient") else "ridge"
     with pytest.raises(InvalidParameter, match='mechanism="output"'):
-        WeightNoise.of(model.plan(n_samples=1000, n_features=3))
+        WeightNoise.of(planned(name, mechanism=mechanism))
+
+
+def test_private_bounds_are_refused_in_words_of_their_own():
+    schema = eq.Schema(
+        1000, (NumberColumn("age", None),), Target("ill", classes=(0, 1)), vouched_by="a test", vouched_on="2026-01-01"
+    )
+    model = eq.LogisticRegression(domain=schema.with_private_bounds(0.1), mechanism="output")
+    certificate = model.plan()
+    with pytest.raises(InvalidParameter, match="the encoding depends on rows"):
+        WeightNoise.of(certificate)

@@ -83,7 +83,11 @@ def _trade_off(certificate: Certificate) -> str:
         "ceiling": found.ceiling,
         "mechanism": centre.mechanism,
         "planned": certificate.route,
+        "planned_alpha": certificate.alpha,
         "picked": centre.request.alpha == "public",
+        "reasons": dict(found.reasons),
+        "refused": found.refused,
+        "refusal": found.refusal,
     }
     return trade_off_page(facts, [asdict(point) for point in found.points], [asdict(gain) for gain in found.gains])
 

@@ -18,7 +18,15 @@ from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
 from equipoise.learn.schema import Schema
 from equipoise.learn.tables import feature_table
 from equipoise.proof.certificate import Certificate
-from equipoise.proof.flips import Deviations, FamilyWise, Fixed, Threshold, WeightNoise, flip_probabilities
+from equipoise.proof.flips import (
+    Deviations,
+    FamilyWise,
+    Fixed,
+    Threshold,
+    WeightNoise,
+    flip_probabilities,
+    real_numbers,
+)
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import plain
@@ -52,8 +60,9 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : a private model of this library, optional
-        With noise on the output, and with its own budget and domain. Left out, it is an elastic net that takes the
-        parameters below: `ElasticNetClassifier` for a domain with classes, `ElasticNet` for one with labels.
+        With noise on its weights: a minimiser with noise on the output, or `SGDClassifier` or `SGDRegressor`; with its
+        own budget and domain. Left out, it is an elastic net that takes the parameters below: `ElasticNetClassifier`
+        for a domain with classes, `ElasticNet` for one with labels.
     threshold : str or float
         "family-wise:RATE" keeps the probability that any weight of zero is selected at most at the rate;
         "deviations:C" is C standard deviations of the noise in one weight; a number is the threshold itself. Fix it
@@ -149,12 +158,13 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         """Return for hypothetical weights the probability that noise flips their selection: exact (F2).
 
         From the plan, before any row is read, or from the certificate of the fit. Without noise a column is selected
-        where its weight is not zero.
+        where its weight is not zero: that of the minimiser, or that which the descent ends at.
 
         Parameters
         ----------
         weights : array of shape (n_features,), or (n_classes, n_features) for more than two classes
-            What the weights might be before noise. Of several classes each weight is looked at for itself.
+            What the weights might be before noise, in the units of the released ones. Of several classes each weight
+            is looked at for itself.
 
         Returns
         -------
@@ -162,7 +172,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             For a weight of zero the probability to be selected, for any other that to be missed.
         """
         certificate = self._certificate()
-        values: Array = np.asarray(weights, dtype=np.float64)
+        values = real_numbers(weights)
         outputs, width = losses.named(certificate.request.loss).outputs, certificate.n_features
         if values.shape not in ((outputs, width), *([(width,)] if outputs == 1 else [])):
             raise InvalidParameter(

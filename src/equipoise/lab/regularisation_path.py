@@ -3,14 +3,14 @@
 The module is not called like the function `solution_path`, since ``equipoise.lab.regularisation_path`` names this file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidParameter
+from equipoise.errors import DomainMissing, InvalidParameter
 from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
 from equipoise.learn.rows import RowSource, coded_targets, observed_classes, row_source
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 PRECISION = 1000.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RegularisationPath:
     """Weights before noise over alpha. It depends on every row: not private, for public data alone.
 
@@ -56,6 +56,10 @@ class RegularisationPath:
         """Whether a column has a weight that is not 0, for any output: an array of shape (alphas, columns)."""
         return np.asarray((self.weights != 0).any(axis=1))
 
+    def __repr__(self) -> str:
+        """Return one line with the mark: the numbers are in the fields."""
+        return f"<RegularisationPath of {len(self.alphas)} alphas; {self.mark}>"
+
     def __str__(self) -> str:
         """Return the path as a table, with its mark."""
         lines = [f"Regularisation path ({self.mark})", f"  {'alpha':>12}{'columns':>10}{'training loss':>16}"]
@@ -67,7 +71,7 @@ class RegularisationPath:
 def solution_path(
     X: Any,  # noqa: N803 - the field's word for a table
     y: Any,
-    alphas: Sequence[float],
+    alphas: Iterable[float],
     *,
     domain: Domain,
     loss: str = "logistic",
@@ -83,7 +87,7 @@ def solution_path(
     ----------
     X, y : arrays or data frames
         Public rows and their targets.
-    alphas : sequence of float
+    alphas : iterable of float
         The strengths of the penalty.
     domain : Domain
         To which rows are clipped, as in training.
@@ -96,6 +100,8 @@ def solution_path(
     --------
     >>> X = np.array([[0.9, 0.1], [0.8, -0.1], [-0.9, 0.1], [-0.7, -0.1]] * 5)
     >>> path = solution_path(X, [1, 1, 0, 0] * 5, [1.0, 0.01], domain=Domain(1.0, classes=(0, 1)))
+    >>> path
+    <RegularisationPath of 2 alphas; not private: computed on raw rows without noise, for studies on public data>
     >>> path.support.tolist()
     [[False, False], [True, False]]
     >>> print(path)
@@ -105,30 +111,58 @@ def solution_path(
               0.01         1       0.0331697
     """
     strengths = _strengths(alphas)
+    _require_domain(domain)
+    _require_names(loss=loss, penalty=penalty)
+    constant_entry = require_number(
+        "intercept", plain(intercept), above=0.0, inclusive=True, remedy="pass 0.0 for no intercept"
+    )
     table = feature_table(X)
     target = target_column(y, table.shape[0]).read()
-    rows = row_source(table.read(), domain, intercept)
+    rows = row_source(table.read(), domain, constant_entry)
     classes = observed_classes(target) if domain.classes == "observed" else domain.classes or ()
     kind = losses.named(loss)
     found, losses_found = [], []
     start: Array | None = None
     for strength in strengths:
-        problem = Problem(kind, penalties.named(penalty, strength), domain, intercept)
+        problem = Problem(kind, penalties.named(penalty, strength), domain, constant_entry)
         objective = Objective(kind, problem.penalty, rows, coded_targets(target, problem, classes), start)
         start = solvers.suited(objective).solve(objective, _target(problem, rows))
         found.append(start.reshape(kind.outputs, -1))
         losses_found.append(float(kind.value(objective.predictions(start), objective.targets).mean()))
     weights, width = np.array(found), table.shape[1]
-    constant = weights[:, :, width] if intercept > 0 else np.zeros(weights.shape[:2])
+    constant = weights[:, :, width] if constant_entry > 0 else np.zeros(weights.shape[:2])
     return RegularisationPath(strengths, weights[:, :, :width], constant, tuple(losses_found))
 
 
-def _strengths(alphas: Sequence[float]) -> tuple[float, ...]:
+def _strengths(alphas: Iterable[float]) -> tuple[float, ...]:
     remedy = "pass a list such as [1.0, 0.1, 0.01]"
-    values = [require_number("alpha", plain(value), above=0.0, remedy=remedy) for value in alphas]
+    try:
+        entries = list(alphas)
+    except TypeError:
+        found = f"{alphas!r:.80} of type {type(alphas).__name__}"
+        raise InvalidParameter("several alphas", found, remedy) from None
+    values = [require_number("alpha", plain(value), above=0.0, remedy=remedy) for value in entries]
     if not values:
         raise InvalidParameter("at least one alpha", "none", remedy)
     return tuple(sorted(values, reverse=True))
+
+
+def _require_names(**names: object) -> None:
+    for kind, name in names.items():
+        if not isinstance(name, str):
+            found = f"{kind}={name!r:.80} of type {type(name).__name__}"
+            raise InvalidParameter(
+                f"a {kind} by its name", found, "pass a text such as " + {"loss": '"logistic"', "penalty": '"l2"'}[kind]
+            )
+
+
+def _require_domain(domain: object) -> None:
+    remedy = "pass domain=Domain(row_norm=1.0, classes=(0, 1)), or labels=(low, high) for a number"
+    if domain is None:
+        found = "domain=None, and nothing is ever inferred from the data"
+        raise DomainMissing("the public facts about the rows, to which they are clipped", found, remedy)
+    if not isinstance(domain, Domain):
+        raise InvalidParameter("a Domain", f"domain of type {type(domain).__name__}", remedy)
 
 
 def _target(problem: Problem, rows: RowSource) -> Target:

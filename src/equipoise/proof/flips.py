@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtri
+from scipy.special import erfcx, log_ndtr, ndtri
 
 from equipoise.errors import InvalidParameter
 from equipoise.proof.certificate import Certificate
@@ -33,7 +33,14 @@ NODES = np.arange(-45.0, 12.0 + STEP / 2, STEP)
 # From here on Stirling's series is exact to the last digit, where log Gamma would cancel.
 STIRLING = 30.0
 # Distances are worked on in blocks of this many, so that a hundred thousand weights need no gigabyte.
-BLOCK = 2048
+BLOCK = 512
+# Beyond so many scales no law leaves a double of probability, and squares do not overflow.
+FARTHEST = 1e100
+# Gauss and Legendre's points and weights on [0, 1]: wrong by less than 1e-15 for the hazard of the normal law over at
+# most one deviation, since its poles are more than three deviations away (docs/proofs/F2.md).
+POINTS, SHARES = (np.polynomial.legendre.leggauss(8)[0] + 1) / 2, np.polynomial.legendre.leggauss(8)[1] / 2
+# The places of noise after which a released weight is the weight before noise and noise of one law.
+ON_THE_WEIGHTS = ("output", "sgd")
 # The search for a quantile ends here, and is then rounded up until the tail is small enough.
 PRECISION = 1e-14
 
@@ -75,7 +82,9 @@ class WeightNoise:
             raise InvalidParameter(
                 f"a law of noise among {', '.join(LAWS)}", f"{self.mechanism!r:.80}", f"pass {LAWS[0]!r}"
             )
-        if not (0 < self.scale < math.inf and self.dimension >= 1 and 0 < self.share <= 1):
+        numbers = (self.scale, self.dimension, self.share)
+        real = all(isinstance(plain(number), int | float) for number in numbers)
+        if not (real and 0 < self.scale < math.inf and self.dimension >= 1 and 0 < self.share <= 1):
             allowed = "a positive scale, a dimension of at least 1 and a share in (0, 1]"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")
         if self.share < 1 and not named(self.mechanism).rotation_invariant:
@@ -87,12 +96,32 @@ class WeightNoise:
 
     @classmethod
     def of(cls, certificate: Certificate) -> "WeightNoise":
-        """Return the law that a certificate of noise on the output puts on every weight; others are refused."""
-        # The sensitivity itself is not needed: asking for it refuses every release whose noise enters elsewhere.
-        _ = certificate.output_sensitivity
-        loss, argument = losses.named(certificate.request.loss), certificate.argument
+        """Return the law of the noise that a certificate puts on every weight; where no such law is known, refuse.
+
+        Noise is added to the weights that a solver or a descent ends at. Where meetings of rows are random (M1), the
+        curve is an average over them, and the noise has one scale all the same.
+        """
+        request, argument = certificate.request, certificate.argument
+        if request.private_bounds is not None:
+            raise InvalidParameter(
+                "columns that are encoded by public facts, so that a weight means the same for every table",
+                "private bounds, so that the encoding depends on rows",
+                "declare the bounds in the schema",
+            )
+        if argument.route not in ON_THE_WEIGHTS:
+            remedy = 'pass mechanism="output"'
+            if request.recipe is not None or request.dropout is not None:
+                remedy = "use ElasticNetClassifier or SGDClassifier, for a number ElasticNet or SGDRegressor"
+            raise InvalidParameter(
+                "noise that is added to the weights, with one law that public facts tell",
+                f"a release of {argument.route!r}, whose weights carry noise of no known law",
+                remedy,
+            )
+        loss, recipe = losses.named(request.loss), argument.recipe
         share = math.sqrt(loss.free_outputs / loss.outputs)
-        return cls(argument.mechanism, argument.noise_scale, argument.dimension, share)
+        # Masked columns count for what predictions see of them, after the noise was added (B6).
+        kept = 1.0 if recipe is None else 1 - recipe.dropout
+        return cls(argument.mechanism, kept * argument.noise_scale, argument.dimension, share)
 
     @property
     def deviation(self) -> float:
@@ -101,9 +130,30 @@ class WeightNoise:
 
     def tail(self, distance: ArrayLike) -> Array:
         """Return the probability that the noise is above each distance, in one direction."""
-        places = np.asarray(distance, dtype=np.float64) / (self.share * self.scale)
+        places = self._places(np.asarray(distance, dtype=np.float64))
         above = self._upper(np.abs(places))
         return np.where(places >= 0, above, 1 - above)
+
+    def between(self, near: ArrayLike, width: ArrayLike) -> Array:
+        """Return the probability that the noise lies in each interval from `near >= 0` on, without cancellation.
+
+        Examples
+        --------
+        >>> float(WeightNoise("laplace", 1.0, 1).between(0.0, 2e-30))  # the density at 0 is 1/2
+        1e-30
+        """
+        ends = np.broadcast_arrays(np.asarray(near, dtype=np.float64), np.asarray(width, dtype=np.float64))
+        start, length = (self._places(end) for end in ends)
+        if self.mechanism == "gaussian":
+            return np.asarray(np.exp(_log_between(start, length)))
+        if self.mechanism == "laplace" or self.dimension == 1:
+            return np.asarray(-np.exp(-start) * np.expm1(-length) / 2)
+        return self._in_blocks(start, length)
+
+    def _places(self, distance: Array) -> Array:
+        """Return distances in units of the scale; farther than any probability reaches, they are all the same."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.clip(distance / (self.share * self.scale), -FARTHEST, FARTHEST))
 
     def _upper(self, places: Array) -> Array:
         """Return the tail at places that are not negative, in units of the scale."""
@@ -111,8 +161,13 @@ class WeightNoise:
             return np.asarray(np.exp(log_ndtr(-places)))
         if self.mechanism == "laplace" or self.dimension == 1:
             return np.asarray(np.exp(-places) / 2)
+        return self._in_blocks(places, None)
+
+    def _in_blocks(self, places: Array, widths: Array | None) -> Array:
         flat = places.ravel()
-        blocks = [_spherical_tail(flat[first : first + BLOCK], self.dimension) for first in range(0, len(flat), BLOCK)]
+        parts = None if widths is None else widths.ravel()
+        cuts = [slice(first, first + BLOCK) for first in range(0, len(flat), BLOCK)]
+        blocks = [_spherical(flat[cut], None if parts is None else parts[cut], self.dimension) for cut in cuts]
         return np.concatenate([np.empty(0), *blocks]).reshape(places.shape)
 
     def quantile(self, probability: float) -> float:
@@ -128,8 +183,8 @@ class WeightNoise:
         return _quantile(self, probability)
 
 
-def _spherical_tail(places: Array, dimension: int) -> Array:
-    """Return ``P[k_1 > z]`` for the law with density proportional to ``exp(-||k||)`` in d dimensions.
+def _spherical(places: Array, widths: Array | None, dimension: int) -> Array:
+    """Return ``P[z < k_1]``, or ``P[z < k_1 < z + u]``, under the density proportional to ``exp(-||k||)`` in d numbers.
 
     One coordinate is normal with variance ``2 g``, g Gamma with shape ``a = (d + 1)/2`` (D1). With ``g = e^v`` the
     integrand is ``exp(a v - e^v) Phi(-z / sqrt(2 e^v)) / Gamma(a)``, whose peak is near ``e^v = (a + h)/2`` and has the
@@ -147,9 +202,28 @@ def _spherical_tail(places: Array, dimension: int) -> Array:
     peak = (shape * (1 + excess))[:, None]
     with np.errstate(over="ignore"):
         exponents = shape * steps - peak * growth
-        arguments = places[:, None] / np.sqrt(2 * peak * np.exp(steps))
-    values = np.exp(exponents + log_ndtr(-arguments) + height[:, None])
+        deviations = np.sqrt(2 * peak * np.exp(steps))
+    near = places[:, None] / deviations
+    normal = log_ndtr(-near) if widths is None else _log_between(near, widths[:, None] / deviations)
+    values = np.exp(exponents + normal + height[:, None])
     return np.asarray(STEP * values.sum(axis=1))
+
+
+def _log_between(near: Array, width: Array) -> Array:
+    """Return ``log P[z < N < z + u]`` of a standard normal for ``z, u >= 0``, exact where the interval is tiny as well.
+
+    It is ``log Q(z) + log(1 - exp(-D))``, D the integral of the hazard ``phi/Q`` over the interval. Over a short one
+    Gauss and Legendre's rule gives D, where a difference of logarithms would cancel.
+    """
+    upper = log_ndtr(-near)
+    fall = np.array(upper - log_ndtr(-(near + width)))
+    short = width <= 1
+    first, length = near[short], width[short]
+    # erfcx(x) = exp(x^2) erfc(x): the hazard at t is sqrt(2/pi) / erfcx(t/sqrt(2)).
+    hazard = math.sqrt(2 / math.pi) / erfcx((first[:, None] + length[:, None] * POINTS) / math.sqrt(2))
+    fall[short] = length * (hazard @ SHARES)
+    with np.errstate(divide="ignore"):
+        return np.asarray(upper + np.log(-np.expm1(-fall)))
 
 
 def _log_gamma_gap(shape: float) -> float:
@@ -203,13 +277,38 @@ def flip_probabilities(weights: ArrayLike, threshold: float, noise: WeightNoise)
     [0.24, 0.72, 0.027]
     """
     limit = require_number("threshold", plain(threshold), above=0.0, remedy="pass the public threshold")
-    sizes = np.abs(np.asarray(weights, dtype=np.float64))
-    if not np.isfinite(sizes).all():
-        raise InvalidParameter("finite weights", "others", "pass the weights as numbers")
-    near, far = noise.tail(np.abs(sizes - limit)), noise.tail(sizes + limit)
-    missed = np.where(sizes > limit, near - far, 1 - near - far)
+    sizes = np.abs(real_numbers(weights))
+    # A weight that is not 0 is missed where the noise brings it to between -T and T: an interval of noise, which holds
+    # 0 where the weight is there already. Sums of two probabilities, never differences (docs/proofs/F2.md).
+    inside = np.clip(limit - sizes, 0.0, None)
+    missed = np.where(
+        sizes > limit,
+        noise.between(np.clip(sizes - limit, 0.0, None), 2 * limit),
+        noise.between(0.0, inside) + noise.between(0.0, limit + sizes),
+    )
     # The choice of a zero weight flips by being made.
-    return np.asarray(np.where(sizes == 0, 2 * far, missed))
+    return np.asarray(np.where(sizes == 0, 2 * noise.tail(limit), np.minimum(missed, 1.0)))
+
+
+def real_numbers(weights: ArrayLike) -> Array:
+    """Return weights as an array of finite real numbers, and refuse what is none.
+
+    Examples
+    --------
+    >>> real_numbers([1, 0.5]).tolist()
+    [1.0, 0.5]
+    """
+    remedy = "pass the weights as an array of real numbers"
+    try:
+        values = np.asarray(weights)
+    except ValueError:
+        raise InvalidParameter("weights in rows of one length", "rows of several lengths", remedy) from None
+    if values.dtype.kind not in "fiu":
+        raise InvalidParameter("weights that are real numbers", f"values of type {values.dtype.name}", remedy)
+    numbers: Array = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidParameter("finite weights", "others", remedy)
+    return numbers
 
 
 class Threshold(ABC):

@@ -160,7 +160,7 @@ class RiskReport:
 
 @dataclass(frozen=True, slots=True)
 class StabilityGain:
-    """What the first certificate's noise is worth at the second's sensitivity (Corollary 13 of [000], corrected)."""
+    """What the first certificate's noise is worth at the second's sensitivity (J5; Corollary 13 of [000])."""
 
     sensitivity_ratio: float
     epsilon: float
@@ -407,10 +407,11 @@ def norm_quantile(mechanism: str, scale: float, dimension: int, failure: float) 
 
 
 def stability_gain(first: Certificate, second: Certificate) -> StabilityGain:
-    """Return the epsilon of the second model under the first one's noise: Corollary 13 of [000], corrected (J5).
+    """Return the epsilon of the second model under the first one's noise: Corollary 13 of [000] (J5).
 
     At fixed noise the epsilon of a pure law is proportional to the sensitivity; that of the Gaussian follows its curve,
-    at the first certificate's delta. [000] prints ``sqrt(beta_2 / beta_1)``, here `published_ratio`.
+    at the first certificate's delta. [000] prints ``sqrt(beta_2 / beta_1)``, for one
+    strength of the penalty; here `published_ratio`.
 
     Examples
     --------
@@ -442,7 +443,7 @@ def _epsilon_at(curve: Curve, delta: float, start: float) -> float:
     low, high = 0.0, start
     while curve.delta(high) > delta:
         low, high = high, 2 * high
-    for _ in range(200):
-        middle = low + (high - low) / 2
+    # Until the two ends are neighbouring numbers.
+    while low < (middle := low + (high - low) / 2) < high:
         low, high = (low, middle) if curve.delta(middle) <= delta else (middle, high)
     return high

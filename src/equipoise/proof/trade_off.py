@@ -1,9 +1,9 @@
 """The trade-off of stability, as numbers: what privacy, sampling and the penalty cost over alpha and epsilon.
 
 Section 4.1 of [000] with constants: the error that noise adds (Lemma 11 corrected, J5), the generalisation error (J1),
-what a stable algorithm must pay in training error, and what more stability is worth at fixed noise (Corollary 13
-corrected, J5). Everything follows from public facts, and nothing here plays a part in a privacy claim. The page
-docs/trade-off.md explains the lines and proves the lower bound.
+what a stable algorithm must pay in training error, and what more stability is worth at fixed noise (Corollary 13, J5).
+Everything follows from public facts, and nothing here plays a part in a privacy claim. The page docs/trade-off.md
+explains the lines and proves the lower bound.
 """
 
 import math
@@ -16,18 +16,29 @@ from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.risk import largest_loss, risk, stability_gain
 from equipoise.vocabulary.facts import Budget, Problem
+from equipoise.vocabulary.losses import Loss
 
 Array = NDArray[np.float64]
 
 # The grid around the plan: steps an octave of alpha and a decade of epsilon, and how far it reaches to either side.
 ALPHA_STEPS, ALPHA_OCTAVES = 2, 6
 EPSILON_STEPS, EPSILON_DECADES = 4, 1
+# Gains are computed at every second octave of alpha: over logarithms they are all but straight.
+GAIN_OCTAVES = 2
 
 # The tables that the lower bound tries: how many rows are unbalanced, and how long they are, down to a share of the
 # row norm. Any one of them is a valid bound.
 COUNTS, LENGTHS, SHORTEST = 100, 25, 0.01
 # Halvings of an interval, after which doubles have no room left.
 HALVINGS = 100
+
+# The statements of `risk` that a line needs; the first one's remedy is the reason where the line has no number.
+STATEMENTS = {
+    "privacy": ("J5.norm", "J5.linear", "J5.smooth"),
+    "lemma_11": ("J5.norm",),
+    "generalisation": ("J1.mean",),
+    "together": ("J4.linear.mean",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,7 @@ class TradeOffPoint:
         |E(population - training loss)| before noise, at most (J1).
     training_high : float
         The training loss before noise above that of any weights of norm G, at most, for every table (J6).
-    training_low : float, optional
+    training_low : float
         The same, at least, for some table (section 4.1 of [000], with constants).
     together : float, optional
         The population risk of the release above that of weights of norm G, in the mean, at most (J4.linear.mean).
@@ -58,19 +69,31 @@ class TradeOffPoint:
     lemma_11: float | None
     generalisation: float | None
     training_high: float
-    training_low: float | None
+    training_low: float
     together: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What the noise of the plan is worth at another alpha (Corollary 13 of [000]).
+    """What the noise that an alpha needs for a budget is worth at another alpha (Corollary 13 of [000], J5).
 
-    `epsilon` is certified by the curve of that noise; `published` is the plan's epsilon times ``sqrt(beta_2/beta_1)``,
-    as the corollary prints it.
+    Parameters
+    ----------
+    alpha : float
+        The other alpha.
+    budget : float
+        The epsilon that the noise is for, at the alpha in the middle of the grid.
+    sensitivity_ratio : float
+        The sensitivity at the other alpha over that in the middle.
+    epsilon : float
+        Certified by the curve of that noise.
+    published : float
+        By the sensitivities of [000], ``sqrt(2 beta/lambda)``, each with its own stability and strength. The corollary
+        prints ``sqrt(beta_2/beta_1)``, for one strength.
     """
 
     alpha: float
+    budget: float
     sensitivity_ratio: float
     epsilon: float
     published: float
@@ -78,13 +101,20 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
-    """Bounds over a grid of alpha and epsilon around a plan of noise on the output."""
+    """Bounds over a grid of alpha and epsilon around a plan of noise on the output.
+
+    `reasons` says for each line of `TradeOffPoint` without a number at the plan why there is none, and what to do.
+    `refused` counts places of the grid where nothing can be certified, and `refusal` is what the first one says.
+    """
 
     certificate: Certificate
     alphas: tuple[float, ...]
     epsilons: tuple[float, ...]
     points: tuple[TradeOffPoint, ...]
     gains: tuple[Gain, ...]
+    reasons: tuple[tuple[str, str], ...] = ()
+    refused: int = 0
+    refusal: str = ""
 
     @property
     def norm(self) -> float:
@@ -121,22 +151,38 @@ def trade_off(certificate: Certificate) -> TradeOff:
     alphas = [alpha * 2 ** (step / ALPHA_STEPS) if step else alpha for step in octaves]
     epsilons = [budget.epsilon * 10 ** (step / EPSILON_STEPS) if step else budget.epsilon for step in decades]
     issued: dict[tuple[float, float], Certificate] = {}
+    refusals: list[str] = []
     for strength in alphas:
         for level in epsilons:
             try:
                 issued[strength, level] = Certificate.issue(
                     replace(request, alpha=strength, budget=Budget(level, budget.delta))
                 )
-            except EquipoiseError:
+            except EquipoiseError as refusal:
                 # Nothing can be certified there: too small an alpha for double precision, for example.
-                continue
+                refusals.append(str(refusal))
     points = tuple(_point(each) for each in issued.values())
     gains = tuple(
-        _gain(centre, issued[strength, budget.epsilon]) for strength in alphas if (strength, budget.epsilon) in issued
+        _gain(issued[alpha, level], issued[strength, level])
+        for level in epsilons
+        for strength in alphas[:: GAIN_OCTAVES * ALPHA_STEPS]
+        if (alpha, level) in issued and (strength, level) in issued
     )
     kept = tuple(strength for strength in alphas if any((strength, level) in issued for level in epsilons))
     levels = tuple(level for level in epsilons if any((strength, level) in issued for strength in alphas))
-    return TradeOff(centre, kept, levels, points, gains)
+    return TradeOff(
+        centre, kept, levels, points, gains, _reasons(centre), len(refusals), refusals[0] if refusals else ""
+    )
+
+
+def _reasons(centre: Certificate) -> tuple[tuple[str, str], ...]:
+    """Return the lines that have no number at the plan, each with the remedy of the statement it needs."""
+    report = risk(centre, radius=centre.argument.comparator_norm)
+    return tuple(
+        (line, report[names[0]].remedy)
+        for line, names in STATEMENTS.items()
+        if not any(report[name].holds for name in names)
+    )
 
 
 def _on_the_output(certificate: Certificate) -> Certificate:
@@ -184,18 +230,20 @@ def _without_weights(problem: Problem) -> float:
 
 def _gain(centre: Certificate, other: Certificate) -> Gain:
     found = stability_gain(centre, other)
-    published = centre.epsilon * found.published_ratio
-    return Gain(other.alpha, found.sensitivity_ratio, found.epsilon, published)
+    before, after = (each.argument.constants.strong_convexity for each in (centre, other))
+    published = centre.epsilon * found.published_ratio * math.sqrt(before / after)
+    return Gain(other.alpha, centre.epsilon, found.sensitivity_ratio, found.epsilon, published)
 
 
-def least_training_error(problem: Problem, sensitivity: float, n_samples: int, norm: float) -> float | None:
+def least_training_error(problem: Problem, sensitivity: float, n_samples: int, norm: float) -> float:
     """Return what any algorithm this stable pays on some table: training loss above that of weights of norm `norm`.
 
     Two tables agree but for m rows, which are all the same one, of norm b: labelled high in the first table and low in
     the second. Their weights are at most ``m Delta`` apart, so in one of the tables the prediction for that row stays
     below ``b m Delta/2``, where weights of norm G reach ``b G``. The other rows have predictions of 0 and cannot help
-    (docs/trade-off.md). It holds before noise, and in the mean over zero-mean noise as well, since losses are convex.
-    The largest value over a grid of m and b counts. None for a loss with several outputs.
+    (docs/trade-off.md). For K classes it is K tables, and the margin of the row's class over every other one stays
+    below ``b m Delta/sqrt(2)``, where weights of norm G reach ``b G sqrt(K/(K - 1))``. It holds before noise, and in
+    the mean over zero-mean noise as well, since losses are convex. The largest value over a grid of m and b counts.
 
     Examples
     --------
@@ -206,29 +254,48 @@ def least_training_error(problem: Problem, sensitivity: float, n_samples: int, n
     1.25
     """
     loss = problem.loss
-    if loss.outputs > 1:
-        return None
     counts, lengths = _unbalanced(n_samples, problem), _lengths(problem)[:, None]
-    high = np.full_like(lengths, problem.domain.label_bound)
-    # The best prediction on the way out to the norm: where the slope turns, from below.
-    low, far = np.zeros_like(lengths), norm * lengths
+    if loss.outputs > 1:
+        best = norm * lengths * math.sqrt(loss.outputs / (loss.outputs - 1))
+        reach = np.minimum(lengths * counts * sensitivity / math.sqrt(2), best)
+        gap = _of_margin(loss, reach) - _of_margin(loss, best)
+    else:
+        high = np.full_like(lengths, problem.domain.label_bound)
+        best = _best(loss, norm * lengths, high)
+        reach = np.minimum(lengths * counts * sensitivity / 2, best)
+        gap = loss.value(reach, high) - loss.value(best, high)
+    return max(0.0, float((counts / n_samples * gap).max()))
+
+
+def _best(loss: Loss, far: Array, high: Array) -> Array:
+    """Return the best prediction from 0 on to `far` at a target: where the slope turns, from below."""
+    low = np.zeros_like(far)
     for _ in range(HALVINGS):
         middle = low + (far - low) / 2
         falling = loss.slope(middle, high) < 0
         low, far = np.where(falling, middle, low), np.where(falling, far, middle)
-    reach = np.minimum(lengths * counts * sensitivity / 2, low)
-    excess = counts / n_samples * (loss.value(reach, high) - loss.value(low, high))
-    return max(0.0, float(excess.max()))
+    return low
+
+
+def _of_margin(loss: Loss, margins: Array) -> Array:
+    """Return the loss of predictions that put the row's own class ahead of every other one by each margin."""
+    predictions = np.zeros((margins.size, loss.outputs))
+    predictions[:, 0] = margins.ravel()
+    return loss.value(predictions, np.zeros(margins.size)).reshape(margins.shape)
 
 
 def _unbalanced(n_samples: int, problem: Problem) -> Array:
-    """Return numbers m of rows, spread evenly in logarithms up to n; the n - m others are even, to pair up labels."""
+    """Return numbers m of rows, spread evenly in logarithms up to n; the others can be shared out among the labels.
+
+    These are the two ends of a target, or all classes.
+    """
     if problem.intercept > problem.domain.row_norm:
         # No row has a prediction of 0 where that one does not: all rows are the same.
         return np.array([float(n_samples)])
-    least = 1 if n_samples % 2 else 2
+    labels = max(2, problem.loss.outputs)
+    least = n_samples % labels or labels
     counts = {
-        n_samples - 2 * round((n_samples - least * (n_samples / least) ** (step / COUNTS)) / 2)
+        n_samples - labels * round((n_samples - least * (n_samples / least) ** (step / COUNTS)) / labels)
         for step in range(COUNTS + 1)
     }
     return np.array(sorted(counts), dtype=np.float64)

@@ -23,7 +23,7 @@ LINES = (
 )
 GAINS = (
     ("epsilon", "certified by the curve of the noise", "var(--first)", [1, 0]),
-    ("published", "as Corollary 13 prints it", "var(--muted)", [6, 3]),
+    ("published", "by the sensitivities of [000]", "var(--muted)", [6, 3]),
 )
 COLUMNS = {
     "sensitivity": "sensitivity",
@@ -39,8 +39,9 @@ MEANINGS = (
     (
         "Privacy error, at most",
         "How far the loss of the released weights lies from that of the weights before noise, in the mean over the "
-        "noise, rises and falls alike: the smallest of three bounds. Lemma 11 of [000] is one of them, corrected: "
-        "the Lipschitz constant times the mean length of the noise (docs/proofs/J5.md).",
+        "noise, rises and falls alike: the smallest of the bounds that hold, of three. Where the loss is Lipschitz for "
+        "all weights, Lemma 11 of [000] is one of them, corrected: the Lipschitz constant times the mean length of the "
+        "noise (docs/proofs/J5.md).",
     ),
     (
         "Generalisation error, at most",
@@ -73,20 +74,23 @@ def trade_off_page(facts: Record, points: Sequence[Record], gains: Sequence[Reco
     ----------
     facts : mapping
         With the keys loss, penalty, n_samples, n_features, epsilon, delta, alpha, norm, ceiling, mechanism, planned
-        (where the plan itself puts its noise), picked (whether alpha was picked from public facts).
+        (where the plan itself puts its noise), planned_alpha (the plan's own alpha), picked (whether alpha was picked
+        from public facts), reasons (for the key of a line without numbers, why there are none), refused and refusal
+        (at how many places of the grid nothing can be certified, and why).
     points : sequence of mapping
         With the keys alpha, epsilon, sensitivity, noise_deviation, privacy, lemma_11, generalisation, training_high,
         training_low, together; a bound is None where there is none.
     gains : sequence of mapping
-        With the keys alpha, sensitivity_ratio, epsilon, published.
+        With the keys alpha, budget, sensitivity_ratio, epsilon, published.
 
     Examples
     --------
     >>> facts = {"loss": "logistic", "penalty": "l2", "n_samples": 100, "n_features": 2, "epsilon": 1.0, "delta": 0.0,
-    ...          "alpha": 0.5, "norm": 3.0, "ceiling": 0.7, "mechanism": "laplace", "planned": "output", "picked": True}
+    ...          "alpha": 0.5, "norm": 3.0, "ceiling": 0.7, "mechanism": "laplace", "planned": "output",
+    ...          "planned_alpha": 0.5, "picked": True, "reasons": {}, "refused": 0, "refusal": ""}
     >>> bounds = {name: 0.1 for name, *_ in LINES} | {"together": 0.2, "sensitivity": 0.04, "noise_deviation": 0.1}
     >>> points = [{"alpha": alpha, "epsilon": 1.0, **bounds} for alpha in (0.5, 1.0)]
-    >>> gains = [{"alpha": 1.0, "sensitivity_ratio": 0.5, "epsilon": 0.5, "published": 0.7}]
+    >>> gains = [{"alpha": 1.0, "budget": 1.0, "sensitivity_ratio": 0.5, "epsilon": 0.5, "published": 0.5}]
     >>> "no row was read" in trade_off_page(facts, points, gains)
     True
     """
@@ -97,20 +101,25 @@ def trade_off_page(facts: Record, points: Sequence[Record], gains: Sequence[Reco
         f"A linear model with the {facts['loss']} loss and penalty {facts['penalty']}, {facts['n_samples']:,} rows, "
         f"{facts['n_features']:,} columns, {claim}, noise on the weights ({facts['mechanism']})."
     )
+    ceiling = float(facts["ceiling"])
+    places = {"alpha": ("epsilon", (alpha, epsilon)), "epsilon": ("alpha", (epsilon, alpha))}
     charts = {
-        "over-alpha": over(points, "alpha", "epsilon", (alpha, epsilon), float(facts["ceiling"])),
-        "over-epsilon": over(points, "epsilon", "alpha", (epsilon, alpha), float(facts["ceiling"])),
-        "gain": gain_chart(gains, alpha, epsilon),
+        f"over-{across}": over(points, across, chosen, plan, ceiling) for across, (chosen, plan) in places.items()
+    } | {"gain": gain_chart(gains, alpha, epsilon)}
+    missing = {
+        across: "".join(f"<li>{escape(words)}</li>" for words in absences(points, chosen, plan[1], facts))
+        for across, (chosen, plan) in places.items()
     }
+    lists = {across: f'<ul class="soft">{lines}</ul>' if lines else "" for across, lines in missing.items()}
     meanings = "".join(f"<h3>{escape(name)}</h3><p>{escape(words)}</p>" for name, words in MEANINGS)
     body = f"""<h1>{escape(title)}</h1><p class="soft">{escape(lead)}</p>
 <p class="notice">{escape(_notice(facts))}</p>
 <h2>Over the penalty</h2>
-{figure("over-alpha", "Error bounds over alpha; the table has the numbers.", _over_alpha_words(facts))}
+{figure("over-alpha", "Error bounds over alpha; the table has the numbers.", _over_alpha_words(facts))}{lists["alpha"]}
 <h2>Over the budget</h2>
-{figure("over-epsilon", "Error bounds over epsilon; the table has the numbers.", OVER_EPSILON_WORDS)}
+{figure("over-epsilon", "Error bounds over epsilon; the table has the numbers.", OVER_EPSILON_WORDS)}{lists["epsilon"]}
 <h2>What more stability is worth at the same noise</h2>
-{figure("gain", "Epsilon over alpha at the noise of the plan.", GAIN_WORDS)}
+{figure("gain", "Epsilon over alpha at fixed noise; the table has the numbers.", _gain_words(facts, gains))}
 <h2>What the lines mean</h2>{meanings}
 <h2>The numbers</h2>{_numbers(facts, points, gains)}"""
     return document(title, body, {name: specification(chart) for name, chart in charts.items()}, runtime(), STYLE)
@@ -123,16 +132,23 @@ def _notice(facts: Record) -> str:
     )
     if facts["planned"] != "output":
         words += (
-            f" The plan itself puts its noise elsewhere ({facts['planned']}); this page is about noise on the weights, "
-            "of which these bounds speak."
+            f" The plan itself puts its noise elsewhere ({facts['planned']}) and has alpha = "
+            f"{float(facts['planned_alpha']):.4g}; this page is about noise on the weights, of which these bounds "
+            f"speak, and which would take alpha = {float(facts['alpha']):.4g}."
         )
+    if facts["refused"]:
+        words += f" At {facts['refused']} places of the grid nothing can be certified: {facts['refusal']}."
     return words
 
 
 def _over_alpha_words(facts: Record) -> str:
     picked = "picked from public facts" if facts["picked"] else "asked for"
+    line, own = "the plan's alpha", ""
+    if facts["planned"] != "output":
+        line = "the alpha that noise on the weights would take"
+        own = f" The plan's own alpha is {float(facts['planned_alpha']):.4g}, for noise elsewhere ({facts['planned']})."
     return (
-        f"The vertical line is the plan's alpha, {float(facts['alpha']):.4g}, {picked}. A larger alpha makes the model "
+        f"The vertical line is {line}, {float(facts['alpha']):.4g}, {picked}.{own} A larger alpha makes the model "
         "more stable: noise and chance count less, and the training error grows. The horizontal line is the loss of a "
         "model that says nothing; bounds above it have no meaning. Training errors are measured against weights of "
         f"norm G = {float(facts['norm']):.4g}. Choose another epsilon below the picture."
@@ -144,10 +160,47 @@ OVER_EPSILON_WORDS = (
     "Where its line falls below the others, a larger budget buys little. Choose another alpha below the picture."
 )
 GAIN_WORDS = (
-    "The noise stays that of the plan. At a larger alpha the model moves less, and the same noise is worth a smaller "
-    "epsilon: for delta = 0 by the whole ratio of the sensitivities, where Corollary 13 of [000] prints its root. The "
-    "corollary is about more stability, to the right of the vertical line; to its left the same noise hides less."
+    "At a larger alpha the model moves less, and the same noise is worth a smaller epsilon: for delta = 0 by the whole "
+    "ratio of the sensitivities, for delta > 0 by the curve of the noise. To the left of the vertical line the same "
+    "noise hides less. The grey line takes the sensitivity that [000] computes, sqrt(2 beta/lambda) with stability "
+    "beta and strength lambda, at both alphas, and epsilon in proportion, as for Laplace noise. Corollary 13 of [000] "
+    "says sqrt(beta_2/beta_1) and is about one lambda, at which only the known stability improves: right as such a "
+    "scaling, and another question than this axis asks, along which lambda changes as well. Choose another epsilon "
+    "below the picture."
 )
+
+
+def _gain_words(facts: Record, gains: Sequence[Record]) -> str:
+    line = "the plan needs" if facts["planned"] == "output" else "noise on the weights would need"
+    words = f"The noise stays the one that {line} at alpha = {float(facts['alpha']):.4g}, for the chosen epsilon. "
+    if any(gain["epsilon"] <= 0 for gain in gains):
+        words += (
+            "A line ends where this delta alone is enough and epsilon is 0, which a logarithmic axis does not have. "
+        )
+    return words + GAIN_WORDS
+
+
+def absences(points: Sequence[Record], chosen: str, value: float, facts: Record) -> list[str]:
+    """Return one sentence for every line that the picture at one value of `chosen` lacks, in whole or in part: why."""
+    low, high = _limits(points, float(facts["ceiling"]))
+    shown = [point for point in points if point[chosen] == value]
+    found, at = [], f"At {chosen} = {value:.4g}"
+    for key, name, *_ in LINES:
+        numbers = [point[key] for point in shown if point[key] is not None]
+        positive = [number for number in numbers if number > 0]
+        if not numbers:
+            why = facts["reasons"].get(key, "public facts give no bound")
+            found.append(f"No line for \u201c{name}\u201d: {why}.")
+        elif not positive:
+            found.append(f"{at} no line for \u201c{name}\u201d: it is 0, which a logarithmic axis does not have.")
+        elif all(number > high for number in positive) or all(number < low for number in positive):
+            side = "above" if positive[0] > high else "below"
+            found.append(f"{at} no line for \u201c{name}\u201d: it lies {side} the picture; the table has the numbers.")
+        elif len(positive) < len(numbers):
+            found.append(f"{at} \u201c{name}\u201d ends where it is 0, which a logarithmic axis does not have.")
+        elif len(numbers) < len(shown):
+            found.append(f"{at} \u201c{name}\u201d ends where public facts give no bound.")
+    return found
 
 
 def _named(
@@ -169,6 +222,18 @@ def _encoding(alt: Any, lines: Sequence[tuple[str, str, str, list[int]]], shown:
     }
 
 
+def _limits(points: Sequence[Record], ceiling: float) -> tuple[float, float]:
+    """Return the lowest and highest loss of a picture."""
+    bounds = [record[key] for record, key, _ in _named(points, LINES)]
+    return max(min(bounds), ceiling / BELOW), min(max(*bounds, 1.2 * ceiling), ABOVE * ceiling)
+
+
+def _choice(alt: Any, chosen: str, values: set[float], value: float) -> Any:
+    """Return the list below a chart, which sets the parameter `at` to one of the values."""
+    groups = list(dict.fromkeys(f"{each:.4g}" for each in sorted(values)))
+    return alt.param(name="at", value=f"{value:.4g}", bind=alt.binding_select(options=groups, name=f"{chosen} "))
+
+
 def over(points: Sequence[Record], across: str, chosen: str, plan: tuple[float, float], ceiling: float) -> Any:
     """Return every bound over `across`, for one value of `chosen`, which a list below the chart changes.
 
@@ -180,8 +245,8 @@ def over(points: Sequence[Record], across: str, chosen: str, plan: tuple[float, 
         {"place": record[across], "group": f"{record[chosen]:.4g}", "bound": record[key], "line": name}
         for record, key, name in found
     ]
-    places, bounds = [value["place"] for value in values], [value["bound"] for value in values]
-    low, high = max(min(bounds), ceiling / BELOW), min(max(*bounds, 1.2 * ceiling), ABOVE * ceiling)
+    places = [value["place"] for value in values]
+    low, high = _limits(points, ceiling)
     horizontal = alt.X(
         "place:Q",
         title=across,
@@ -194,8 +259,7 @@ def over(points: Sequence[Record], across: str, chosen: str, plan: tuple[float, 
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=marks(low, high), format="~g"),
     )
-    groups = list(dict.fromkeys(f"{value:.4g}" for value in sorted({record[chosen] for record in points})))
-    at = alt.param(name="at", value=f"{plan[1]:.4g}", bind=alt.binding_select(options=groups, name=f"{chosen} "))
+    at = _choice(alt, chosen, {record[chosen] for record in points}, plan[1])
     tooltip = [
         alt.Tooltip("line:N", title="what"),
         alt.Tooltip("bound:Q", title="loss", format=".4g"),
@@ -211,17 +275,20 @@ def over(points: Sequence[Record], across: str, chosen: str, plan: tuple[float, 
         .add_params(at)
     )
     rules = [
-        _rule(alt, {"place": plan[0]}, "soft").encode(x=horizontal),
-        _rule(alt, {"bound": ceiling}, "muted").encode(y=vertical),
+        _rule(alt, [{"place": plan[0]}], "soft").encode(x=horizontal),
+        _rule(alt, [{"bound": ceiling}], "muted").encode(y=vertical),
     ]
     return _responsive(alt.layer(*rules, lines), f"Bounds on error over {across}.")
 
 
 def gain_chart(gains: Sequence[Record], alpha: float, epsilon: float) -> Any:
-    """Return what the noise of the plan is worth over alpha: certified, and as printed."""
+    """Return what fixed noise is worth over alpha, for one budget, which a list below the chart changes."""
     alt = altair()
     found = _named(gains, GAINS)
-    values = [{"place": record["alpha"], "worth": record[key], "line": name} for record, key, name in found]
+    values = [
+        {"place": record["alpha"], "group": f"{record['budget']:.4g}", "worth": record[key], "line": name}
+        for record, key, name in found
+    ]
     places, worths = [value["place"] for value in values], [value["worth"] for value in values]
     horizontal = alt.X(
         "place:Q",
@@ -231,7 +298,7 @@ def gain_chart(gains: Sequence[Record], alpha: float, epsilon: float) -> Any:
     )
     vertical = alt.Y(
         "worth:Q",
-        title="epsilon of the plan's noise",
+        title="epsilon of the same noise",
         scale=alt.Scale(type="log", domain=[min(worths), max(worths)], nice=False),
         axis=alt.Axis(values=marks(min(worths), max(worths)), format="~g"),
     )
@@ -239,21 +306,27 @@ def gain_chart(gains: Sequence[Record], alpha: float, epsilon: float) -> Any:
         alt.Tooltip("line:N", title="what"),
         alt.Tooltip("worth:Q", title="epsilon", format=".4g"),
         alt.Tooltip("place:Q", title="alpha", format=".4g"),
+        alt.Tooltip("group:N", title="noise for epsilon"),
     ]
+    budgets = {record["budget"] for record in gains}
     lines = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2.2)
         .encode(x=horizontal, y=vertical, tooltip=tooltip, **_encoding(alt, GAINS, {name for _, _, name in found}))
+        .transform_filter("datum.group == at")
+        .add_params(_choice(alt, "epsilon", budgets, epsilon))
     )
+    levels = [{"worth": budget, "group": f"{budget:.4g}"} for budget in sorted(budgets)]
     rules = [
-        _rule(alt, {"place": alpha}, "soft").encode(x=horizontal),
-        _rule(alt, {"worth": epsilon}, "muted").encode(y=vertical),
+        _rule(alt, [{"place": alpha}], "soft").encode(x=horizontal),
+        _rule(alt, levels, "muted").encode(y=vertical).transform_filter("datum.group == at"),
     ]
-    return _responsive(alt.layer(*rules, lines), "What the plan's noise is worth over alpha.")
+    return _responsive(alt.layer(*rules, lines), "What fixed noise is worth over alpha.")
 
 
-def _rule(alt: Any, record: Record, style: str) -> Any:
-    return alt.Chart(alt.Data(values=[dict(record)])).mark_rule(style=style, strokeDash=[5, 4], strokeWidth=1.4)
+def _rule(alt: Any, records: Sequence[Record], style: str) -> Any:
+    data = alt.Data(values=[dict(record) for record in records])
+    return alt.Chart(data).mark_rule(style=style, strokeDash=[5, 4], strokeWidth=1.4)
 
 
 def _responsive(chart: Any, description: str) -> Any:
@@ -264,20 +337,30 @@ def _responsive(chart: Any, description: str) -> Any:
 
 
 def _numbers(facts: Record, points: Sequence[Record], gains: Sequence[Record]) -> str:
-    """Return the tables: over alpha at the plan's epsilon, and over epsilon at the plan's alpha."""
-    worth = {float(gain["alpha"]): f"{float(gain['epsilon']):.4g}" for gain in gains}
+    """Return the tables: over alpha at the plan's epsilon, over epsilon at one alpha, and the gains over both."""
     over_alpha = [point for point in points if point["epsilon"] == facts["epsilon"]]
     over_epsilon = [point for point in points if point["alpha"] == facts["alpha"]]
-    cells = [[*_cells(point, "alpha"), worth.get(float(point["alpha"]), "-")] for point in over_alpha]
     note = (
         "All together: the population risk of the release above that of weights of norm G, in the mean "
         "(J4.linear.mean). It can be below the privacy error, which counts rises and falls alike: in the mean they "
         "cancel to first order."
     )
-    first = table(["alpha", *COLUMNS.values(), "epsilon at the plan's noise"], cells, note)
+    for key, why in facts["reasons"].items():
+        note += f" No bound for \u201c{COLUMNS[key]}\u201d: {why}."
+    first = table(["alpha", *COLUMNS.values()], [_cells(point, "alpha") for point in over_alpha], note)
     second = table(["epsilon", *COLUMNS.values()], [_cells(point, "epsilon") for point in over_epsilon])
-    return folded(f"over alpha, at epsilon = {float(facts['epsilon']):g}", first, opened=True) + folded(
-        f"over epsilon, at alpha = {float(facts['alpha']):.4g}", second
+    budgets = sorted({float(gain["budget"]) for gain in gains})
+    worth = {(gain["alpha"], gain["budget"]): f"{float(gain['epsilon']):.4g}" for gain in gains}
+    rows = [
+        [f"{strength:.4g}", *(worth.get((strength, budget), "-") for budget in budgets)]
+        for strength in sorted({gain["alpha"] for gain in gains})
+    ]
+    third = table(["alpha", *(f"noise for {budget:.4g}" for budget in budgets)], rows)
+    alpha = f"{float(facts['alpha']):.4g}"
+    return (
+        folded(f"over alpha, at epsilon = {float(facts['epsilon']):g}", first, opened=True)
+        + folded(f"over epsilon, at alpha = {alpha}", second)
+        + folded(f"the epsilon that the noise of alpha = {alpha} is worth at another alpha", third)
     )
 
 
