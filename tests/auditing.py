@@ -1,5 +1,9 @@
 """How the suite's audits share one false-alarm rate; the estimator itself is `equipoise.lab.auditing`."""
 
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +17,20 @@ SUITE_FALSE_ALARM = 1e-4
 # test_audit_estimators.py.
 DESCENT_AUDITS = 8
 LAB_AUDITS = 10 + DESCENT_AUDITS
-AUDITS = 42 + LAB_AUDITS
+# The audits of test_audit_examples.py.
+EXAMPLE_AUDITS = 16
+AUDITS = 42 + LAB_AUDITS + EXAMPLE_AUDITS
 FAILURE = SUITE_FALSE_ALARM / AUDITS
 
 
 def audit(first: Array, second: Array, delta: float, thresholds: Array, failure: float = FAILURE) -> Finding:
     """Return the finding for releases that are numbers already, with the suite's share of false alarms."""
     return lower_bound(first, second, delta, thresholds, failure)
+
+
+def module_at(path: Path) -> ModuleType:
+    """Return the program at a path as a module of its own."""
+    specification = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module

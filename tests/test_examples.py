@@ -1,18 +1,109 @@
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from auditing import module_at
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+# What a reader has before the eyes at once.
+MOST_LINES = 80
+every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
 def test_there_are_examples():
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@every_example
 def test_the_example_runs_and_prints_its_claim(path, tmp_path):
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert any(line.startswith("Claim (") for line in done.stdout.splitlines()), done.stdout
+    followed = [line for line in done.stdout.splitlines() if "fields that do not follow" in line]
+    assert followed
+    assert all(line.endswith("[]") for line in followed), followed
+
+
+@every_example
+def test_the_example_is_short_and_goes_through_the_door(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {name.name for node in imported if isinstance(node, ast.Import) for name in node.names}
+    modules = {node.module for node in imported if isinstance(node, ast.ImportFrom)}
+    # Neither noise nor its scale is an example's business: the public names of the library are enough.
+    assert not any(name.startswith("equipoise") for name in (names | modules) - {"equipoise"})
+
+
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if path.stem != "feature_map"], ids=lambda path: path.stem)
+def test_importing_an_example_only_defines(path):
+    *defined, last = ast.parse(path.read_text(encoding="utf-8")).body[1:]
+    assert ast.unparse(last).splitlines() == ["if __name__ == '__main__':", "    main()"]
+    kinds = ast.Import | ast.ImportFrom | ast.Assign | ast.FunctionDef | ast.ClassDef
+    assert all(isinstance(node, kinds) for node in defined)
+
+
+# --- values inside rows -----------------------------------------------------------------------------------------------
+
+COUNT, COLUMNS = 240, 4
+SIZES = (100, 80, 60)
+# Every release with what it takes in the place of targets, and how many rows of its certificate one record moves.
+RELEASES = {
+    ("heavy_ball", "released"): ("numbers", 1),
+    ("nesterov", "released"): ("numbers", 1),
+    ("bootstrap", "released"): ("numbers", 1),
+    ("bagging", "released_ridges"): ("numbers", 1),
+    ("coordinate_descent", "released"): ("numbers", 1),
+    ("multi_task", "released"): ("numbers, sizes", 1),
+    ("multi_task", "released_equal"): ("numbers, tasks", 1),
+    ("bagging", "released_votes"): ("classes", 1),
+    ("bridge", "released"): ("classes", 1),
+    ("svrg", "released"): ("classes", 1),
+    ("sgld", "released"): ("classes", 1),
+    ("graph_convolution", "released"): ("classes", 5),
+    ("ranking", "released"): ("classes", 1),
+    ("ranking", "released_classes"): ("sizes", 1),
+}
+
+
+def arguments(kind: str, rows: np.ndarray, targets: np.ndarray) -> tuple[object, ...]:
+    public = {"sizes": (SIZES,), "tasks": (3,)}
+    return (rows, *(given for word in kind.split(", ") for given in public.get(word, (targets,))))
+
+
+def test_every_release_of_an_example_is_known():
+    found = {
+        (path.stem, name)
+        for path in EXAMPLES
+        for name in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(name, ast.FunctionDef) and name.name.startswith("released")
+    }
+    assert {(stem, node.name) for stem, node in found} == set(RELEASES)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e6])
+@pytest.mark.parametrize(("example", "name"), RELEASES)
+def test_no_value_raises_or_warns_or_moves_the_weights_beyond_the_bound(example, name, bad):
+    kind, moved = RELEASES[example, name]
+    release = getattr(module_at(next(path for path in EXAMPLES if path.stem == example)), name)
+    stream = np.random.default_rng(0)
+    rows, targets = stream.normal(size=(COUNT, COLUMNS)) / 4, stream.integers(2, size=COUNT).astype(float)
+    worse, wrong = rows.copy(), targets.copy()
+    worse[0], wrong[0] = bad, bad
+    tables = arguments(kind, rows, targets), arguments(kind, worse, wrong)
+
+    (first, certificate), (second, other) = (release(*table, epsilon=1.0, seed=1) for table in tables)
+    assert np.isfinite(first).all()
+    assert np.isfinite(second).all()
+    # The whole certificate follows from public facts.
+    assert certificate == other
+    assert certificate.verify() == ()
+    # One row was replaced. Noise in every step leaves no clean weights to compare.
+    if example == "sgld":
+        return
+    clean = [release(*table, epsilon=1e9, seed=1)[0] for table in tables]
+    assert np.linalg.norm(clean[0] - clean[1]) <= moved * certificate.sensitivity * (1 + 1e-6)
