@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 import equipoise.release as door
-from auditing import AUDITS, FAILURE, LAB_AUDITS, audit
+from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, LAB_AUDITS, audit
 from equipoise.proof.mechanisms import named
 from equipoise.proof.mechanisms.base import Mechanism
 from equipoise.proof.noise import SeededSource
