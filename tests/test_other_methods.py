@@ -1,5 +1,7 @@
 """The caller's own algorithm inside the door: its certificate, what it is given, and what never leaves."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -149,6 +151,17 @@ def test_what_fails_inside_says_nothing_about_rows(train):
     assert "125" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+def test_a_warning_of_the_training_goes_no_further():
+    def train(rows, targets):
+        warnings.warn(f"a row: {rows[0]}", UserWarning, stacklevel=1)
+        return np.log(np.zeros(2))
+
+    X = np.full((10, 2), 0.125)
+    with warnings.catch_warnings(action="error"):
+        released = eq.release_method(train, X, X[:, 0], SQUARED, momentum(10), BUDGET)
+    assert np.isfinite(released.weights).all()
 
 
 def test_a_ledger_does_not_take_what_is_conditional(tmp_path):
