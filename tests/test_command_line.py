@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
+from program import VARIABLES
+from program import run_program as equipoise
 
 ROOT = Path(__file__).parents[1]
-
-
-def equipoise(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from equipoise.cli import main; main()", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
 @pytest.fixture
@@ -254,6 +250,19 @@ def test_a_shell_completes_commands_and_options(line, completions):
     }
     done = subprocess.run([program], capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     assert completions <= set(done.stdout.split())
+
+
+def test_the_program_stands_on_its_own(tmp_path):
+    program = str(Path(sys.executable).parent / "equipoise")
+    words = ["bounds", "-n", "1000", "--alpha", "0.1"]
+    environment = {**os.environ, **VARIABLES}
+    done = subprocess.run([program, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, equipoise(*words).stdout)
+    refused = subprocess.run(
+        [program, "bounds", "-n", "0"], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert refused.returncode == equipoise("bounds", "-n", 0).returncode != 0
+    assert refused.stderr == equipoise("bounds", "-n", 0).stderr
 
 
 def test_every_command_is_documented_and_has_help():

@@ -52,6 +52,13 @@ MODELS = {
     "dropout masks": (eq.DropoutClassifier, {"domain": CLASSES, "delta": 1e-3}),
 }
 
+# What another algorithm is described by: least squares, two bags by public coins, a budget.
+METHOD = (
+    eq.Problem(eq.losses.named("squared"), eq.penalties.named("l2", 0.1), LABELS),
+    eq.Recipe(1e-6, method="bootstrap:2/6"),
+    eq.Budget(1.0),
+)
+
 hostile_floats = st.floats(width=64, allow_nan=True, allow_infinity=True) | st.sampled_from(
     [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0, -0.0]
 )
@@ -132,6 +139,7 @@ class Hostile:
 
 def test_every_route_is_tested_at_the_door():
     planned = {model(**parameters).plan(50, 3).route for model, parameters in MODELS.values()}
+    planned.add(eq.plan_method(*METHOD, 50, 3).route)
     assert planned == set(routes.members()) == set(door.carriers())
 
 
@@ -187,8 +195,22 @@ FIRST_STEPS = {
 }
 
 
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(data=st.data())
+def test_no_value_raises_warns_or_prints_in_a_training_of_the_callers(data):
+    X = data.draw(arrays.arrays(np.float64, (6, 2), elements=hostile_floats))
+    y = data.draw(arrays.arrays(np.float64, (6,), elements=hostile_floats))
+    output = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(output):
+        warnings.simplefilter("error")
+        released = eq.release_method(lambda rows, targets: targets @ rows / 6, X, y, *METHOD, random_state=0)
+    assert output.getvalue() == ""
+    assert np.isfinite(released.weights).all()
+
+
 @pytest.mark.parametrize("failure", [ValueError("row 12 is 3.25"), MemoryError("12 rows"), np.linalg.LinAlgError("12")])
-@pytest.mark.parametrize("route", routes.members())
+# What the caller's own training raises is looked at in test_other_methods.py: there is no estimator.
+@pytest.mark.parametrize("route", sorted(set(routes.members()) - {"method"}))
 def test_a_failure_after_rows_were_read_tells_nothing(route, failure, monkeypatch):
     def fail(*arguments, **named):
         raise failure

@@ -11,13 +11,13 @@ import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.lab.estimate import Estimate
 from equipoise.report.study_charts import static_image
+from equipoise.reproduce.adult import ADULT_LARGEST, ADULT_LEVELS
 from equipoise.reproduce.data import ADULT, BOSTON
 from equipoise.reproduce.dropout_stability import certified
 from equipoise.reproduce.dropout_stability.preparation import BOSTON_RANGES, Table
 from equipoise.reproduce.frame import Session
 
 REGRESSION = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
-LEVELS = ("workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country")
 
 
 def quiet(*_):
@@ -31,8 +31,8 @@ def folder(tmp_path_factory):
     columns = {name: draws.uniform(low, high, 460) for name, (low, high) in BOSTON_RANGES.items()}
     columns["medv"] = np.clip(10 * (columns["rm"] - 3) - 0.2 * columns["lstat"] + draws.normal(size=460), 0, 50)
     pq.write_table(pa.table(columns), place / BOSTON.file)
-    numbers = {name: draws.integers(0, scale, 500) for name, scale in certified.ADULT_SCALES.items()}
-    texts = {name: pa.array(draws.choice(["a", "b", "?"], 500)).dictionary_encode() for name in LEVELS}
+    numbers = {name: draws.integers(0, scale, 500) for name, scale in ADULT_LARGEST.items()}
+    texts = {name: pa.array(draws.choice(levels, 500)).dictionary_encode() for name, levels in ADULT_LEVELS.items()}
     income = np.where(numbers["age"] > 60, ">50K", "<=50K")
     split = np.where(np.arange(500) < 300, "train", "test")
     pq.write_table(pa.table(numbers | texts | {"income": income, "split": split}), place / ADULT.file)
@@ -62,7 +62,7 @@ def test_rows_and_targets_lie_in_the_declared_domain(folder):
     train, test = certified.adult_tables(folder)
     assert np.abs(houses.outcomes).max() <= 1
     assert np.linalg.norm(houses.rows, axis=1).max() <= 1 + 1e-12
-    assert train.rows.shape == (300, 6 + 3 * len(LEVELS))
+    assert train.rows.shape == (300, 108)
     assert test.rows.shape[0] == 200
     np.testing.assert_allclose(np.linalg.norm(train.rows, axis=1), 1)
     assert set(train.outcomes.tolist()) == {0, 1}

@@ -1,9 +1,8 @@
 """`equipoise schema`: a draft to fill in, and a check for the owner's eyes."""
 
+import functools
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow
@@ -11,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from equipoise.learn.schema import Schema
+from program import run_program
 
 CSV = "age,job,income\n31,nurse,low\n200,pilot,high\n,clerk,?\n"
 
@@ -32,10 +32,7 @@ unknown = "clerk"
 """
 
 
-def schema(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from equipoise.cli import main; main()", "schema", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+schema = functools.partial(run_program, "schema")
 
 
 @pytest.fixture

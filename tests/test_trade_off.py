@@ -2,8 +2,6 @@
 
 import itertools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +18,7 @@ from equipoise.proof.risk import risk, stability_gain
 from equipoise.proof.trade_off import _lengths, _unbalanced, least_training_error, trade_off
 from equipoise.report.trade_off_page import LINES, absences
 from equipoise.vocabulary.facts import Domain, Problem
+from program import run_program as equipoise
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(0.0, 10.0))
@@ -298,11 +297,6 @@ def test_other_places_of_noise_and_descents_are_refused():
         trade_off(asked)
     with pytest.raises(InvalidParameter, match="descends"):
         trade_off(eq.SGDClassifier(domain=CLASSES, alpha=0.1).plan(1000, 3))
-
-
-def equipoise(*arguments):
-    command = [sys.executable, "-c", "from equipoise.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

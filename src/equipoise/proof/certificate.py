@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import dropout
@@ -201,12 +202,21 @@ def _digest(
     released: tuple[ReleasedBounds, ...],
     curvature: ReleasedCurvature | None = None,
 ) -> str:
-    record = [version, to_plain(request, keep_defaults=False), to_plain(argument, keep_defaults=False)]
+    record = [_text(version), _text(to_plain(request, keep_defaults=False)), _argument_text(argument)]
     # A plan releases nothing yet, and certificates without private bounds never do.
-    record += [to_plain(released)] if released else []
-    record += [] if curvature is None else [to_plain(curvature)]
-    text = json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    record += [_text(to_plain(released))] if released else []
+    record += [] if curvature is None else [_text(to_plain(curvature))]
+    return hashlib.sha256(f"[{','.join(record)}]".encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _argument_text(argument: Argument) -> str:
+    """Return the longest part of what is digested; many releases of one study share it."""
+    return _text(to_plain(argument, keep_defaults=False))
+
+
+def _text(part: object) -> str:
+    return json.dumps(part, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _wrong_bounds(request: Request, released: tuple[ReleasedBounds, ...]) -> list[str]:

@@ -20,12 +20,14 @@ METHODS = {
 }
 # Algorithms of [000]'s tables that are asked for elsewhere, and where.
 ENDED = "leave method out and pass the tolerance at which it ends; eq.release_solution releases its weights (A4)"
+PENALISED = 'leave method out and use the penalty "bridge:1.5" or "elastic-net:0.5"'
+LANGEVIN = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
 ELSEWHERE = {
     "svrg": ENDED,
     "coordinate-descent": ENDED,
-    "sgld": 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)',
-    "bridge": 'leave method out and use the penalty "bridge:1.5"',
-    "elastic-net": 'leave method out and use the penalty "elastic-net:0.5"',
+    "bridge": PENALISED,
+    "elastic-net": PENALISED,
+    "sgld": LANGEVIN,
 }
 # Those whose number is no count: a momentum in [0, 1].
 MOMENTA = ("heavy-ball", "nesterov")
@@ -74,7 +76,5 @@ def _fit(name: str, numbers: tuple[float, ...]) -> bool:
     if name == "bootstrap":
         # So many bags of n draws among n rows draw some row as often as there are bags.
         return len(numbers) == 2 and numbers[1] >= numbers[0]
-    if name == "bagging":
-        return len(numbers) in (1, 2)
     wanted = {"multi-task": len(numbers) >= 1, "ranking": len(numbers) != 1, "graph-convolution": len(numbers) == 1}
-    return wanted.get(name, not numbers)
+    return wanted.get(name, len(numbers) in (1, 2) if name == "bagging" else not numbers)

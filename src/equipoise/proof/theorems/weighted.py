@@ -26,6 +26,11 @@ STRUCTURE = {
     "ranking": "the class of every row is public and not protected: a replaced row stays in its class",
     "graph-convolution": "the graph is public and not protected: a replaced node keeps its neighbours",
 }
+UNPROTECTED = {
+    "multi-task": "train one model for all tasks, with the task as a column",
+    "ranking": 'write "ranking" without sizes, for all pairs',
+    "graph-convolution": "train on the nodes' own rows: no bound covers private edges",
+}
 # Losses whose slopes have one sign, whatever the prediction.
 MONOTONE = ("logistic", "clipped-logistic", "hinge", "smooth-hinge")
 
@@ -50,7 +55,7 @@ class WeightedMinimiser(Theorem):
         yield minimises(setting)
         method = method_named(setting.recipe.method)
         if structure(method):
-            yield Hypothesis(structure(method), True, "")
+            yield Hypothesis(structure(method), True, UNPROTECTED[method.name])
         yield from self.further(setting, method)
 
     @abstractmethod
