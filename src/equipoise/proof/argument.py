@@ -66,8 +66,7 @@ class Argument:
 
 
 # What a request records, but no plan depends on: repeated runs need not be planned anew.
-_NO_SAY: dict[str, Any] = {"public_seed": 0, "seeded": False, "ledger": None}
-_NO_SAY |= {"schema": "", "vouched": "", "selection": ""}
+_NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "", "vouched": "", "selection": ""}
 
 _chosen = lru_cache(maxsize=1024)(choose)
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import dropout
@@ -215,8 +215,7 @@ def _argument_text(argument: Argument) -> str:
     return _text(to_plain(argument, keep_defaults=False))
 
 
-def _text(part: object) -> str:
-    return json.dumps(part, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_text = partial(json.dumps, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _wrong_bounds(request: Request, released: tuple[ReleasedBounds, ...]) -> list[str]:

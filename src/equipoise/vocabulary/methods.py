@@ -21,14 +21,8 @@ METHODS = {
 # Algorithms of [000]'s tables that are asked for elsewhere, and where.
 ENDED = "leave method out and pass the tolerance at which it ends; eq.release_solution releases its weights (A4)"
 PENALISED = 'leave method out and use the penalty "bridge:1.5" or "elastic-net:0.5"'
-LANGEVIN = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
-ELSEWHERE = {
-    "svrg": ENDED,
-    "coordinate-descent": ENDED,
-    "bridge": PENALISED,
-    "elastic-net": PENALISED,
-    "sgld": LANGEVIN,
-}
+ELSEWHERE = dict.fromkeys(("svrg", "coordinate-descent"), ENDED) | dict.fromkeys(("bridge", "elastic-net"), PENALISED)
+ELSEWHERE["sgld"] = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
 # Those whose number is no count: a momentum in [0, 1].
 MOMENTA = ("heavy-ball", "nesterov")
 

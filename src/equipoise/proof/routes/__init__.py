@@ -48,12 +48,10 @@ def members() -> dict[str, type[Route]]:
 
 def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
-    if request.recipe is not None and request.recipe.method:
-        known = dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), members()["method"])
-        return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
     if request.recipe is not None:
         known = {name: route for name, route in members().items() if not route.minimises}
-        known |= dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), members()["sgd"])
+        asked = members()["method" if request.recipe.method else "sgd"]
+        known |= dict.fromkeys((*mechanisms.KINDS, *mechanisms.members()), asked)
         return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
     if request.mechanism in mechanisms.members():
         return next(members()["output"]().plans(request, None)), ()
