@@ -117,6 +117,6 @@ PAIRS = {
     "huber": turned_row(eq.HuberRegressor, LABELS, 2.0, TARGETS),
     "elastic net": turned_row(eq.ElasticNet, LABELS, 40.0, TARGETS, l1_ratio=0.0002),
     "absolute": turned_row(Bare, LABELS, 2.0, TARGETS, loss="absolute"),
-    "bridge": turned_row(Bare, LABELS, 20.0, TARGETS, penalty="bridge:1.9"),
+    "bridge": turned_row(eq.BridgeRegressor, LABELS, 20.0, TARGETS, power=1.9),
     "elastic-net classifier": turned_row(eq.ElasticNetClassifier, CLASSES, 2.0, CODES, l1_ratio=0.001),
 }

@@ -298,7 +298,7 @@ LAID = "stacked(rows, (len(rows) // tasks,) * tasks)"
 FAULTS: dict[str, Edit] = {
     "nesterov": ("(trained, rows,", "(lambda *_: trained(rows, targets), rows,"),
     "heavy ball": ("MOMENTUM * (weights - before)", "0.97 * (weights - before)"),
-    "bridge": ("fit(rows, labels)", f"fit({copied('rows', 'labels')})"),
+    "bridge": (".fit(rows, labels)", f".fit({copied('rows', 'labels')})"),
     "svrg": ("model, rows, labels", f"model, {copied('rows', 'labels')}"),
     "coordinate descent": ("model, rows, targets", f"model, {copied('rows', 'targets')}"),
     "ranking": ("@ rows / pairs", "@ rows / pairs * 500"),

@@ -52,9 +52,11 @@ CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.
         eq.LinearSVC(**{**CHECKED_CLASSES, "alpha": 1e-3}),
         eq.LinearSVC(**{**CHECKED_CLASSES, "alpha": 1e-3}, loss="smooth-hinge"),
         eq.ElasticNetClassifier(**{**CHECKED_CLASSES, "alpha": 1e-3}, l1_ratio=0.1),
+        eq.BridgeClassifier(**{**CHECKED_CLASSES, "alpha": 1e-3}, power=1.9),
         eq.Ridge(**CHECKED_LABELS),
         eq.HuberRegressor(**CHECKED_LABELS),
         eq.ElasticNet(**{**CHECKED_LABELS, "alpha": 1e-3}, l1_ratio=0.1),
+        eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 1e-3}, power=1.9),
     ],
     expected_failed_checks=expected_failures,
 )

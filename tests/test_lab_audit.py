@@ -251,6 +251,8 @@ INSIDE = {
     "huber": ("objective",),  # its noisy gradient takes 6 ms a release; ridge shares its code
     "elastic-net": (),
     "elastic-net-classifier": (),
+    "bridge-regressor": (),
+    "bridge-classifier": (),
 }
 # Models with one route each; noise at the end of a descent has a choice of laws, too.
 OWN_ROUTES = {

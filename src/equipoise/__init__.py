@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from equipoise import errors, lab
     from equipoise.artifact.folder import load, save
+    from equipoise.estimators.bridge import BridgeClassifier, BridgeRegressor
     from equipoise.estimators.bring_your_own import release_solution
     from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
     from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "BridgeClassifier",
+    "BridgeRegressor",
     "Budget",
     "Certificate",
     "Domain",
@@ -83,6 +86,8 @@ _ROOMS = {
 }
 _HOMES = {
     "Bound": "equipoise.vocabulary.facts",
+    "BridgeClassifier": "equipoise.estimators.bridge",
+    "BridgeRegressor": "equipoise.estimators.bridge",
     "Budget": "equipoise.vocabulary.facts",
     "Certificate": "equipoise.proof.certificate",
     "Domain": "equipoise.vocabulary.facts",

@@ -8,7 +8,7 @@ from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 
 # What a recipe's entries are; words where a number is no answer.
-NUMBERS = ("passes", "step", "radius", "clip", "dropout", "skip", "l1_ratio")
+NUMBERS = ("passes", "step", "radius", "clip", "dropout", "skip", "l1_ratio", "power")
 WHOLE = ("batch_size",)
 WORDS = ("loss", "order", "average")
 

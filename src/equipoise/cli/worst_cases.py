@@ -37,6 +37,8 @@ WEAKLY_PENALISED = ("noisy-gradient", "sufficient-statistics", "functional")
 INSIDE = ("objective", *WEAKLY_PENALISED)
 # So small a share of the L1 norm leaves the row's pull as it is.
 L1_RATIO = 2e-4
+# So near to a ridge the bridge is about as curved at small weights as it is stated to be for all of them.
+POWER = 1.999
 # The table has a row more than a batch, up to batches of 9,999; larger ones are refused as larger than the table.
 LONGEST_NUMBER = 4
 # Steps so short, in a ball so small, that no loss bends: a meeting with the row moves the weights as far as it can.
@@ -147,6 +149,8 @@ def _estimator(
     parameters = inspect.signature(kind).parameters
     if "l1_ratio" in parameters:
         own["l1_ratio"] = L1_RATIO
+    if "power" in parameters:
+        own["power"] = POWER
     if "loss" in parameters and mechanism.partition(":")[0] in INSIDE:
         # The hinge has a corner: noise inside the training needs it rounded off.
         own["loss"] = "smooth-hinge"

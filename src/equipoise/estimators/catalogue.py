@@ -2,6 +2,7 @@
 
 from equipoise.errors import UnknownName
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.bridge import BridgeClassifier, BridgeRegressor
 from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
 from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
 from equipoise.estimators.huber import HuberRegressor
@@ -19,6 +20,8 @@ MODELS: dict[str, type[PrivateLinearModel]] = {
     "huber": HuberRegressor,
     "elastic-net": ElasticNet,
     "elastic-net-classifier": ElasticNetClassifier,
+    "bridge-regressor": BridgeRegressor,
+    "bridge-classifier": BridgeClassifier,
     "sgd-classifier": SGDClassifier,
     "sgd-regressor": SGDRegressor,
     "noisy-sgd-classifier": NoisySGDClassifier,

@@ -30,8 +30,10 @@ Array = NDArray[np.float64]
 _KINDS = {
     "LogisticRegression": linear_model.LogisticRegression,
     "ElasticNetClassifier": linear_model.LogisticRegression,
+    "BridgeClassifier": linear_model.LogisticRegression,
     "LinearSVC": svm.LinearSVC,
     "Ridge": linear_model.Ridge,
+    "BridgeRegressor": linear_model.Ridge,
     "HuberRegressor": linear_model.HuberRegressor,
     "ElasticNet": linear_model.ElasticNet,
     **dict.fromkeys(("SGDRegressor", "NoisySGDRegressor", "PhasedRegressor"), linear_model.SGDRegressor),

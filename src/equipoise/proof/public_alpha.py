@@ -16,6 +16,7 @@ clear case. The argument came first; docs/alpha.md then shows the accuracies for
 import math
 from functools import lru_cache
 
+from equipoise.errors import NoTheoremApplies
 from equipoise.proof.mechanisms import Calibration, named, quietest
 from equipoise.proof.request import Request
 from equipoise.proof.theorems import smallest
@@ -80,7 +81,10 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
     def bound(step: int) -> float:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
         situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
-        sensitivity = smallest(situation).sensitivity
+        try:
+            sensitivity = smallest(situation).sensitivity
+        except NoTheoremApplies:
+            return math.inf
         noise = quietest(sensitivity, problem.dimension(request.n_features), request.budget, request.mechanism)
         return excess_risk(situation, noise, guessed_norm(problem, guess))
 
