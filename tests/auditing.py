@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.lab.auditing import Finding, lower_bound
+from equipoise.proof.noise import SeededSource
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,25 @@ FAILURE = SUITE_FALSE_ALARM / AUDITS
 def audit(first: Array, second: Array, delta: float, thresholds: Array, failure: float = FAILURE) -> Finding:
     """Return the finding for releases that are numbers already, with the suite's share of false alarms."""
     return lower_bound(first, second, delta, thresholds, failure)
+
+
+class HalvedNoise(SeededSource):
+    """A fault: a fraction of the noise that was calibrated."""
+
+    fraction = 1 / 2
+
+    def laplace(self, weights, scale):
+        return super().laplace(weights, scale * self.fraction)
+
+    def gaussian(self, weights, scale):
+        return super().gaussian(weights, scale * self.fraction)
+
+    def spherical_laplace(self, weights, scale):
+        return super().spherical_laplace(weights, scale * self.fraction)
+
+    def normals(self, out):
+        super().normals(out)
+        out *= self.fraction
 
 
 def module_at(path: Path) -> ModuleType:

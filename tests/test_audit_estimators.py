@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 import equipoise.release as door
-from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, LAB_AUDITS, audit
+from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, LAB_AUDITS, HalvedNoise, audit
 from equipoise.proof.mechanisms import named
 from equipoise.proof.mechanisms.base import Mechanism
 from equipoise.proof.noise import SeededSource
@@ -34,19 +34,6 @@ def observed(pair: Pair, mechanism: str, intercept: bool, runs: range) -> float:
     epsilon, delta = BUDGETS[mechanism]
     first, second = pair.scores(runs, epsilon=epsilon, delta=delta, mechanism=mechanism, fit_intercept=intercept)
     return audit(first, second, delta, THRESHOLDS).epsilon
-
-
-class HalvedNoise(SeededSource):
-    """A fault: half of the noise that was calibrated."""
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale / 2)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale / 2)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale / 2)
 
 
 def test_the_suite_shares_its_false_alarm_rate_among_all_audits():

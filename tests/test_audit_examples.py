@@ -16,9 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise.release as door
-from auditing import EXAMPLE_AUDITS, FAILURE, audit, module_at
+from auditing import EXAMPLE_AUDITS, FAILURE, HalvedNoise, audit, module_at
 from equipoise.proof.certificate import Certificate
-from equipoise.proof.noise import SeededSource
 
 Array = NDArray[np.float64]
 Side = tuple[object, ...]
@@ -261,31 +260,12 @@ def test_a_release_of_the_example_stays_below_its_claim_with_more_runs_and_fresh
 # --- planted faults ---------------------------------------------------------------------------------------------------
 
 
-class LessNoise(SeededSource):
-    """A fault: a part of the noise that was calibrated."""
-
-    fraction: float
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale * self.fraction)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale * self.fraction)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale * self.fraction)
-
-    def normals(self, out):
-        super().normals(out)
-        out *= self.fraction
-
-
 @every_case
 def test_halved_noise_is_caught(name, tmp_path, monkeypatch):
     """Or less, where tables reach half of the bound, or noise of three numbers would ask for many more runs."""
     case = CASES[name]
-    monkeypatch.setattr(LessNoise, "fraction", case.fraction, raising=False)
-    monkeypatch.setattr(door, "SeededSource", LessNoise)
+    monkeypatch.setattr(HalvedNoise, "fraction", case.fraction)
+    monkeypatch.setattr(door, "SeededSource", HalvedNoise)
     assert observed(name, loaded(tmp_path, case), case.runs) > EPSILON
 
 

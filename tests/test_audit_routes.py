@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise as eq
-from auditing import FAILURE, audit
+from auditing import FAILURE, HalvedNoise, audit
 from equipoise.errors import NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.learn.tables import feature_table, target_column
@@ -152,21 +152,6 @@ def test_a_whole_release_stays_below_its_claim_with_more_runs_and_fresh_seeds(na
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
-
-
-class HalvedNoise(SeededSource):
-    """A fault: a fraction of the noise that was calibrated."""
-
-    fraction = 1 / 2
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale * self.fraction)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale * self.fraction)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale * self.fraction)
 
 
 class DividedByTheBatch(HalvedNoise):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import equipoise as eq
 import equipoise.release.phased as phased_carrier
 import equipoise.release.sgd as sgd_carrier
-from auditing import DESCENT_AUDITS, FAILURE, audit
+from auditing import DESCENT_AUDITS, FAILURE, HalvedNoise, audit
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.learn.tables import feature_table, target_column
 from equipoise.proof.noise import SeededSource
@@ -125,25 +125,6 @@ def test_a_whole_release_stays_below_its_claim_with_more_runs_and_fresh_seeds(na
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
-
-
-class HalvedNoise(SeededSource):
-    """A fault: half of the noise that was calibrated."""
-
-    fraction = 1 / 2
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale * self.fraction)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale * self.fraction)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale * self.fraction)
-
-    def normals(self, out):
-        super().normals(out)
-        out *= self.fraction
 
 
 class ThirdOfTheNoise(HalvedNoise):

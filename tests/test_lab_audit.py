@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 from typer.testing import CliRunner
 
-from auditing import DESCENT_AUDITS, FAILURE, LAB_AUDITS
+from auditing import DESCENT_AUDITS, FAILURE, LAB_AUDITS, HalvedNoise
 from equipoise.cli import main, worst_cases
 from equipoise.cli.application import build
 from equipoise.cli.audit import measure
@@ -286,29 +286,10 @@ HONEST = [
 HONEST_BATCHES = [("noisy-sgd-classifier", "noisy-sgd")]
 
 
-class QuarteredNoise(SeededSource):
-    """A fault: a fraction of the noise that was calibrated."""
+class QuarteredNoise(HalvedNoise):
+    """A fault that is plain to see."""
 
     fraction = 1 / 4
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale * self.fraction)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale * self.fraction)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale * self.fraction)
-
-    def normals(self, out):
-        super().normals(out)
-        out *= self.fraction
-
-
-class HalvedNoise(QuarteredNoise):
-    """A fault that is harder to see."""
-
-    fraction = 1 / 2
 
 
 def delta_of(mechanism: str) -> float:
