@@ -321,8 +321,8 @@ def wrong() -> Section:
         "not lambda gamma; and Theorem 7 turns 1/n into 1/sqrt(n) (A3, F1).",
         "Section 6: SVD and standardisation look at private rows; K classifiers see every row and are noised at one "
         "epsilon each; the experiments' SGD is no exact minimiser; Figures 5 and 6 have one caption.",
-        "Lemma 16: right for weights of 0. Others are missed where the noisy weight ends within the threshold, which is "
-        "not the printed event; eta is printed for gamma; the consequence's exponent is 1/2, not 2.",
+        "Lemma 16: right for weights of 0. Others are missed where the noisy weight ends within the threshold, which "
+        "is not the printed event; eta is printed for gamma; the consequence's exponent is 1/2, not 2.",
         "Lemma 11: right for the printed noise and four times too large; exact for spherical noise; no upper bound for "
         "independent noise at the scale that is private.",
     )
