@@ -1,5 +1,6 @@
 """Bring your own algorithm: weights that the caller's code trains, released with the bound of a theorem on it."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -130,10 +131,7 @@ def release_method(
     >>> released.weights.shape, released.certificate.theorem
     ((2,), 'B9.heavy-ball')
     """
-    if not callable(train):
-        raise InvalidParameter(
-            "a function that trains", f"{type(train).__name__}", "pass a function of rows and targets"
-        )
+    _require_training(train)
     _require_facts(problem, recipe, budget)
     rows = PlainRows(problem.domain).training(X, y)
     n_samples, n_features = rows.features.shape
@@ -163,3 +161,17 @@ def _require_facts(problem: object, recipe: object, budget: object) -> None:
             "none: it minimises or descends",
             "use an estimator, or eq.release_solution for another solver's weights",
         )
+
+
+def _require_training(train: object) -> None:
+    """Refuse what cannot be called with rows and targets: inside the door a mistake would have no words."""
+    remedy = "pass a function of rows and targets"
+    if not callable(train):
+        raise InvalidParameter("a function that trains", type(train).__name__, remedy)
+    try:
+        inspect.signature(train).bind(None, None)
+    except TypeError as mismatch:
+        raise InvalidParameter("a function of two arguments, rows and targets", str(mismatch), remedy) from None
+    except ValueError:
+        # Some compiled functions do not tell their arguments.
+        return
