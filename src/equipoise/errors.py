@@ -72,6 +72,10 @@ class CertificateUnreadable(EquipoiseError, ValueError):
     """A certificate file is truncated, malformed, or from a newer schema."""
 
 
+class NotCheckable(CertificateUnreadable):
+    """A certificate of a schema that this version reads and cannot check."""
+
+
 class ReleaseUnreadable(EquipoiseError, ValueError):
     """A released folder, or a file in it, is missing, malformed, altered or of a newer format."""
 

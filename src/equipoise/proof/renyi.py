@@ -44,6 +44,16 @@ class RenyiSampledCurve(Curve):
         return min(1.0, math.exp(found) * (1 + 1e-9))
 
 
+def best_order(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
+    """Return the order with the least delta at epsilon."""
+
+    def exponent(order: float) -> float:
+        divergence = steps * one_step(noise_multiplier, share, order)
+        return (order - 1) * (divergence - epsilon + math.log1p(-1 / order)) - math.log(order)
+
+    return min(ORDERS, key=exponent)
+
+
 @lru_cache(maxsize=4096)
 def one_step(noise_multiplier: float, share: float, order: float) -> float:
     """Return an upper bound on the Renyi divergence of one step: every cell of the integral counts its larger end."""

@@ -170,6 +170,13 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     )
 
 
+def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Constants:
+    """Return the constants over a ball, for gradients that are shortened to the recipe's clip (B7)."""
+    facts = constants(problem, radius)
+    lipschitz = min(math.inf if recipe.clip is None else recipe.clip, facts.lipschitz)
+    return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
+
+
 def settled(problem: Problem, recipe: Recipe) -> Recipe:
     """Return the recipe with the rule "decay" as numbers: ``min(1/(beta + alpha), 1/(alpha t))`` (B4)."""
     if recipe.step != "decay":

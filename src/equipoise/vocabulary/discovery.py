@@ -12,8 +12,8 @@ from equipoise.errors import UnknownName
 Member = TypeVar("Member")
 
 
-def discover(package: ModuleType, base: type[Member]) -> dict[str, type[Member]]:
-    """Return every concrete subclass of `base` defined in the modules of `package`, keyed by its `id`.
+def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[str, type[Member]]:
+    """Return every concrete subclass of `base` defined in the modules of `package`, by its `id` or another name.
 
     Two members with one id would make a certificate ambiguous, so they are refused.
 
@@ -31,7 +31,7 @@ def discover(package: ModuleType, base: type[Member]) -> dict[str, type[Member]]
                 continue
             if inspect.isabstract(candidate):
                 continue
-            name = str(getattr(candidate, "id"))  # noqa: B009 - `Member` is any family, and every family has an id
+            name = str(getattr(candidate, key))
             if name in found:
                 raise UnknownName(
                     f"one member a name in {package.__name__}",

@@ -363,6 +363,11 @@ class Setting:
     constants: Constants
     adjacency: Adjacency = Adjacency.REPLACE_ONE
 
+    @property
+    def dimension(self) -> int:
+        """The number of weights that are released."""
+        return self.problem.dimension(self.n_features)
+
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from equipoise.certify.claims import Claim
 from equipoise.errors import InvalidParameter
 from equipoise.proof.curves import Curve
 from equipoise.proof.dropout import CurvatureRule
@@ -109,6 +110,7 @@ class Plan:
     procedure: Procedure
     recipe: Recipe | None = None
     assumptions: tuple[str, ...] = ()
+    claim: Claim | None = None
 
 
 class Route(ABC):

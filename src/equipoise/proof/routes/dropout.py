@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.dropout import Dropout as Claim
+from equipoise.certify.claims.dropout import Masks
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.proof.curves import Curve
 from equipoise.proof.dropout import CurvatureRule, Dropout
@@ -92,6 +95,20 @@ class DropoutMinimiser(Route):
             share=ridge_share(of_problem(problem, request.n_features), alpha, 0.0, chosen.deviation),
             procedure=Procedure(curvature=rule),
             recipe=request.recipe,
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(chosen.mechanism, chosen.scale, dimension),
+                masks=Masks(asked.keep, asked.masks),
+                statistic=rule.statistic,
+                weights=rule.weights,
+                curvature_sensitivity=rule.sensitivity,
+                tolerance=tolerance,
+                worst=worst,
+                proposal=asked.proposal,
+            ),
         )
 
 

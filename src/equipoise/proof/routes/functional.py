@@ -4,6 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.sums import Functional as Claim
+from equipoise.certify.claims.sums import Solution
 from equipoise.errors import BudgetImpossible
 from equipoise.proof.curves import PureCurve
 from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration, named
@@ -62,6 +65,16 @@ class Functional(Route):
             excess_risk=math.inf,
             share=ridge_share(imagined, 2 * ridge, tilt, 0.0),
             procedure=Procedure(reach=reach_of(problem, imagined.norm), ridge=ridge),
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise("laplace", scale, sums),
+                sensitivity=sensitivity,
+                theorem="E7",
+                procedure=Solution(ridge, reach_of(problem, imagined.norm)),
+            ),
         )
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.own_method import OwnMethod
 from equipoise.errors import InvalidParameter
 from equipoise.proof.mechanisms import calibrations, named, quietest
 from equipoise.proof.request import Request
@@ -70,6 +72,16 @@ class OtherMethod(Route):
             procedure=PLAIN,
             recipe=recipe,
             assumptions=(computed, *([structure(method)] if structure(method) else [])),
+            claim=OwnMethod(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(chosen.mechanism, chosen.scale, dimension),
+                sensitivity=bound.sensitivity,
+                theorem=bound.theorem,
+                recipe=recipe,
+            ),
         )
 
 

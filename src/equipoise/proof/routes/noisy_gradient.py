@@ -7,6 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.noisy_gradient import Descent as Use
+from equipoise.certify.claims.noisy_gradient import NoisyGradient as Claim
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.proof.curves import LATTICE_DELTA, Curve, GaussianCurve, largest_mu
 from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration
@@ -120,6 +123,20 @@ class NoisyGradient(Route):
                 step=descent.step,
                 momentum=descent.momentum,
                 average=descent.average,
+                batch=batch,
+            ),
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise("gaussian", scale, dimension),
+                sensitivity=sensitivity,
+                theorem=theorem,
+                clip=clip,
+                radius=radius,
+                steps=descent.steps,
+                procedure=Use(descent.step, descent.momentum, descent.average),
                 batch=batch,
             ),
         )

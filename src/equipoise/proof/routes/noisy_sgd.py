@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.descents import NoisyDescent as Claim
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.proof.curves import LATTICE_DELTA, Curve
 from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration
 from equipoise.proof.public_alpha import guessed_norm
 from equipoise.proof.reference import of_problem
-from equipoise.proof.renyi import RenyiSampledCurve, renyi_multiplier
+from equipoise.proof.renyi import RenyiSampledCurve, best_order, renyi_multiplier
 from equipoise.proof.request import Request
 from equipoise.proof.routes.base import REACH, Plan, Procedure, Route
 from equipoise.proof.routes.noisy_gradient import PricedCurve
@@ -93,6 +95,21 @@ class NoisyDescent(Route):
             procedure=Procedure(reach=radius, stream=stream),
             recipe=recipe,
             assumptions=(STREAM,) if stream else (),
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise("gaussian", scale, dimension),
+                sensitivity=sensitivity,
+                theorem="C3",
+                recipe=recipe,
+                radius=radius,
+                order=0.0
+                if steps <= MOST_STEPS
+                else best_order(chosen.multiplier, share, steps, request.budget.epsilon),
+                stream=stream,
+            ),
         )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.objective import Objective as Claim
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.proof.mechanisms import LARGEST_SCALE, SMALLEST_SCALE, Calibration, Mechanism, named
 from equipoise.proof.perturbations import answers, completed, members
@@ -78,7 +80,8 @@ class Objective(Route):
                 share = lost + (1 - lost) * plan.share
                 if share < least:
                     procedure = replace(plan.procedure, projection=directions)
-                    best, least = replace(plan, share=share, procedure=procedure), share
+                    claim = None if plan.claim is None else replace(plan.claim, projection=directions)
+                    best, least = replace(plan, share=share, procedure=procedure, claim=claim), share
         if best is not None:
             yield best
 
@@ -128,6 +131,18 @@ class Objective(Route):
                 reach=setting.constants.radius,
                 finishing_epsilon=finishing,
                 finishing_scale=finishing_scale,
+            ),
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(law.id, scale, dimension),
+                theorem=chosen.theorem,
+                radius=setting.constants.radius,
+                tolerance=setting.recipe.tolerance,
+                finish=Noise(FINISHING_LAW, finishing_scale, dimension),
+                finishing_epsilon=finishing,
             ),
         )
 

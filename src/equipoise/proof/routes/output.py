@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.output import Output as Claim
 from equipoise.proof.mechanisms import calibrations, named, quietest
 from equipoise.proof.public_alpha import excess_risk, guessed_norm, planned_setting, public_alpha
 from equipoise.proof.reference import of_problem, ridge_share
@@ -47,4 +49,14 @@ class Output(Route):
             excess_risk=excess_risk(situation, chosen, guessed_norm(problem)),
             share=ridge_share(of_problem(problem, request.n_features), facts.strong_convexity, 0.0, chosen.deviation),
             procedure=PLAIN,
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(chosen.mechanism, chosen.scale, dimension),
+                sensitivity=bound.sensitivity,
+                theorem=bound.theorem,
+                tolerance=situation.recipe.tolerance,
+            ),
         )

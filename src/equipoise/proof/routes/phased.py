@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.descents import Phase as ClaimedPhase
+from equipoise.certify.claims.descents import Phased as Claim
 from equipoise.errors import InvalidParameter
 from equipoise.proof.curves import Curve
 from equipoise.proof.mechanisms import calibrations, named, quietest
@@ -96,6 +99,27 @@ class Phased(Route):
             share=_risk(length, problem, facts, unit, request) / stake(problem),
             procedure=Procedure(reach=radius, phases=tuple(phases)),
             recipe=replace(asked, step=length),
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(law.id, first.noise_scale, dimension),
+                recipe=replace(asked, step=length),
+                radius=radius,
+                phases=tuple(
+                    ClaimedPhase(
+                        phase.rows,
+                        phase.step,
+                        named_by.theorem,
+                        phase.sensitivity,
+                        phase.noise_scale,
+                        phase.alpha,
+                        phase.tolerance,
+                    )
+                    for phase, named_by in zip(phases, bounds, strict=True)
+                ),
+            ),
         )
 
 

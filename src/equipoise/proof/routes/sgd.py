@@ -7,6 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.descents import StochasticDescent as Claim
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.proof.averaging import LAW, averaged_calibration, averaged_curve
 from equipoise.proof.curves import Curve
@@ -89,6 +91,16 @@ class StochasticDescent(Route):
             share=share,
             procedure=PLAIN,
             recipe=recipe,
+            claim=Claim(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(noise.mechanism, noise.scale, dimension),
+                sensitivity=bound.sensitivity,
+                theorem=bound.theorem,
+                recipe=recipe,
+            ),
         )
 
 

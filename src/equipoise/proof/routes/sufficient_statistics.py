@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.sums import Products, Solution
 from equipoise.errors import NoTheoremApplies
 from equipoise.proof.mechanisms import calibrations, named, quietest
 from equipoise.proof.reference import of_problem, ridge_share
@@ -61,6 +63,17 @@ class SufficientStatistics(Route):
             excess_risk=math.inf,
             share=ridge_share(imagined, 2 * ridge, tilt, 0.0),
             procedure=Procedure(reach=reach_of(problem, imagined.norm), moment_weight=weight, ridge=ridge),
+            claim=Products(
+                budget=request.budget,
+                n_samples=request.n_samples,
+                problem=problem,
+                n_features=request.n_features,
+                noise=Noise(chosen.mechanism, chosen.scale, sums),
+                sensitivity=sensitivity,
+                theorem="SSP",
+                procedure=Solution(ridge, reach_of(problem, imagined.norm)),
+                moment_weight=weight,
+            ),
         )
 
 

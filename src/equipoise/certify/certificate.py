@@ -1,0 +1,294 @@
+"""The certificate: a tree of claims that anyone can check from its JSON with `vocabulary` and `certify` alone.
+
+The file is documented in docs/certificate.md. It holds the terms (what the claim is about), the claim, a digest of
+both, the release that it was carried out in, and notes, on which no claim rests. `verify` tests the claim's
+inequalities; it cannot know whether noise was really drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from ..errors import CertificateUnreadable, NotCheckable
+from ..vocabulary.facts import Bound, Budget
+from .claims import Claim
+from .curves import Curve
+from .record import AGAIN, build, canonical, parse, read, to_plain
+from .withdrawn import WITHDRAWN
+
+SCHEMA_VERSION = 2
+
+ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
+SCORES = "scores and choices that looked at the data are not covered"
+DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
+SEEDED = "seeded: for experiments, not for release"
+NOT_RECORDED = "not recorded: no ledger keeps this spend"
+RUNNING_TIME = "the running time of a fit is not covered"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a claim is about: neighbours, the public shape of the table, and whose word its facts rest on.
+
+    `schema` is the SHA-256 of the schema that encodes raw rows, "" where rows are taken as given, and `vouched` who
+    vouches for its facts. `public_seed` drives public coins. `seeded` noise is repeatable, for experiments only.
+    `observed_classes` were found in the data and declared public by the user's word. `ledger` is the dataset id under
+    which the spend was to be recorded.
+    """
+
+    n_samples: int
+    n_features: int
+    public_seed: int = 0
+    seeded: bool = False
+    observed_classes: bool = False
+    ledger: str | None = None
+    schema: str = ""
+    vouched: str = ""
+    adjacency: Literal["replace-one"] = "replace-one"
+
+    def assumptions(self) -> Iterator[str]:
+        """Yield what makes the whole claim conditional."""
+        if self.observed_classes:
+            yield 'the label set found in the data is public (classes="observed")'
+        if self.seeded:
+            yield "the seed of the noise is secret and random, and its double-precision noise is as good as exact"
+
+    def caveats(self) -> Iterator[str]:
+        """Yield what the claim does not cover."""
+        vouched = (
+            f"covers raw rows as the schema {self.schema[:16]} encodes them, whose facts {self.vouched} vouches for"
+        )
+        yield f"{vouched}; {SCORES}" if self.schema else ROWS_AS_GIVEN
+        yield RUNNING_TIME
+        yield from (DOUBLE_PRECISION, SEEDED) if self.seeded else ()
+        yield from () if self.ledger else (NOT_RECORDED,)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """When and by which software a plan was carried out; `entry` is left for the ledger entry that paid for it.
+
+    `software` names Equipoise and the libraries that the noise came from, with their versions; nobody is named.
+    """
+
+    id: str
+    made: str
+    software: tuple[tuple[str, str], ...]
+    entry: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """An immutable claim: this release is (epsilon, delta)-private under replace-one adjacency, for these reasons.
+
+    Made by an estimator's ``plan`` or ``fit``, or from a file by `from_json`.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), alpha=0.1, mechanism="output")
+    >>> certificate = model.plan(n_samples=1000, n_features=3)
+    >>> certificate.epsilon, certificate.theorem, certificate.verify()
+    (1.0, 'A2+A4', ())
+    >>> eq.Certificate.from_json(certificate.to_json()) == certificate
+    True
+    """
+
+    schema_version: int
+    terms: Terms
+    claim: Claim
+    digest: str
+    release: Release | None = None
+    notes: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    ABOUT_NOTES: ClassVar[str] = "written for people by the program that planned; no claim rests on them"
+
+    @classmethod
+    def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> Certificate:
+        """Return the certificate of a plan."""
+        digest = _digest(terms, claim)
+        return cls(SCHEMA_VERSION, terms, claim, digest, None, {"about": cls.ABOUT_NOTES, **notes})
+
+    def with_release(self, claim: Claim, release: Release) -> Certificate:
+        """Return the certificate of a release: the claim with what a fit appended to it, sealed again."""
+        return replace(self, claim=claim, digest=_digest(self.terms, claim), release=release)
+
+    @property
+    def planned_digest(self) -> str:
+        """The digest of the plan, under which a ledger records the spend before a row is read."""
+        return _digest(self.terms, self.claim, released=False)
+
+    @property
+    def budget(self) -> Budget:
+        """What the whole release costs."""
+        return self.claim.budget
+
+    @property
+    def epsilon(self) -> float:
+        """The claimed epsilon of the whole release."""
+        return self.claim.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The claimed delta; 0 means pure differential privacy."""
+        return self.claim.budget.delta
+
+    @property
+    def adjacency(self) -> str:
+        """When datasets are neighbours: "replace-one", with n public."""
+        return self.terms.adjacency
+
+    @property
+    def n_samples(self) -> int:
+        """The public number of rows."""
+        return self.terms.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """The public number of columns."""
+        return self.terms.n_features
+
+    @property
+    def public_seed(self) -> int:
+        """The seed of the public coins."""
+        return self.terms.public_seed
+
+    @property
+    def kind(self) -> str:
+        """The kind of release that stands for the whole: "output", "objective", "noisy-gradient", "choice", ..."""
+        return self.claim.main.kind
+
+    @property
+    def theorem(self) -> str:
+        """The id of the theorem that bounds what one row can change."""
+        return self.claim.main.theorem
+
+    @property
+    def alpha(self) -> float:
+        """The strength of the penalty; 0 where nothing was trained."""
+        return float(getattr(self.claim.trained, "alpha", 0.0))
+
+    @property
+    def sensitivity(self) -> float | None:
+        """The bound on the L2 distance that the noise hides, None where a kind has none."""
+        return getattr(self.claim.main, "sensitivity", None)
+
+    @property
+    def mechanism(self) -> str:
+        """The id of the law that the noise is drawn from."""
+        return str(getattr(self.claim.main, "law", self.kind))
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of that noise."""
+        return float(getattr(self.claim.main, "scale", 0.0))
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """Every theorem's answer, with its hypotheses, as the planner noted them."""
+        return tuple(read(tuple[Bound, ...], self.notes.get("bounds", []), "notes.bounds"))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a conditional claim rests on, each once."""
+        own = (entry for node in self.claim.nodes() for entry in node.assumptions())
+        return tuple(dict.fromkeys((*own, *self.terms.assumptions())))
+
+    @property
+    def grade(self) -> str:
+        """Either "proved" or "conditional", whose assumptions are named: the weakest node decides."""
+        return "conditional" if self.assumptions else "proved"
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the claim does not cover, and what its arithmetic assumes."""
+        rounding = () if self.terms.seeded else (entry for node in self.claim.nodes() for entry in node.caveats())
+        return tuple(dict.fromkeys((*self.terms.caveats(), *rounding)))
+
+    def curve(self) -> Curve:
+        """Return the privacy curve of the whole release."""
+        return self.claim.curve()
+
+    def rests_on(self) -> tuple[tuple[str, str], ...]:
+        """Return the members that the claim rests on, each with its family, once."""
+        return tuple(dict.fromkeys(member for node in self.claim.nodes() for member in node.rests_on()))
+
+    def withdrawn(self) -> tuple[str, ...]:
+        """Return one line for everything it rests on that was found false since, in a version that made it."""
+        software = dict(self.release.software) if self.release else {}
+        used = {*self.rests_on(), *(("sampler", name) for name in software)}
+        return tuple(
+            str(entry)
+            for entry in WITHDRAWN
+            if (entry.family, entry.name) in used
+            and entry.concerns(software.get(entry.name if entry.family == "sampler" else "equipoise"))
+        )
+
+    def verify(self) -> tuple[str, ...]:
+        """Return one line for everything that does not follow, or was withdrawn; nothing where the claim holds."""
+        faults, trained = [*self.withdrawn(), *self.claim.check()], self.claim.trained
+        columns = (
+            self.n_features if getattr(trained, "projection", 0) else getattr(trained, "n_features", self.n_features)
+        )
+        if (self.claim.n_samples, columns) != (self.n_samples, self.n_features):
+            faults.append("terms: rows or columns that the claim is not about")
+        if self.digest != _digest(self.terms, self.claim):
+            faults.append("digest: a recorded field was changed after the certificate was made")
+        return tuple(faults)
+
+    def explain(self) -> str:
+        """Return the claim in plain words, what the planner noted, and everything that was checked."""
+        noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
+        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.conditions())
+        said = (entry for node in self.claim.nodes() for entry in node.said())
+        kind = "pure" if self.delta == 0 else "approximate"
+        head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
+        about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and one row is replaced."
+        sections = (
+            (head, (about, *self.notes.get("claim", []))),
+            *noted,
+            ("Released on the way, and paid for", tuple(said)),
+            ("Checked", tuple(checked)),
+            ("Assumptions that make it conditional", self.assumptions),
+            ("What to keep in mind", self.caveats),
+        )
+        return "\n\n".join("\n  ".join((title, *lines)) for title, lines in sections if lines) + "\n"
+
+    def __str__(self) -> str:
+        """Return the explanation."""
+        return self.explain()
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON text (docs/certificate.md)."""
+        return json.dumps({**to_plain(replace(self, notes={})), "notes": self.notes}, indent=2, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate; refuse a truncated, malformed, older or newer one, and say where it is wrong."""
+        record = parse(text)
+        version = record.get("schema_version") if isinstance(record, dict) else None
+        if type(version) is not int or version < 1:
+            found = f"schema_version {version!r:.80} in a {type(record).__name__}"
+            raise CertificateUnreadable("a certificate with a whole schema_version >= 1", found, AGAIN)
+        if version == 1:
+            raise NotCheckable(
+                f"schema {SCHEMA_VERSION}",
+                "schema 1: not checkable by this version",
+                'check it with "pip install equipoise==0.1.0", or release again with this one',
+            )
+        if version > SCHEMA_VERSION:
+            asked, found = f"schema version {SCHEMA_VERSION} or older", f"schema version {version}"
+            raise CertificateUnreadable(asked, found, "install a newer Equipoise")
+        notes = record.pop("notes", {})
+        if not isinstance(notes, dict):
+            raise CertificateUnreadable("notes, an object", type(notes).__name__, AGAIN)
+        return replace(build(cls, record, "certificate"), notes=notes)
+
+
+def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:
+    record = f"[{SCHEMA_VERSION},{canonical(terms)},{canonical(claim, released)}]"
+    return hashlib.sha256(record.encode()).hexdigest()

@@ -1,0 +1,200 @@
+"""What every claim says about itself: what it costs, and the inequalities from which that follows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...errors import EquipoiseError, MissingExtra
+from ...vocabulary.facts import Budget, Constants, Hypothesis, Problem, Setting
+from .. import laws, theorems
+from ..curves import Curve
+
+# Two machines may differ in the last digits of exp or log; the margin of 1e-9 on every bound has room for it (M4).
+AGREEMENT = 1 + 1e-12
+
+# The samplers' proofs (D1, D3) need scales far above the spacing of doubles and far below their end.
+SMALLEST_SCALE, LARGEST_SCALE = 2.0**-400, 2.0**400
+
+REDO = "the claim does not follow from its facts: ask whoever made it"
+
+
+def holds(claim: str, condition: bool) -> Hypothesis:
+    """Return an inequality of a claim."""
+    return Hypothesis(claim, condition, REDO)
+
+
+def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
+    """Return the inequality that a bound is no larger than what was recorded.
+
+    Examples
+    --------
+    >>> at_most("A1", 0.5, 0.4).holds, at_most("A1", None, 0.4).holds
+    (False, False)
+    """
+    value = "no bound" if found is None else f"{found:.9g}"
+    return holds(f"{what}: {value} <= {limit:.9g}", found is not None and found <= limit * AGREEMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A law of noise at a scale, on so many numbers."""
+
+    law: str
+    scale: float
+    dimension: int
+
+    def curve(self, sensitivity: float) -> Curve:
+        """Return the curve of this noise on numbers of an L2 sensitivity."""
+        return laws.named(self.law).curve(sensitivity, self.dimension, self.scale)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of one number's noise."""
+        return laws.named(self.law).deviation(self.scale, self.dimension)
+
+    def drawable(self) -> Hypothesis:
+        """Return the condition that the samplers' proofs cover this scale."""
+        bearable = SMALLEST_SCALE <= self.scale <= LARGEST_SCALE
+        return holds(f"{self.law} noise of scale {self.scale:.9g} can be drawn", bearable)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(ABC):
+    """A node of a certificate's tree: what was released costs no more than its budget, for one row replaced.
+
+    Meanings of recorded kinds and fields never change; new kinds and fields with defaults are added. A field called
+    `released` holds what a fit appended, paid for by the claim; one called `procedure` holds numbers that the door
+    follows and no inequality depends on.
+    """
+
+    kind: ClassVar[str]
+    # The theorem, or theorems, by which one row's change is bounded; "" for compositions. Some kinds record it.
+    theorem: ClassVar[str]
+
+    budget: Budget
+    # The public number of rows that it is about.
+    n_samples: int
+
+    @abstractmethod
+    def conditions(self) -> Iterator[Hypothesis]:
+        """Yield every hypothesis and inequality from which the claim follows, parts included."""
+
+    @abstractmethod
+    def curve(self) -> Curve:
+        """Return the privacy curve."""
+
+    def nodes(self) -> Iterator["Claim"]:
+        """Yield this claim and all that it is composed of."""
+        yield self
+
+    @property
+    def main(self) -> "Claim":
+        """The claim whose theorem and noise stand for the whole."""
+        return self
+
+    @property
+    def trained(self) -> "Claim":
+        """The claim about the weights that were released."""
+        return self.main
+
+    def assumptions(self) -> Iterator[str]:
+        """Yield what the claim itself rests on besides theorems; nothing where it is proved."""
+        return iter(())
+
+    def caveats(self) -> Iterator[str]:
+        """Yield how the rounding of its noise was priced."""
+        return iter(())
+
+    def said(self) -> Iterator[str]:
+        """Yield what a fit released on the way, in words."""
+        return iter(())
+
+    def rests_on(self) -> Iterator[tuple[str, str]]:
+        """Yield the members that the claim itself rests on, each with its family."""
+        yield "kind", self.kind
+        yield from (("theorem", name) for name in self.theorem.split("+") if name)
+
+    def meets(self) -> Hypothesis:
+        """Return the inequality that the curve is within the budget."""
+        delta, budget = self.curve().delta(self.budget.epsilon), self.budget
+        return holds(f"delta({budget.epsilon:.9g}) = {delta:.9g} <= {budget.delta:.9g}", delta <= budget.delta)
+
+    def check(self) -> tuple[str, ...]:
+        """Return one line for every condition that does not hold; nothing where the claim follows."""
+        try:
+            return tuple(f"{self.kind}: {entry.claim}" for entry in self.conditions() if not entry.holds)
+        except MissingExtra:
+            raise
+        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
+            return (f"{self.kind}: its numbers mean nothing ({error!s:.200})",)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Claim):
+    """A claim about weights that were trained for a problem on n rows, with noise somewhere."""
+
+    problem: Problem
+    n_features: int
+    noise: Noise
+
+    @property
+    @abstractmethod
+    def setting(self) -> Setting:
+        """What a theorem sees of it."""
+
+    @property
+    def constants(self) -> Constants:
+        """The constants that follow from the facts."""
+        return self.setting.constants
+
+    @property
+    def alpha(self) -> float:
+        """The strength of the penalty."""
+        return self.problem.penalty.alpha
+
+    @property
+    def law(self) -> str:
+        """The law of the noise."""
+        return self.noise.law
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise."""
+        return self.noise.scale
+
+    def caveats(self) -> Iterator[str]:
+        """Yield how the law's rounding was priced."""
+        yield laws.named(self.law).rounding(self.noise.dimension)
+
+    def rests_on(self) -> Iterator[tuple[str, str]]:
+        """Yield the kind, and the theorems, loss, penalty and law that are named."""
+        yield from Claim.rests_on(self)
+        yield from (("loss", self.problem.loss.id), ("penalty", self.problem.penalty.id), ("law", self.law))
+
+    def covered(self, numbers: int) -> Iterator[Hypothesis]:
+        """Yield that noise covers so many numbers and can be drawn, and that its curve is within the budget."""
+        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers)
+        yield self.noise.drawable()
+        yield self.meets()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved(Trained):
+    """Weights, or sums, that one row moves by at most `sensitivity`, by the theorem that is named; noise hides that."""
+
+    sensitivity: float
+    theorem: str
+
+    def curve(self) -> Curve:
+        """Return the curve of the noise for the sensitivity."""
+        return self.noise.curve(self.sensitivity)
+
+
+def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Iterator[Hypothesis]:
+    """Yield the hypotheses of the theorem that is named, and that its bound is at most the recorded one."""
+    bound = theorems.answer(theorem, where)
+    known = theorems.members()[theorem.removesuffix(theorems.SUFFIX)].about == about
+    yield holds(f"{theorem} is a theorem about such weights", known and bound.theorem == theorem)
+    yield from bound.hypotheses
+    yield at_most(f"{theorem} bounds the sensitivity", bound.value, sensitivity)

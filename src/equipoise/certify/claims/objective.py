@@ -1,0 +1,58 @@
+"""Objective perturbation: the minimiser of a randomly tilted objective, with a little noise on top."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...vocabulary.discovery import look_up
+from ...vocabulary.facts import Hypothesis, Setting
+from .. import laws, theorems
+from ..curves import Curve, SumCurve
+from ..theorems.perturbation import SUFFIX, Perturbation, finishing, finishing_sensitivity, in_ball
+from .base import Noise, Trained, holds
+
+
+@dataclass(frozen=True, slots=True)
+class Objective(Trained):
+    """``argmin F(w) + <b, w>/n`` over a ball: `noise` is that of b, and `finish` hides where the solver stopped (E4).
+
+    `finishing_epsilon` pays for the latter. With a `projection`, rows were first reduced to so many public random
+    directions, which are then the columns that the claim speaks of (P1).
+    """
+
+    kind: ClassVar[str] = "objective"
+
+    theorem: str
+    radius: float
+    tolerance: float
+    finish: Noise
+    finishing_epsilon: float
+    projection: int = 0
+
+    @property
+    def setting(self) -> Setting:
+        """The problem over the public ball."""
+        return in_ball(self.problem, self.radius, self.tolerance, self.n_samples, self.n_features)
+
+    @property
+    def perturbation(self) -> Perturbation:
+        """The theorem on the exact minimiser."""
+        return look_up(theorems.perturbations(), self.theorem.removesuffix(SUFFIX), "theorem")()
+
+    def curve(self) -> Curve:
+        """Return the curve of the tilted minimiser, after what the finish costs."""
+        tilted = self.perturbation.curve(self.setting, laws.named(self.law), self.scale)
+        return SumCurve(((1.0, tilted, self.finishing_epsilon),))
+
+    def conditions(self) -> Iterator[Hypothesis]:
+        """Yield the theorem's hypotheses, those of E4, and that tilt and finish are within the budget."""
+        where, theorem = self.setting, self.perturbation
+        yield holds("E4 carries the theorem to what a solver returns", self.theorem == theorem.id + SUFFIX)
+        yield from theorem.hypotheses(where, laws.named(self.law))
+        yield from finishing(where, self.scale)
+        hidden = self.finish.curve(finishing_sensitivity(where)).delta(self.finishing_epsilon) == 0
+        claim = f"the finish hides 2 tau / alpha for epsilon {self.finishing_epsilon:.9g}, for certain"
+        yield holds(claim, hidden and self.finish.dimension >= where.dimension)
+        yield self.finish.drawable()
+        yield holds("the claim is about the directions", self.projection in (0, self.n_features))
+        yield from self.covered(where.dimension)

@@ -1,0 +1,168 @@
+"""Privacy curves: delta as a function of epsilon, always rounded towards less privacy."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..errors import InvalidParameter
+from ..vocabulary.facts import Budget
+
+# What separates OpenDP's discrete Gaussian on the lattice of 2^-1074 from the continuous one (docs/proofs/D3.md): far
+# below this.
+LATTICE_DELTA = 2.0**-500
+
+# What an evaluation of the Gaussian curve may be wrong by, relative to its exponents (docs/proofs/D3.md). Whoever plans
+# takes twice as much, so that what follows on one machine also follows on every other.
+ERROR = 5e-16
+
+
+class Curve(ABC):
+    """A function epsilon -> delta such that the release is (epsilon, delta)-private for every epsilon."""
+
+    @abstractmethod
+    def delta(self, epsilon: float) -> float:
+        """Return a delta that holds at this epsilon."""
+
+
+def require_epsilon(epsilon: float) -> None:
+    """Refuse a point at which no curve is asked."""
+    if not epsilon >= 0:
+        raise InvalidParameter("a point of the curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")
+
+
+@dataclass(frozen=True, slots=True)
+class PureCurve(Curve):
+    """The curve of any mechanism with pure parameter `level`: randomised response is the worst of them.
+
+    ``delta(epsilon) = (e^level - e^epsilon) / (e^level + 1)`` below the level, 0 from there on.
+
+    Examples
+    --------
+    >>> PureCurve(1.0).delta(1.0)
+    0.0
+    >>> round(PureCurve(1.0).delta(0.0), 4) == round(math.tanh(0.5), 4)
+    True
+    """
+
+    level: float
+
+    def delta(self, epsilon: float) -> float:
+        """Return the randomised-response delta."""
+        require_epsilon(epsilon)
+        if epsilon >= self.level:
+            return 0.0
+        # Divided by e^level, so that a large level does not overflow.
+        return min(1.0, -math.expm1(epsilon - self.level) / (1 + math.exp(-self.level)) * (1 + 1e-12))
+
+
+def log_normal(place: float) -> float:
+    """Return the logarithm of the standard normal distribution function, right to a few last digits everywhere.
+
+    Examples
+    --------
+    >>> round(log_normal(0.0), 6), round(log_normal(-40.0), 6)
+    (-0.693147, -804.608442)
+    """
+    if place > -1:
+        return math.log1p(-math.erfc(place / math.sqrt(2)) / 2)
+    if place > -5:
+        return math.log(math.erfc(-place / math.sqrt(2)) / 2)
+    # Mills' ratio 1/(t + 1/(t + 2/(t + ...))) in its continued fraction: this far out 60 terms are all digits.
+    tail = -place
+    for count in range(60, 0, -1):
+        tail = -place + count / tail
+    return -place * place / 2 - math.log(2 * math.pi) / 2 - math.log(tail)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianCurve(Curve):
+    """The exact curve of Gaussian noise with ``mu = sensitivity / sigma`` (D3); the lattice costs a little a release.
+
+    ``delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)``.
+
+    Examples
+    --------
+    >>> round(GaussianCurve(1 / 3.7306).delta(1.0), 8)
+    1e-05
+    """
+
+    mu: float
+    releases: int = 1
+    error: float = ERROR
+
+    def delta(self, epsilon: float) -> float:
+        """Return the exact delta, rounded up by what the evaluation can be wrong."""
+        require_epsilon(epsilon)
+        first = log_normal(self.mu / 2 - epsilon / self.mu)
+        second = epsilon + log_normal(-self.mu / 2 - epsilon / self.mu)
+        # Logarithms are good to a few units in the last place, and so is the sum; exponents magnify absolute errors.
+        error = self.error * (10 + abs(first) + 2 * epsilon + abs(second - epsilon))
+        exact = max(0.0, math.exp(first) * (1 + error) - math.exp(second) * (1 - error))
+        return min(1.0, exact + self.releases * LATTICE_DELTA)
+
+
+@dataclass(frozen=True, slots=True)
+class SumCurve(Curve):
+    """``delta(epsilon) = sum of factor * curve.delta(epsilon - price)``: corners, averages, what follows a spend.
+
+    Below a price nothing is claimed. `added` is a delta on top.
+
+    Examples
+    --------
+    >>> SumCurve(((1.0, PureCurve(0.75), 0.2),)).delta(1.0), SumCurve(((1.0, PureCurve(0.75), 0.2),)).delta(0.1)
+    (0.0, 1.0)
+    """
+
+    parts: tuple[tuple[float, Curve, float], ...]
+    added: float = 0.0
+
+    def delta(self, epsilon: float) -> float:
+        """Return the sum, rounded up; 1 where a price exceeds epsilon."""
+        require_epsilon(epsilon)
+        if any(epsilon < price for _, _, price in self.parts):
+            return 1.0
+        total = math.fsum(factor * curve.delta(_left(epsilon, price)) for factor, curve, price in self.parts)
+        return min(1.0, total * (1 if len(self.parts) == 1 else 1 + 1e-14) + self.added)
+
+
+def _left(epsilon: float, price: float) -> float:
+    """Return what a price leaves of epsilon, rounded down."""
+    return epsilon if price == 0 else math.nextafter(epsilon - price, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LargestCurve(Curve):
+    """The largest of several curves, and of a delta: disjoint rows, whichever part a row belongs to (N3)."""
+
+    parts: tuple[Curve, ...]
+    floor: float = 0.0
+
+    def delta(self, epsilon: float) -> float:
+        """Return the largest delta."""
+        return max(self.floor, *(part.delta(epsilon) for part in self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class PointCurve(Curve):
+    """All that is known of a composition by adding up: delta from the budget's epsilon on, nothing before."""
+
+    budget: Budget
+
+    def delta(self, epsilon: float) -> float:
+        """Return the budget's delta from its epsilon on, and 1 below."""
+        require_epsilon(epsilon)
+        return self.budget.delta if epsilon >= self.budget.epsilon else 1.0
+
+
+def add_up(shares: tuple[Budget, ...], budget: Budget) -> bool:
+    """Return whether shares add up to no more than a budget, in exact arithmetic.
+
+    Examples
+    --------
+    >>> add_up((Budget(0.5), Budget(0.5)), Budget(1.0)), add_up((Budget(0.1), Budget(0.2)), Budget(0.3))
+    (True, False)
+    """
+    epsilon = sum((Fraction(share.epsilon) for share in shares), Fraction(0))
+    delta = sum((Fraction(share.delta) for share in shares), Fraction(0))
+    return epsilon <= Fraction(budget.epsilon) and delta <= Fraction(budget.delta)

@@ -1,0 +1,191 @@
+"""From frozen records to plain JSON values and back, driven by the records' own type annotations.
+
+A claim is written with its kind, a loss by its name, a penalty by its name and strength, infinity as a word.
+"""
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from functools import cache
+from typing import Any, Literal, TypeVar, Union
+
+from ..errors import CertificateUnreadable, EquipoiseError
+from ..vocabulary import losses, penalties
+from ..vocabulary.losses import Loss
+from ..vocabulary.penalties import Penalty
+from . import claims
+from .claims import Claim
+
+Record = TypeVar("Record")
+
+INFINITY = "infinity"
+AGAIN = "ask for the file again"
+
+
+def to_plain(value: object, keep_defaults: bool = True, released: bool = True) -> Any:
+    """Return a record as dictionaries, lists, strings and numbers.
+
+    Without defaults, a field that a later version adds changes nothing about today's records: that form is digested.
+    Without `released`, what a fit appended is left out: that form is what was planned.
+
+    Examples
+    --------
+    >>> from ..vocabulary.facts import Budget
+    >>> to_plain(Budget(1.0)), to_plain(Budget(1.0), keep_defaults=False)
+    ({'epsilon': 1.0, 'delta': 0.0}, {'epsilon': 1.0})
+    """
+    if isinstance(value, Loss):
+        return value.name
+    if isinstance(value, Penalty):
+        return {"name": value.name, "alpha": value.alpha}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        found = {"kind": value.kind, "theorem": value.theorem} if isinstance(value, Claim) else {}
+        return found | {
+            field.name: to_plain(getattr(value, field.name), keep_defaults, released)
+            for field in dataclasses.fields(value)
+            if (keep_defaults or getattr(value, field.name) != field.default) and (released or field.name != "released")
+        }
+    if isinstance(value, tuple):
+        return [to_plain(entry, keep_defaults, released) for entry in value]
+    # JSON has no infinity; the limit of an absent one needs it.
+    return INFINITY if value == math.inf else value
+
+
+def canonical(value: object, released: bool = True) -> str:
+    """Return the text of a record that is digested: sorted keys, no spaces, no defaults."""
+    plain = to_plain(value, keep_defaults=False, released=released)
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def parse(text: str) -> Any:
+    """Return the values of a JSON text; a key twice, NaN and numbers beyond doubles are refused like broken text.
+
+    Examples
+    --------
+    >>> parse('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    equipoise.errors.CertificateUnreadable: asked: a certificate in JSON; found: text that does not parse (the key 'a' \
+twice); to do: ask for the file again
+    """
+    try:
+        return json.loads(text, parse_constant=_refused, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
+    except (ValueError, RecursionError, TypeError) as error:
+        found = f"text that does not parse ({str(error) or type(error).__name__:.120})"
+        raise CertificateUnreadable("a certificate in JSON", found, AGAIN) from None
+
+
+def _refused(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    return float(text) if math.isfinite(float(text)) else _refused("a number beyond doubles")
+
+
+def _whole(text: str) -> int:
+    return int(text) if len(text) < 300 else int(_refused("a number beyond doubles"))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r:.80} twice")
+        found[key] = value
+    return found
+
+
+@cache
+def _hints(record_type: type) -> dict[str, Any]:
+    return typing.get_type_hints(record_type)
+
+
+def build(record_type: type[Record], value: object, path: str) -> Record:
+    """Return the record that a plain value stands for; unknown, missing and mistyped fields are named.
+
+    A field with a default may be missing: certificates outlive the version that wrote them.
+
+    Examples
+    --------
+    >>> from ..vocabulary.facts import Budget
+    >>> build(Budget, {"epsilon": 1.0, "delta": 0.0}, "budget")
+    Budget(epsilon=1.0, delta=0.0)
+    """
+    fields = dataclasses.fields(record_type)  # type: ignore[arg-type]
+    known = {field.name for field in fields}
+    required = {field.name for field in fields if field.default is dataclasses.MISSING}
+    keys = set(value) if isinstance(value, dict) else set()
+    if not isinstance(value, dict) or not required <= keys <= known:
+        found = f"missing {sorted(required - keys)}, unknown {sorted(keys - known)}" if keys else type(value).__name__
+        raise CertificateUnreadable(f"{path} with fields {sorted(known)}", f"{found:.300}", AGAIN)
+    hints = _hints(record_type)
+    return _made(record_type, path, {name: read(hints[name], value[name], f"{path}.{name}") for name in value})
+
+
+def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:
+    try:
+        return make(**arguments)
+    except (EquipoiseError, ArithmeticError, ValueError, TypeError) as error:
+        raise CertificateUnreadable(f"a valid {path}", f"{error:.300}", AGAIN) from None
+
+
+def read(annotation: Any, value: object, path: str) -> Any:
+    """Return the value that a plain one stands for, by its annotation."""
+    origin, choices = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _read_union(choices, value, path)
+    if origin is Literal and any(type(value) is type(choice) and value == choice for choice in choices):
+        return value
+    if origin is tuple and isinstance(value, list):
+        each = [choices[0]] * len(value) if choices[1:] == (Ellipsis,) else choices
+        if len(each) == len(value):
+            pairs = enumerate(zip(each, value, strict=True))
+            return tuple(read(choice, entry, f"{path}[{index}]") for index, (choice, entry) in pairs)
+    if annotation is Claim:
+        return _read_claim(value, path)
+    if annotation is Loss:
+        return _made(losses.named, path, {"name": read(str, value, path)})
+    if annotation is Penalty and isinstance(value, dict) and value.keys() == {"name", "alpha"}:
+        arguments = {"name": read(str, value["name"], path), "alpha": read(float, value["alpha"], path)}
+        return _made(penalties.named, path, arguments)
+    if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
+        return build(annotation, value, path)
+    if annotation is float and value == INFINITY:
+        return math.inf
+    if annotation is float and type(value) in (int, float):
+        return float(typing.cast(float, value))
+    if isinstance(annotation, type) and origin is None and type(value) is annotation:
+        return value
+    raise CertificateUnreadable(
+        f"{path} of type {getattr(annotation, '__name__', annotation)}", f"{value!r:.80}", AGAIN
+    )
+
+
+def _read_claim(value: object, path: str) -> Claim:
+    known = claims.members()
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in known:
+        asked, found = f"{path} of a kind among {', '.join(sorted(known))}", f"kind {kind!r:.80}, unknown here"
+        raise CertificateUnreadable(asked, found, "check it with the version that made it, or a newer one")
+    own = {field.name for field in dataclasses.fields(known[kind])}
+    stated = {name: entry for name, entry in value.items() if name in own or name not in ("kind", "theorem")}
+    claim = build(known[kind], stated, path)
+    if value.get("theorem") != claim.theorem:
+        found = f"theorem {value.get('theorem')!r:.80}"
+        raise CertificateUnreadable(f"{path} of kind {kind} by {claim.theorem!r}", found, AGAIN)
+    return claim
+
+
+def _read_union(choices: tuple[Any, ...], value: object, path: str) -> Any:
+    # The exact type first, so that a label 1 does not become 1.0.
+    for choice in choices:
+        if isinstance(choice, type) and type(value) is choice:
+            return value
+    for choice in choices:
+        try:
+            return read(choice, value, path)
+        except CertificateUnreadable:
+            continue
+    raise CertificateUnreadable(f"{path} of a known type", f"{value!r:.80}", AGAIN)

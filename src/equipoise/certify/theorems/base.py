@@ -1,0 +1,60 @@
+"""What every theorem says about itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from ...vocabulary.facts import Adjacency, Bound, Chance, Hypothesis, Setting
+
+# More rows or weights than these, and rounding may add up to more than it was priced at (M4).
+MOST_ROWS = 10**15
+MOST_WEIGHTS = 4 * 10**6
+
+# Every bound is stated with this much on top, for the rounding of its own arithmetic and of the row clipping (M4).
+ROUNDING_MARGIN = 1e-9
+
+
+class Theorem(ABC):
+    """A bound on how far the weights move when one row is replaced, with the hypotheses under which it holds.
+
+    The statement is proved in ``docs/proofs/<id>.md``; a test requires the page. Members speak of the exact minimiser,
+    which `approximate.py` carries to what a solver returns, or of a descent over the reals, which `descent.py` carries
+    to what a computer finds.
+    """
+
+    # "minimiser", "descent", or the name of another method.
+    about: ClassVar[str] = "minimiser"
+
+    id: ClassVar[str]
+    # Only the papers' own mistakes, which are kept for comparison in `planning`, say False.
+    certifies: ClassVar[bool] = True
+
+    @abstractmethod
+    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+        """Yield every condition but that one row is replaced, met or not, each with its remedy."""
+
+    @abstractmethod
+    def sensitivity(self, setting: Setting) -> float:
+        """Return the bound; called only when every hypothesis holds."""
+
+    def law(self, setting: Setting) -> tuple[Chance, ...]:
+        """Return how likely each distance is where secret coins decide, in rising order; nothing where none do."""
+        return ()
+
+    def bound(self, setting: Setting) -> Bound:
+        """Return the answer for one setting: a value when every hypothesis holds, the missing ones otherwise."""
+        hypotheses = (replaced(setting), *self.hypotheses(setting))
+        if not all(hypothesis.holds for hypothesis in hypotheses):
+            return Bound(self.id, self.certifies, None, hypotheses)
+        return Bound(self.id, self.certifies, self.sensitivity(setting), hypotheses, self.law(setting))
+
+
+def replaced(setting: Setting) -> Hypothesis:
+    """Return the condition that neighbours are what this house calls neighbours."""
+    claim = "neighbouring datasets differ by replacing one row, and n is public"
+    return Hypothesis(claim, setting.adjacency is Adjacency.REPLACE_ONE, "declare n and use replace-one adjacency")
+
+
+def bearable(setting: Setting) -> bool:
+    """Return whether rows and weights are of a number that double precision can bear (M4)."""
+    return setting.n_samples <= MOST_ROWS and setting.dimension <= MOST_WEIGHTS

@@ -1,0 +1,232 @@
+"""E2, E3, E4: the privacy of ``argmin F(w) + <b, w>/n`` over a ball, b drawn from a law, for one row replaced.
+
+A setting's constants are suprema over that ball. Members speak of the exact minimiser; E4 carries them to what a solver
+returns: it ends within ``tau / alpha`` of the perturbed minimiser, for every dataset and every draw of the noise, and
+releases it with a little more noise on top, for ``2 tau / alpha`` at a small share of epsilon (docs/proofs/E4.md).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ...vocabulary.constants import constants, rounding_floor
+from ...vocabulary.facts import Constants, Hypothesis, Problem, Recipe, Setting
+from ..curves import LATTICE_DELTA, Curve, PureCurve, SumCurve, log_normal
+from ..laws import Law
+from .approximate import double_precision
+from .base import ROUNDING_MARGIN, replaced
+
+SUFFIX = "+E4"
+
+# What a sum of a few terms may be wrong by; whoever plans takes more, so that what follows here follows everywhere.
+LAST_DIGITS = 1 + 4e-15
+
+# Tilts beyond this multiple of what loss and ridge can answer are left to a fixed point on the sphere (E4, zone 2).
+STEEP = 2.0**4
+
+
+class Perturbation(ABC):
+    """A theorem on objective perturbation; its proof is in ``docs/proofs/<id>.md``."""
+
+    id: ClassVar[str]
+
+    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+        """Yield every condition, met or not, each with its remedy."""
+        facts, problem = setting.constants, setting.problem
+        yield replaced(setting)
+        claim = "the penalty is a ridge, so that noise and minimiser determine each other (E2)"
+        remedy = "use an L2 penalty with alpha > 0"
+        yield Hypothesis(claim, problem.penalty.id == "l2" and facts.strong_convexity > 0, remedy)
+        claim = "the loss is convex and its slope has a bounded derivative (E2)"
+        remedy = "use a smooth loss: logistic, multinomial, smooth-hinge, huber, squared"
+        yield Hypothesis(claim, math.isfinite(facts.smoothness), remedy)
+        claim = "the slope is bounded where the weights may lie"
+        remedy = "use a Lipschitz loss, or a radius in the domain"
+        yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
+        claim = "the noise has the same log-concave law in every direction (E3a)"
+        yield Hypothesis(claim, law.rotation_invariant, "use spherical-laplace or gaussian noise")
+
+    @abstractmethod
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the privacy curve of the exact minimiser; called only when every hypothesis holds."""
+
+
+def in_ball(problem: Problem, radius: float, tolerance: float, n_samples: int, n_features: int) -> Setting:
+    """Return the setting over a public ball; clipped rows may be longer than B by their rounding (M4)."""
+    exact, margin = constants(problem, radius), 1 + ROUNDING_MARGIN
+    facts = replace(exact, row_norm=exact.row_norm * margin, gradient_diameter=exact.gradient_diameter * margin)
+    return Setting(problem, Recipe(tolerance), n_samples, n_features, facts)
+
+
+def row_share(setting: Setting) -> float:
+    """Return ``B^2 / (n alpha)``, how much one row's direction weighs against the ridge."""
+    return setting.constants.row_norm**2 / (setting.n_samples * setting.constants.strong_convexity)
+
+
+def determinant_price(setting: Setting) -> float:
+    """Return what the change of one row's curvature adds to epsilon (E2), rounded up."""
+    return setting.problem.loss.determinant_price(row_share(setting)) * (1 + 1e-12)
+
+
+class PureTilt(Perturbation):
+    """``epsilon = Gam / scale + price``, where the price of the determinant is ``ln(1 + c / (n alpha))`` (E2).
+
+    For K classes the price is ``(K - 1) ln(1 + B^2 / (K n alpha))``.
+    """
+
+    id: ClassVar[str] = "E2"
+
+    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+        """Yield the common conditions, and that the noise is spherical Laplace."""
+        yield from super().hypotheses(setting, law)
+        claim, spherical = "the noise has density exp(-||b|| / s)", law.id == "spherical-laplace"
+        yield Hypothesis(claim, spherical, "use spherical-laplace noise")
+
+    def level(self, setting: Setting, scale: float) -> float:
+        """Return the epsilon of this scale, rounded up."""
+        return (setting.constants.gradient_diameter / scale + determinant_price(setting)) * LAST_DIGITS
+
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the pure curve."""
+        return PureCurve(self.level(setting, scale))
+
+
+class FreeDeterminant(PureTilt):
+    """``epsilon = max over p in [0, 1] of (B / scale)(1 + p) + ln(1 + k p (1 - p))``, ``k = B^2 / (n alpha)`` (E2a).
+
+    For the logistic loss a row that pulls with force p is curved by p (1 - p): one that pulls with all its force is
+    far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free.
+    """
+
+    id: ClassVar[str] = "E2a"
+
+    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+        """Yield those of E2, and that the loss is the plain logistic one."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E2")
+
+    def level(self, setting: Setting, scale: float) -> float:
+        """Return the maximum, found where its slope changes sign: the function is concave in p."""
+        half, share = setting.constants.row_norm / scale, row_share(setting)
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            rising = half + share * (1 - 2 * middle) / (1 + share * middle * (1 - middle)) > 0
+            low, high = (middle, high) if rising else (low, middle)
+        # Each term at its largest between the ends of the bracket, which is 2^-60 wide.
+        price = math.log1p(share * max(low * (1 - low), high * (1 - high)))
+        return (half * (1 + high) + price) * LAST_DIGITS
+
+
+class Corners(Perturbation):
+    """``delta(epsilon) = sum over corners of delta_noise(epsilon - price; length)`` (E3a).
+
+    The log ratio of the noise's densities is convex in the shift, and the shift runs in the hull of fixed corners, so
+    it is at most what one of the corners gives.
+    """
+
+    id: ClassVar[str] = "E3a"
+
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the sum over the corners that the loss names."""
+        facts, price = setting.constants, determinant_price(setting)
+        corners = setting.problem.loss.shift_vertices(facts.row_norm, facts.radius, facts.label_bound)
+        return _sum(setting, law, scale, tuple((count, length, price) for count, length in corners))
+
+
+class LogisticCorners(Perturbation):
+    """``delta(epsilon; 2B) + delta(epsilon; B) + delta(epsilon - k; B)``, ``k = B^2/(n alpha)``, logistic loss (E3b).
+
+    The determinant's price falls only where one row's pull is gone.
+    """
+
+    id: ClassVar[str] = "E3b"
+
+    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+        """Yield the common conditions, and that the loss is the plain logistic one."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E3a")
+
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the sum of three."""
+        norm, price = setting.constants.row_norm, row_share(setting) * (1 + 1e-12)
+        return _sum(setting, law, scale, ((1, 2 * norm, 0.0), (1, norm, 0.0), (1, norm, price)))
+
+
+def _sum(setting: Setting, law: Law, scale: float, corners: tuple[tuple[int, float, float], ...]) -> SumCurve:
+    # A corner of length 0 changes nothing about the noise.
+    return SumCurve(
+        tuple(
+            (count, law.curve(length, setting.dimension, scale), price)
+            for count, length, price in corners
+            if length > 0
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TailCurve(Curve):
+    """``delta(epsilon) = sqrt(2 pi) mu e^e Phi(-e/mu - mu/2)``, ``e = epsilon - price >= mu^2 / 2``; 1 below that."""
+
+    mu: float
+    price: float
+
+    def delta(self, epsilon: float) -> float:
+        """Return the bound, rounded up."""
+        rest = epsilon - self.price
+        if rest < self.mu**2 / 2:
+            return 1.0
+        exponent = rest + log_normal(-rest / self.mu - self.mu / 2)
+        error = 1e-15 * (20 + 2 * rest + abs(exponent))
+        return min(1.0, math.sqrt(2 * math.pi) * self.mu * math.exp(exponent) * (1 + error) + LATTICE_DELTA)
+
+
+class GaussianShift(Perturbation):
+    """``delta = sqrt(2 pi) mu e^e Phi(-e/mu - mu/2)`` with ``mu = Gam / sigma`` and ``e = epsilon - price`` (E3c)."""
+
+    id: ClassVar[str] = "E3c"
+
+    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+        """Yield the common conditions, that the noise is Gaussian and that a row has one prediction."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis("the noise is Gaussian", law.id == "gaussian", "use gaussian noise")
+        yield Hypothesis("a row has one prediction", setting.problem.loss.outputs == 1, "use E3a for several classes")
+
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the tail bound."""
+        return TailCurve(setting.constants.gradient_diameter / scale, determinant_price(setting))
+
+
+def answer(facts: Constants) -> float:
+    """Return ``rho + (beta + alpha) R``, a bound on the gradient anywhere in the ball."""
+    return facts.lipschitz + (facts.smoothness + facts.strong_convexity) * facts.radius
+
+
+def smallest_tolerance(setting: Setting, scale: float) -> float:
+    """Return 20 times what rounding can hide: of the gradient, of the tilt in the sum, of the drawn noise (E4).
+
+    With K classes the tilt is also mapped from the free coordinates, which rounds 2 K + 9 times as much.
+    """
+    facts, outputs = setting.constants, setting.problem.loss.outputs
+    tilted = (1 if outputs == 1 else 2 * outputs + 9) * 2.0**-48 * answer(facts)
+    drawn = math.sqrt(setting.dimension) * 2.0**-40 * scale / setting.n_samples
+    return 20 * (rounding_floor(facts, setting.n_samples, setting.dimension) + tilted + drawn)
+
+
+def finishing_sensitivity(setting: Setting) -> float:
+    """Return ``2 tau / alpha``: how far apart the solver's errors on neighbouring datasets can be."""
+    return 2 * setting.recipe.tolerance / setting.constants.strong_convexity * (1 + ROUNDING_MARGIN)
+
+
+def finishing(setting: Setting, scale: float) -> Iterator[Hypothesis]:
+    """Yield the conditions of E4, for a tilt of this scale."""
+    inside = math.isfinite(setting.constants.radius)
+    yield Hypothesis("the weights are kept in a public ball (E4)", inside, "declare a weight radius")
+    yield Hypothesis(
+        "tau is large enough to be proved in double precision for every draw (E4)",
+        setting.recipe.tolerance >= smallest_tolerance(setting, scale) * (1 - ROUNDING_MARGIN),
+        "raise the tolerance",
+    )
+    yield from double_precision(setting)
