@@ -4,9 +4,9 @@ import functools
 import sys
 
 from ...vocabulary.discovery import discover
-from .base import Claim, Noise, Trained
+from .base import LARGEST_SCALE, SMALLEST_SCALE, Claim, Moved, Noise, Trained
 
-__all__ = ["Claim", "Noise", "Trained", "members"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "Claim", "Moved", "Noise", "Trained", "members"]
 
 
 @functools.cache

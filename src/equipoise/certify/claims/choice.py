@@ -14,8 +14,17 @@ from .compositions import Composition
 LEVELS = 2**20
 MOST_VALIDATION_ROWS = 2**33
 
+GRID = "the candidates, the split and the score bound are taken to have been chosen without a look at the rows"
+
 # What the law of the drawn number of runs may differ from its formula costs far less epsilon than this.
 DRAW_EPSILON = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How rows score a candidate: losses are cut at this bound, on which no inequality depends."""
+
+    bound: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,12 @@ class Choice(Claim):
 
     candidates: int
     scale: float
+    procedure: Scoring
     released: int | None = None
+
+    def caveats(self) -> Iterator[str]:
+        """Yield that the grid is public."""
+        yield GRID
 
     def curve(self) -> Curve:
         """Return the pure curve: twice the largest change over the scale."""
@@ -101,6 +115,7 @@ class Stopping(Composition):
     shape: Literal[0, 1]
     gamma: float
     scale: float
+    procedure: Scoring
     mu: float = 0.0
     order: float = 0.0
     released: int | None = None
@@ -119,6 +134,10 @@ class Stopping(Composition):
     def law(self) -> str:
         """The law of the noise on scores."""
         return "laplace" if self.budget.delta == 0 else "gaussian"
+
+    def caveats(self) -> Iterator[str]:
+        """Yield that the grid is public."""
+        yield GRID
 
     def curve(self) -> Curve:
         """Return ``2 + shape`` times a pure run, or the curve by divergences."""

@@ -102,6 +102,10 @@ class Simplex(Claim):
         """What the noisy count must exceed."""
         return self.ones + self.noisy.margin
 
+    def caveats(self) -> Iterator[str]:
+        """Yield where the coins come from."""
+        yield "the coins come from a cryptographic stream; the noise of the test is sampled exactly by OpenDP"
+
     def curve(self) -> Curve:
         """Return the curve of the coins, after the test."""
         return self.noisy.after_test(CountCurve(self.n_features, self.ones))
