@@ -23,6 +23,7 @@ from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.proof.private_bounds import CANDIDATES, LEVELS, ReleasedBounds, ordered
 from equipoise.release.base import Carrier, Task, Training
 from equipoise.release.dropout import in_force, release_curvature
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Label, Problem
@@ -222,7 +223,7 @@ def _carried_out(
             released = release_curvature(task)
             certificate, task = certificate.with_curvature(released), in_force(task, released)
         carried = carriers()[argument.route].carry_out(task)
-    weights = problem.loss.full(carried)
+    weights = arrays_of(problem.loss).full(carried)
     spread = weights if columns is None else np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
     return spread, certificate
 

@@ -1,7 +1,7 @@
 """Dropout: release the data's curvature, solve the dropout objective, add the noise that the curvature leaves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from equipoise.learn.rows import RowSource
 from equipoise.proof.dropout import CurvatureRule, ReleasedCurvature, refused
 from equipoise.proof.mechanisms import named
 from equipoise.release.base import Array, Carrier, Task
+from equipoise.solve.column_ridge import ColumnRidge
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.penalties.l2 import L2
 
@@ -36,7 +37,7 @@ class DroppingOut(Carrier):
             return np.zeros((1, task.rows.dimension))
         if rule.masks == 0:
             added = _squares(task.rows, problem.intercept) * (2 * (1 - rule.keep) / rule.keep)
-            objective = Objective(problem.loss, ColumnRidge(argument.alpha, added), task.rows, task.targets)
+            objective = Objective(problem.loss, ColumnRidge(L2(argument.alpha), added), task.rows, task.targets)
         else:
             rows = MaskedRows(task.rows, problem.intercept > 0, rule.keep, rule.masks, task.public_seed)
             objective = Objective(problem.loss, problem.penalty, rows, rows.repeated(task.targets))
@@ -104,30 +105,6 @@ def _squares(rows: RowSource, intercept: float) -> Array:
 def _own(block: Array) -> Array:
     own: Array = np.einsum("ij,ij->j", block, block)
     return own
-
-
-@dataclass(frozen=True)
-class ColumnRidge(L2):
-    """A ridge and, for every column, what dropout adds: ``alpha/2 ||w||^2 + (1/2) sum_j added_j w_j^2`` (G1).
-
-    The added part depends on rows. It is part of the loss as theorems see it, and stands here because solvers meet it
-    as they meet a penalty.
-    """
-
-    added: Array
-
-    def value(self, weights: Array) -> float:
-        """Return both parts."""
-        return super().value(weights) + float(self.added @ weights**2) / 2
-
-    def gradient(self, weights: Array) -> Array:
-        """Return ``(alpha + added) w``."""
-        return super().gradient(weights) + self.added * weights
-
-    def add_curvature(self, hessian: Array) -> None:
-        """Add both to the diagonal."""
-        super().add_curvature(hessian)
-        hessian.flat[:: len(hessian) + 1] += self.added
 
 
 class MaskedRows(RowSource):

@@ -17,14 +17,14 @@ class Descending(Carrier):
     def carry_out(cls, task: Task) -> Array:
         """Descend on noisy gradients."""
         problem, argument, procedure = task.problem, task.argument, task.argument.procedure
-        loss, law = problem.loss, named(argument.mechanism)
-        objective = Objective(loss, problem.penalty, task.rows, task.targets)
-        shape = loss.free_outputs, task.rows.dimension
+        law = named(argument.mechanism)
+        objective = Objective(problem.loss, problem.penalty, task.rows, task.targets)
+        arrays, shape = objective.loss_arrays, (problem.loss.free_outputs, task.rows.dimension)
 
         def noisy(weights: Array) -> Array:
             batch = task.source.subset(task.rows.n_samples, procedure.batch) if procedure.batch else None
-            gradient = objective.clipped_gradient(loss.full(weights), procedure.clip or 0.0, batch)
-            free = loss.free(gradient).ravel()
+            gradient = objective.clipped_gradient(arrays.full(weights), procedure.clip or 0.0, batch)
+            free = arrays.free(gradient).ravel()
             return law.release(free, argument.noise_scale, task.source).reshape(shape)
 
         return descend(

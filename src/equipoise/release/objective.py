@@ -11,6 +11,7 @@ from equipoise.proof.mechanisms import named
 from equipoise.proof.perturbations.approximate import steep
 from equipoise.proof.routes.objective import FINISHING_LAW
 from equipoise.release.base import Array, Carrier, Task
+from equipoise.solve.losses import arrays_of
 
 # After this many rounds the fixed point of a steep tilt is known to the last digits (E4, zone 2).
 ROUNDS = 16
@@ -25,17 +26,17 @@ class Tilted(Carrier):
     def carry_out(cls, task: Task) -> Array:
         """Draw, minimise, finish."""
         problem, argument, facts = task.problem, task.argument, task.argument.constants
-        loss, outputs = problem.loss, problem.loss.outputs
+        loss, arrays = problem.loss, arrays_of(problem.loss)
         drawn = named(argument.mechanism).release(np.zeros(argument.dimension), argument.noise_scale, task.source)
         # The noise lives in the free coordinates; its tilt of all weights is an isometry away.
-        tilt = loss.full(drawn.reshape(loss.free_outputs, -1)).ravel() / task.rows.n_samples
+        tilt = arrays.full(drawn.reshape(loss.free_outputs, -1)).ravel() / task.rows.n_samples
         objective = Objective(loss, problem.penalty, task.rows, task.targets, tilt=tilt)
         if float(np.linalg.norm(tilt)) > steep(facts):
             weights = on_the_sphere(objective, facts.radius)
         else:
             target = replace(task.target, radius=facts.radius, start_distance=facts.radius)
             weights = solvers.suited(objective).solve(objective, target)
-        free = loss.free(weights.reshape(outputs, -1))
+        free = arrays.free(weights.reshape(loss.outputs, -1))
         finisher = named(FINISHING_LAW)
         noisy = finisher.release(free.ravel(), argument.procedure.finishing_scale, task.source)
         return noisy.reshape(free.shape)

@@ -23,7 +23,7 @@ class Output(Carrier):
         objective = Objective(problem.loss, problem.penalty, task.rows, task.targets, start)
         weights = solvers.suited(objective).solve(objective, task.target)
         # One weight vector of K follows from the others.
-        free = problem.loss.free(weights.reshape(problem.loss.outputs, -1))
+        free = objective.loss_arrays.free(weights.reshape(problem.loss.outputs, -1))
         noisy = named(argument.mechanism).release(free.ravel(), argument.noise_scale, task.source)
         return noisy.reshape(free.shape)
 
