@@ -14,6 +14,7 @@ from equipoise.learn import solvers
 from equipoise.learn.problem import Objective
 from equipoise.learn.rows import Rows
 from equipoise.learn.solvers.base import Target
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, public_tolerance
 from equipoise.vocabulary.facts import Domain, Problem
@@ -33,20 +34,21 @@ def targets_of(loss: Loss) -> tuple[float, ...]:
 @pytest.mark.parametrize("cap", CAPS)
 @pytest.mark.parametrize("base", BASES)
 def test_the_slope_of_a_clipped_loss_is_the_clipped_slope(base, cap):
-    plain = losses.named(base)
-    clipped = plain.clipped(cap)
-    for target in targets_of(plain):
+    plain_loss = losses.named(base)
+    clipped_loss = plain_loss.clipped(cap)
+    plain, clipped = arrays_of(plain_loss), arrays_of(clipped_loss)
+    for target in targets_of(plain_loss):
         y = np.full_like(GRID, target)
         slopes = clipped.slope(GRID, y)
         np.testing.assert_allclose(slopes, np.clip(plain.slope(GRID, y), -cap, cap), rtol=1e-14, atol=1e-300)
-        assert (np.abs(slopes) <= min(cap, plain.slope_bound(math.inf, 2.0))).all()
+        assert (np.abs(slopes) <= min(cap, plain_loss.slope_bound(math.inf, 2.0))).all()
         # Nowhere does it fall, so that the loss is convex; and it is curved as the loss is, or not at all.
         assert (np.diff(slopes[:1601]) >= -1e-15).all()
         curvatures = clipped.curvature(GRID, y)
         unclipped = np.abs(plain.slope(GRID, y)) < cap * (1 - 1e-12)
         np.testing.assert_allclose(curvatures[unclipped], plain.curvature(GRID, y)[unclipped], rtol=1e-14)
         assert (curvatures[np.abs(plain.slope(GRID, y)) > cap * (1 + 1e-12)] == 0).all()
-        assert curvatures.max() <= clipped.curvature_bound() * (1 + 1e-14)
+        assert curvatures.max() <= clipped_loss.curvature_bound() * (1 + 1e-14)
 
 
 @pytest.mark.parametrize("cap", CAPS)
@@ -56,22 +58,21 @@ def test_the_value_of_a_clipped_loss_is_the_integral_of_its_slope(base, cap):
     clipped = plain.clipped(cap)
     nodes, weights = np.polynomial.legendre.leggauss(40)
     for target in targets_of(plain):
-        y = np.array([target])
         # Where the loss is least, its clipped form agrees with it.
         start = target if plain.task == "regression" else 60.0 * target
-        assert clipped.value(np.array([start]), y) == pytest.approx(plain.value(np.array([start]), y), abs=1e-15)
+        assert clipped.value(start, target) == pytest.approx(plain.value(start, target), abs=1e-15)
         for end in (-6.0, -1.0, 0.0, 0.4, 2.0, 7.0):
             total = 0.0
             # Pieces so short that a corner inside one hardly matters.
             ends = np.linspace(start, end, 401)
             for low, high in itertools.pairwise(ends):
                 points = (low + high) / 2 + (high - low) / 2 * nodes
-                slopes = clipped.slope(points, np.full_like(points, target))
+                slopes = arrays_of(clipped).slope(points, np.full_like(points, target))
                 total += float(weights @ slopes) * (high - low) / 2
-            found = float(clipped.value(np.array([end]), y)[0] - clipped.value(np.array([start]), y)[0])
+            found = clipped.value(end, target) - clipped.value(start, target)
             assert found == pytest.approx(total, rel=1e-5, abs=1e-5)
             # Below the loss, and never by more than the part of the slope that was cut off.
-            assert clipped.value(np.array([end]), y) <= plain.value(np.array([end]), y) + 1e-14
+            assert clipped.value(end, target) <= plain.value(end, target) + 1e-14
 
 
 def test_clipping_twice_clips_at_the_smaller_cap_and_a_name_is_read_back():
@@ -195,7 +196,7 @@ def example(loss: Loss, generator: np.random.Generator) -> tuple[Array, Array]:
 def slope_at(loss: Loss, weights: Array, row: Array, target: Array) -> Array:
     """Return the slope, one number an output."""
     scores = (weights @ row)[None, :] if loss.outputs > 1 else weights[0] @ row[:, None]
-    return np.ravel(loss.slope(scores, target))
+    return np.ravel(arrays_of(loss).slope(scores, target))
 
 
 def corners_of(loss: Loss, first: tuple[Array, Array], second: tuple[Array, Array]) -> list[Array]:
@@ -275,6 +276,7 @@ def test_the_longest_corner_is_the_end_of_some_pair(name):
 def test_the_determinant_price_bounds_the_log_determinant_and_is_reached(name, share):
     """``A >= n alpha``, and one row adds its curvature: the determinant grows by at most the price's exponential."""
     loss = losses.named(name)
+    arrays = arrays_of(loss)
     price, columns, floor = loss.determinant_price(share), 3, 0.7
     row_norm = math.sqrt(share * floor)
     generator = np.random.default_rng(1)
@@ -289,15 +291,15 @@ def test_the_determinant_price_bounds_the_log_determinant_and_is_reached(name, s
             scores = np.exp(generator.uniform(-4, 1)) * generator.normal(size=loss.outputs) * (trial % 8 != 0)
             columnwise = np.stack(
                 [
-                    loss.curvature_product(scores[None, :], np.zeros(1), unit[None, :])[0]
+                    arrays.curvature_product(scores[None, :], np.zeros(1), unit[None, :])[0]
                     for unit in np.eye(loss.outputs)
                 ]
             )
-            curved = loss.free(loss.free(columnwise).T)
+            curved = arrays.free(arrays.free(columnwise).T)
         else:
             points = np.append(generator.normal(size=8) * 2, [0.0, 1.0, -1.0])
             targets = np.where(points >= 0, 1.0, -1.0)
-            curved = np.array([[float(loss.curvature(points, targets).max())]])
+            curved = np.array([[float(arrays.curvature(points, targets).max())]])
         added = np.kron(curved, np.outer(row, row))
         ratio = np.linalg.slogdet(matrix + added)[1] - np.linalg.slogdet(matrix)[1]
         assert ratio <= price * (1 + 1e-9) + 1e-13
@@ -309,7 +311,7 @@ def test_the_determinant_price_bounds_the_log_determinant_and_is_reached(name, s
 def test_a_loss_clipped_below_one_half_is_curved_less(name):
     loss = losses.named(name)
     points = np.linspace(-9, 9, 20_001)
-    largest = float(loss.curvature(points, np.ones_like(points)).max())
+    largest = float(arrays_of(loss).curvature(points, np.ones_like(points)).max())
     assert 0.999 * loss.curvature_bound() <= largest <= loss.curvature_bound() * (1 + 1e-12)
     assert loss.curvature_bound() < 0.25
 
@@ -322,7 +324,7 @@ def test_pull_and_diameter_of_a_clipped_loss_are_never_exceeded_and_reached(name
     for reach in (0.2, 1.0, 5.0):
         points = np.linspace(-reach, reach, 4001)
         targets = (-1.0, 1.0) if loss.task == "classification" else np.linspace(-LABEL_BOUND, LABEL_BOUND, 41)
-        pulls = max(float((-points * loss.slope(points, np.full_like(points, y))).max()) for y in targets)
+        pulls = max(float((-points * arrays_of(loss).slope(points, np.full_like(points, y))).max()) for y in targets)
         claimed = loss.pull(reach, LABEL_BOUND)
         assert pulls <= claimed * (1 + 1e-12)
         assert pulls >= 0.999 * claimed
@@ -331,7 +333,7 @@ def test_pull_and_diameter_of_a_clipped_loss_are_never_exceeded_and_reached(name
         cosines = np.linspace(-1, 1, 2001)
         ends = np.array([-1.0, 1.0]) if loss.task == "classification" else np.array([-LABEL_BOUND, LABEL_BOUND])
         sizes = np.max(
-            [np.abs(loss.slope(ROW_NORM * radius * cosines, np.full_like(cosines, y))) for y in ends], axis=0
+            [np.abs(arrays_of(loss).slope(ROW_NORM * radius * cosines, np.full_like(cosines, y))) for y in ends], axis=0
         )
         found = float((2 * ROW_NORM * sizes * np.sqrt(1 - cosines**2)).max())
         claimed = loss.gradient_diameter(ROW_NORM, radius, LABEL_BOUND)

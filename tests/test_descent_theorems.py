@@ -19,6 +19,7 @@ from equipoise.learn.stochastic import Run, run_passes
 from equipoise.proof import theorems
 from equipoise.proof.theorems.descent import computed
 from equipoise.proof.theorems.random_hits import LEFT_OUT
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import masked, setting
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
@@ -560,7 +561,7 @@ def test_clipped_gradients_of_several_outputs_expand():
     assert np.linalg.norm(after[0] - after[1]) / np.linalg.norm(one - other) == pytest.approx(1.136, abs=5e-4)
     here = np.log([0.1, 0.6, 0.3])
     there = here + np.array([-0.05, 0.03, 0.02])
-    loss = losses.named("multinomial:3")
+    loss = arrays_of(losses.named("multinomial:3"))
     for step, expansion in ((1.0, 1.0039), (2.0, 1.009), (4.0, 1.025)):
         moved_to = [
             point - step * shortened(loss.slope(point[None, :], np.zeros(1))[0], 1.0) for point in (here, there)

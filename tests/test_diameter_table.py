@@ -6,13 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from equipoise.vocabulary.losses.diameter_search import (
-    SLOPE_PRODUCT,
-    diameter_between,
-    largest_distance,
-    search_table,
-    slope_in_norm,
-)
+from diameter_search import SLOPE_PRODUCT, diameter_between, largest_distance, search_table, slope_in_norm
 from equipoise.vocabulary.losses.logistic_table import DIAMETERS, NORMS, SLACK
 
 

@@ -20,6 +20,7 @@ from equipoise.learn.schema import NumberColumn, Target
 from equipoise.proof.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
 from equipoise.proof.mechanisms import members, named
 from equipoise.proof.noise import SeededSource
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 
 # The probability that a test of drawn noise fails although the formula is right, for each comparison.
@@ -289,7 +290,7 @@ def test_several_classes_carry_the_noise_of_one_fewer():
     loss, mechanism, source = losses.named("multinomial:3"), named(certificate.mechanism), SeededSource(3)
     runs, dimension, place = 4000, certificate.argument.dimension, 1.5 * noise.deviation
     drawn = [
-        loss.full(mechanism.release(np.zeros(dimension), certificate.noise_scale, source).reshape(2, -1))
+        arrays_of(loss).full(mechanism.release(np.zeros(dimension), certificate.noise_scale, source).reshape(2, -1))
         for _ in range(runs)
     ]
     beyond = (np.array(drawn) > place).sum(axis=0)

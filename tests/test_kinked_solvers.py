@@ -96,7 +96,7 @@ def test_smoothing_hands_over_to_the_dual_method(monkeypatch):
 def test_the_proof_of_nearness_is_refused_for_bad_slopes_and_far_points():
     objective, target = assemble("hinge", "ordinary", 0.1)
     weights = solvers.named("smoothing").solve(objective, target)
-    slopes = objective.loss.slope(objective.predictions(weights), objective.targets)
+    slopes = objective.loss_arrays.slope(objective.predictions(weights), objective.targets)
     assert not kinks.near(objective, target, weights + 1.0, slopes)
     assert not kinks.near(objective, target, weights, np.zeros_like(slopes))
     assert not kinks.near(objective, target, weights * 1e9, slopes)
@@ -109,12 +109,12 @@ def test_the_distance_bound_is_never_exceeded(alpha):
     for loss in DOMAINS:
         objective, target = assemble(loss, "ordinary", alpha)
         best = solvers.named("smoothing").solve(objective, target)
-        low, high = objective.loss.slope_range(objective.targets)
+        low, high = objective.loss_arrays.slope_range(objective.targets)
         for _ in range(50):
             weights = best + generator.normal(size=best.shape) * generator.choice([1e-3, 0.1, 3.0])
             slopes = low + (high - low) * generator.random(low.shape)
             p = kinks.combine(objective, slopes) + alpha * weights
-            gap = objective.loss.fenchel_gap(objective.predictions(weights), objective.targets, slopes).mean()
+            gap = objective.loss_arrays.fenchel_gap(objective.predictions(weights), objective.targets, slopes).mean()
             bound = (np.linalg.norm(p) + np.sqrt(p @ p + 4 * alpha * gap)) / (2 * alpha)
             assert np.linalg.norm(weights - best) <= bound + target.tolerance / alpha
 

@@ -12,6 +12,7 @@ from equipoise.proof import routes
 from equipoise.proof.mechanisms import named
 from equipoise.proof.noise import SeededSource
 from equipoise.proof.routes.phased import ParallelCurve
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
@@ -185,11 +186,12 @@ def test_phases_with_corners_end_within_their_tolerance(loss, run):
     codes = np.where(y == 1, 1.0, -1.0) if loss == "hinge" else y
     _, seen = run(loss, X, y, fit_intercept=False, step=30.0, epsilon=3.0)
     assert len(seen) == 7
+    arrays = arrays_of(losses.named(loss))
     for phase, places, start, found in seen:
         rows, targets = X[places, 0], codes[places]
 
         def objective(weight, rows=rows, targets=targets, phase=phase, start=start):
-            return losses.named(loss).value(rows * weight, targets).mean() + phase.alpha / 2 * (weight - start[0]) ** 2
+            return arrays.value(rows * weight, targets).mean() + phase.alpha / 2 * (weight - start[0]) ** 2
 
         reach = 1.5 / phase.alpha
         best = scipy.optimize.minimize_scalar(

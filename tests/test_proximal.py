@@ -139,8 +139,8 @@ def test_logistic_loss_agrees_with_a_long_plain_run(penalty, way):
     plain = np.zeros(DIMENSION)
     for _ in range(3000):
         gradient = (-targets / (1 + np.exp(targets * (rows @ plain)))) @ rows / len(X)
-        gradient += objective.penalty.gradient(plain)
-        plain = objective.penalty.prox(plain - gradient / smoothness, 1 / smoothness)
+        gradient += objective.penalty_arrays.gradient(plain)
+        plain = objective.penalty_arrays.prox(plain - gradient / smoothness, 1 / smoothness)
     assert np.abs(weights - plain).max() <= 1e-6
 
 

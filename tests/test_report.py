@@ -22,6 +22,7 @@ from equipoise.proof.mechanisms import named
 from equipoise.proof.noise import SeededSource
 from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.release_report import noise_of_a_weight, page_of, record_of
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget
 from sample_releases import HOSTILE, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, releases
@@ -195,7 +196,7 @@ def test_the_noise_of_a_weight_of_several_classes_is_that_of_the_free_ones():
     shape = loss.free_outputs, -1
     draws = np.array(
         [
-            loss.full(law.release(np.zeros(argument.dimension), argument.noise_scale, source).reshape(shape))
+            arrays_of(loss).full(law.release(np.zeros(argument.dimension), argument.noise_scale, source).reshape(shape))
             for _ in range(4000)
         ]
     )

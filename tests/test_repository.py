@@ -73,6 +73,15 @@ MODULES = {
     ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES
 }
 
+
+def module_of(node: ast.ImportFrom, path: Path) -> str:
+    """Return the module that an import names, where it counts from the importing file as well."""
+    if not node.level:
+        return node.module or ""
+    package = path.relative_to(ROOT / "src").parts[: -node.level]
+    return ".".join([*package, node.module] if node.module else package)
+
+
 # What the theorems that a route asks speak of; the others are asked by `eq.bounds` alone, or by other routes.
 SPOKEN_OF = {
     "sgd": {"descent"},
@@ -94,9 +103,7 @@ def read_for(route: str) -> set[Path]:
         if MODULES[name] in read:
             continue
         read.add(MODULES[name])
-        nodes = [node for node in ast.walk(ast.parse(MODULES[name].read_text())) if isinstance(node, ast.ImportFrom)]
-        named = {f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
-        left += [module for module in named | {node.module for node in nodes} if module in MODULES]
+        left += [module for module in names_imported(MODULES[name]) if module in MODULES]
         if name.removeprefix("equipoise.") in FAMILIES:
             left += [module for module in MODULES if module.startswith(f"{name}.")]
     return read
@@ -132,14 +139,14 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module or "")
+            found.add(module_of(node, path))
     return found
 
 
 def names_imported(path: Path) -> set[str]:
     """Return the modules that a file imports, and every name that it takes from one, with the module before it."""
     taken = {
-        f"{node.module}.{alias.name}"
+        f"{module_of(node, path)}.{alias.name}"
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
@@ -153,10 +160,35 @@ def test_only_scikit_learns_public_api_is_imported():
     assert not [module for module in modules if any(part.startswith("_") for part in module.split("."))]
 
 
-def test_facts_and_theorems_import_no_numpy():
-    for path in SOURCES:
-        if path.name == "facts.py" or "theorems" in path.parts:
-            assert not {module for module in imported(path) if module.split(".")[0] in {"numpy", "scipy"}}, path
+def test_theorems_import_no_numpy():
+    for path in (PROOF / "theorems").glob("*.py"):
+        assert not {module for module in imported(path) if module.split(".")[0] in {"numpy", "scipy"}}, path
+
+
+def test_the_vocabulary_needs_the_standard_library_and_ships_under_any_name():
+    for path in (ROOT / "src" / "equipoise" / "vocabulary").rglob("*.py"):
+        outside = {module for module in imported(path) if not module.startswith("equipoise.")}
+        assert {module.split(".")[0] for module in outside} <= sys.stdlib_module_names, path
+        inside = imported(path) - outside
+        assert all(module.split(".")[1] in {"vocabulary", "errors"} for module in inside), path
+        absolute = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        assert not [node.module for node in absolute if not node.level and (node.module or "").startswith("equipoise")]
+
+
+def test_every_loss_and_penalty_answers_without_numpy():
+    program = """
+import sys
+from equipoise.vocabulary import constants, facts, losses, penalties
+for name in losses.members():
+    loss = losses.named(name)
+    loss.pull(1.0, 1.0), loss.typical_slope(1.0), loss.gradient_diameter(1.0, 1.0, 1.0)
+    loss.value((0.0,) * loss.outputs if loss.outputs > 1 else 0.0, 1.0)
+    domain = facts.Domain(1.0, **({"classes": (0, 1)} if loss.task == "classification" else {"labels": (0.0, 1.0)}))
+    for penalty in set(penalties.members()) - {"none"}:
+        constants.constants(facts.Problem(loss, penalties.named(penalty, 0.1), domain))
+assert not {"numpy", "scipy", "numba"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_links_of_the_pages_lead_somewhere():

@@ -26,6 +26,7 @@ from equipoise.proof.risk import (
     stability_gain,
     total_variation,
 )
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.constants import setting
 
@@ -207,7 +208,7 @@ def test_no_prediction_exceeds_the_largest_loss(name):
             if loss.task == "classification":
                 targets = np.sign(targets)
             targets[:4] = bound, -bound, bound, -bound
-        values = loss.value(predictions, targets)
+        values = arrays_of(loss).value(predictions, targets)
         assert values.min() >= 0
         assert values.max() <= largest * (1 + 1e-12)
         assert loss.outputs > 1 or values.max() == pytest.approx(largest)
@@ -229,7 +230,7 @@ def weights_of(certificate: Certificate, X: np.ndarray, y: np.ndarray) -> np.nda
 
 
 def loss_at(certificate: Certificate, weights: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return certificate.request.problem(certificate.alpha).loss.value(X @ weights, y)
+    return arrays_of(certificate.request.problem(certificate.alpha).loss).value(X @ weights, y)
 
 
 @pytest.mark.parametrize(

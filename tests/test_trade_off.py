@@ -17,6 +17,7 @@ from equipoise.proof.certificate import Certificate
 from equipoise.proof.risk import risk, stability_gain
 from equipoise.proof.trade_off import _lengths, _unbalanced, least_training_error, trade_off
 from equipoise.report.trade_off_page import LINES, absences
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.facts import Domain, Problem
 from program import run_program as equipoise
 
@@ -124,7 +125,7 @@ def test_the_tables_of_the_lower_bound_pay_it(loss, alpha):
         path = eq.lab.solution_path(X, y, [alpha], domain=domain, loss=loss, penalty="l2")
         reference = np.linspace(0, norm, 301)
         coded = np.where(y > 0, 1.0, -1.0)
-        best = min(kind.value(X[:, 0] * weight, coded).mean() for weight in reference)
+        best = min(arrays_of(kind).value(X[:, 0] * weight, coded).mean() for weight in reference)
         worst = max(worst, path.training[0] - best)
     # The minimiser is one of the algorithms that the bound is about, and no more than ten times worse.
     assert bound <= worst <= 10 * bound
@@ -164,7 +165,9 @@ def test_the_tables_of_the_lower_bound_pay_it_for_several_classes(count, interce
         ahead = np.full(count, -1 / (count - 1))
         ahead[0] = 1.0
         ahead *= norm / np.linalg.norm(ahead)
-        best = kind.value(np.outer(np.where(np.arange(n_samples) < unbalanced, length, 0.0), ahead), y).mean()
+        best = (
+            arrays_of(kind).value(np.outer(np.where(np.arange(n_samples) < unbalanced, length, 0.0), ahead), y).mean()
+        )
         worst = max(worst, path.training[0] - best)
     # The minimiser is one of the algorithms that the bound is about; renaming classes changes nothing for it.
     assert bound <= worst <= 10 * bound
@@ -184,12 +187,12 @@ def test_tables_that_are_close_together_share_one_margin(count, seed, reach):
     apart = max(np.linalg.norm(drawn[i] - drawn[j]) for i in range(count) for j in range(i))
     drawn *= reach / apart
     kind = eq.losses.named(f"multinomial:{count}")
-    mean = kind.value(drawn, np.arange(count)).mean()
+    mean = arrays_of(kind).value(drawn, np.arange(count)).mean()
     assert mean >= np.log1p((count - 1) * np.exp(-reach / np.sqrt(2))) - 1e-12
     # Attained where every table puts its own class ahead.
     even = np.eye(count) - 1 / count
     even *= reach / np.linalg.norm(even[0] - even[1])
-    attained = kind.value(even, np.arange(count)).mean()
+    attained = arrays_of(kind).value(even, np.arange(count)).mean()
     assert attained == pytest.approx(np.log1p((count - 1) * np.exp(-reach / np.sqrt(2))), rel=1e-12)
 
 

@@ -30,6 +30,7 @@ from equipoise.proof.perturbations.pure import FreeDeterminant, PureTilt
 from equipoise.proof.perturbations.vertices import Corners, LogisticCorners
 from equipoise.proof.request import Request
 from equipoise.proof.routes import objective as route
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
@@ -339,13 +340,13 @@ class Line:
 
     def noise(self, weights: Array) -> Array:
         """Return the b whose minimiser these weights are."""
-        x, y, loss = np.array(self.rows), np.array(self.targets), self.setting.problem.loss
+        x, y, loss = np.array(self.rows), np.array(self.targets), arrays_of(self.setting.problem.loss)
         slopes = [loss.slope(weights * row, np.full_like(weights, code)) * row for row, code in zip(x, y, strict=True)]
         return -(sum(slopes) + self._ridge * weights)
 
     def stretch(self, weights: Array) -> Array:
         """Return |db/dw|."""
-        loss = self.setting.problem.loss
+        loss = arrays_of(self.setting.problem.loss)
         pairs = zip(self.rows, self.targets, strict=True)
         return self._ridge + sum(
             loss.curvature(weights * row, np.full_like(weights, code)) * row**2 for row, code in pairs

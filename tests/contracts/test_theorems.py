@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -29,6 +29,8 @@ from equipoise.proof.theorems import Theorem
 from equipoise.proof.theorems.approximate import ROUNDING_MARGIN, approximate
 from equipoise.proof.theorems.gradient_diameter import GradientDiameter
 from equipoise.proof.theorems.strongly_convex import StronglyConvex
+from equipoise.solve import losses as partners
+from equipoise.solve.losses import LossArrays
 from equipoise.vocabulary.constants import rounding_floor, setting
 from equipoise.vocabulary.facts import Bound, Budget, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import Loss
@@ -62,17 +64,15 @@ def with_domain(situation: Setting, **changes: object) -> Setting:
 class Linear(Loss):
     """``-y m``: the loss that attains A1 (THEOREMS A1, test). Slope -y, no curvature."""
 
-    id: ClassVar[str] = "linear"
-    task: ClassVar[Literal["classification", "regression"]] = "classification"
+    id = "linear"
+    task = "classification"
 
     def value(self, prediction, target):
         return -target * prediction
 
-    def slope(self, prediction, target):
-        return -target + 0.0 * prediction
-
-    def curvature(self, prediction, target):
-        return np.zeros_like(prediction)
+    @staticmethod
+    def slope_at(prediction, target, parameter):
+        return -target
 
     def slope_bound(self, reach, label_bound):
         return 1.0
@@ -83,11 +83,23 @@ class Linear(Loss):
     def pull(self, reach, label_bound):
         return reach
 
-    def gradient_diameter(self, row_norm, radius, label_bound):
-        return 2.0 * row_norm
 
-    def unit(self, label_bound):
-        return 1.0
+class LinearArrays(LossArrays):
+    of = Linear
+
+    def value(self, prediction, target):
+        return -target * prediction
+
+    def slope(self, prediction, target):
+        return -target + 0.0 * prediction
+
+    def curvature(self, prediction, target):
+        return np.zeros_like(prediction)
+
+
+@pytest.fixture(autouse=True)
+def linear_has_its_partner(monkeypatch):
+    monkeypatch.setitem(partners.members(), Linear, LinearArrays)
 
 
 def linear_setting(row_norm: float, alpha: float, n_samples: int) -> Setting:

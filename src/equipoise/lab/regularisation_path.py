@@ -128,7 +128,7 @@ def solution_path(
         objective = Objective(kind, problem.penalty, rows, coded_targets(target, problem, classes), start)
         start = solvers.suited(objective).solve(objective, _target(problem, rows))
         found.append(start.reshape(kind.outputs, -1))
-        losses_found.append(float(kind.value(objective.predictions(start), objective.targets).mean()))
+        losses_found.append(float(objective.loss_arrays.value(objective.predictions(start), objective.targets).mean()))
     weights, width = np.array(found), table.shape[1]
     constant = weights[:, :, width] if constant_entry > 0 else np.zeros(weights.shape[:2])
     return RegularisationPath(strengths, weights[:, :, :width], constant, tuple(losses_found))

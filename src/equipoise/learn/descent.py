@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.solve.penalties import arrays_of
 from equipoise.vocabulary.penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -33,8 +34,9 @@ def descend(
     array([[1., 1.]])
     """
     weights, speed, total = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    smooth_part = arrays_of(penalty)
     for _ in range(steps):
-        speed = momentum * speed + gradient(weights) + penalty.gradient(weights.ravel()).reshape(shape)
+        speed = momentum * speed + gradient(weights) + smooth_part.gradient(weights.ravel()).reshape(shape)
         weights = weights - step * speed
         norm = float(np.linalg.norm(weights))
         if norm > radius:

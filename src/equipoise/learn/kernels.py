@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
 from equipoise.learn.prefetch import fetch
+from equipoise.solve.compiled_slope import CompiledSlope, slope
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -50,33 +51,6 @@ def inlined(function: Compiled) -> Compiled:
 def vectorised(function: Compiled) -> Compiled:
     """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
     return compiled(function, forceinline=True, fastmath={"reassoc", "contract"})
-
-
-@inlined
-def slope(loss: int, parameter: float, prediction: float, target: float) -> float:
-    """Return the derivative of a loss, by its place in `stochastic.KERNEL_LOSSES`."""
-    if loss <= 1:  # logistic, clipped-logistic
-        margin = target * prediction
-        # Never the exponential of a large number.
-        small = math.exp(-abs(margin))
-        share = (small if margin >= 0 else 1.0) / (1.0 + small)
-        return -target * (share if loss == 0 else min(share, parameter))
-    if loss == 2:  # hinge
-        return -target if target * prediction < 1.0 else 0.0
-    if loss == 3:  # smooth-hinge
-        shortfall = max(0.0, (1.0 - target * prediction) + parameter)
-        return -target * (min(shortfall, 2.0 * parameter) / (2.0 * parameter))
-    residual = prediction - target
-    if loss == 4:  # squared
-        return 2.0 * residual
-    if loss == 5:  # clipped-squared
-        return min(max(2.0 * residual, -parameter), parameter)
-    if loss == 6:  # huber
-        return min(max(residual, -parameter), parameter)
-    if loss == 7:  # smooth-absolute
-        return min(max(residual, -parameter), parameter) / parameter
-    # absolute
-    return 0.0 if residual == 0.0 else math.copysign(1.0, residual)
 
 
 @inlined
@@ -170,7 +144,7 @@ def square(weights: Array) -> float:
 def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
     """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
     if len(normals) > 0:
-        move(weights, 1.0, length * settings.deviation, normals[here])
+        move_along_row(weights, 1.0, length * settings.deviation, normals, here)
     if settings.l1 > 0.0:
         threshold = length * settings.l1
         for column in range(len(weights)):
@@ -197,7 +171,14 @@ def fetch_ahead(rows: DenseRows, order: Order, place: int) -> None:
 
 @inlined
 def batch_gradient(
-    rows: DenseRows, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array
+    loss: CompiledSlope,
+    rows: DenseRows,
+    order: Order,
+    start: int,
+    stop: int,
+    settings: Settings,
+    weights: Array,
+    out: Array,
 ) -> None:
     """Put the sum of a batch's gradients into `out`."""
     out[:] = 0.0
@@ -218,7 +199,7 @@ def batch_gradient(
         for place in range(count):
             row = order[first + place]
             factor = rows.facts[row, 0]
-            pull = slope(settings.loss, settings.parameter, factor * pulls[place] + constant, rows.facts[row, 1])
+            pull = slope(loss, factor * pulls[place] + constant, rows.facts[row, 1], settings.parameter)
             if settings.clip < math.inf:
                 pull = clipped(pull, rows.facts[row, 2], settings.clip)
             constants += pull
@@ -233,7 +214,9 @@ def batch_gradient(
 
 
 @inlined
-def masked_gradient(rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array) -> None:
+def masked_gradient(
+    loss: CompiledSlope, rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array
+) -> None:
     """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
     out[:] = 0.0
     kept = np.empty((1, rows.table.shape[1]))
@@ -245,7 +228,7 @@ def masked_gradient(rows: DenseRows, batch: Order, mask: Mask, settings: Setting
         if norm > settings.short:
             factor *= settings.short / norm
             norm = settings.short
-        pull = slope(settings.loss, settings.parameter, factor * product(kept, 0, weights) + constant, target)
+        pull = slope(loss, factor * product(kept, 0, weights) + constant, target, settings.parameter)
         pull = clipped(pull, math.hypot(norm, settings.intercept), settings.clip)
         constants += pull
         add_row(out, factor * pull, kept, 0)
@@ -254,13 +237,15 @@ def masked_gradient(rows: DenseRows, batch: Order, mask: Mask, settings: Setting
 
 
 @inlined
-def single_step(rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array) -> None:
+def single_step(
+    loss: CompiledSlope, rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array
+) -> None:
     """Take the step of one row, without a detour over its gradient."""
     factor = rows.facts[row, 0]
     prediction = factor * product(rows.table, row, weights)
     if settings.intercept > 0.0:
         prediction += settings.intercept * weights[-1]
-    pull = slope(settings.loss, settings.parameter, prediction, rows.facts[row, 1])
+    pull = slope(loss, prediction, rows.facts[row, 1], settings.parameter)
     if settings.clip < math.inf:
         pull = clipped(pull, rows.facts[row, 2], settings.clip)
     if settings.intercept > 0.0:
@@ -269,10 +254,14 @@ def single_step(rows: DenseRows, row: int, shrink: float, length: float, setting
 
 
 @compiled
-def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array) -> int:
+def dense_steps(
+    loss: CompiledSlope, rows: DenseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array
+) -> int:
     """Take the steps of a plan from `weights`, add those to be averaged to `total`, return how many steps are done."""
     order, masked = plan.order, len(plan.masks) > 0
     gradient = np.zeros(len(weights))
+    # Where nothing is left to settle, the call alone would count references in every step: a quarter of a short one.
+    unsettled = len(plan.normals) > 0 or settings.l1 > 0.0 or settings.radius < math.inf
     for here, start in enumerate(range(0, len(order), settings.batch)):
         if done == settings.steps:
             break
@@ -282,15 +271,16 @@ def dense_steps(rows: DenseRows, plan: Plan, settings: Settings, done: int, weig
             shrink = 1.0 - length * settings.ridge
             if settings.batch == 1 and not masked:
                 fetch_ahead(rows, order, start)
-                single_step(rows, order[start], shrink, length, settings, weights)
+                single_step(loss, rows, order[start], shrink, length, settings, weights)
             else:
                 stop = min(start + settings.batch, len(order))
                 if masked:
-                    masked_gradient(rows, order[start:stop], plan.masks[here], settings, weights, gradient)
+                    masked_gradient(loss, rows, order[start:stop], plan.masks[here], settings, weights, gradient)
                 else:
-                    batch_gradient(rows, order, start, stop, settings, weights, gradient)
+                    batch_gradient(loss, rows, order, start, stop, settings, weights, gradient)
                 move(weights, shrink, length / settings.batch, gradient)
-            settle(weights, length, plan.normals, here, settings)
+            if unsettled:
+                settle(weights, length, plan.normals, here, settings)
         if done >= settings.averaged_from:
             move(total, 1.0, -1.0, weights)
     return done
@@ -339,13 +329,13 @@ def sparse_product(rows: SparseRows, row: int, weights: Array) -> float:
 
 @inlined
 def sparse_pulls(
-    rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
+    loss: CompiledSlope, rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
 ) -> float:
     """Put each row's slope into `pulls`, and return the sum of the norms of the gradients."""
     norms = 0.0
     for place, row in enumerate(batch):
         prediction = scale * sparse_product(rows, row, weights)
-        pull = slope(settings.loss, settings.parameter, prediction, rows.targets[row])
+        pull = slope(loss, prediction, rows.targets[row], settings.parameter)
         pulls[place] = clipped(pull, rows.norms[row], settings.clip)
         norms += abs(pulls[place]) * rows.norms[row]
     return norms
@@ -372,7 +362,9 @@ def write_back(scale: float, counted: float, weights: Array, owed: Array, total:
 
 
 @compiled
-def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array) -> int:
+def sparse_steps(
+    loss: CompiledSlope, rows: SparseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array
+) -> int:
     """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
 
     The weights are ``scale v``, so that a ridge costs one product a step. Their sum is ``counted v + owed``. The scale
@@ -399,9 +391,9 @@ def sparse_steps(rows: SparseRows, plan: Plan, settings: Settings, done: int, we
             shrink = 1.0 - length * settings.ridge
             if masked:
                 kept, few = masked_rows(rows, batch, plan.masks[here], settings.short), np.arange(len(batch))
-                norms = sparse_pulls(kept, few, settings, weights, scale, pulls)
+                norms = sparse_pulls(loss, kept, few, settings, weights, scale, pulls)
             else:
-                norms = sparse_pulls(rows, batch, settings, weights, scale, pulls)
+                norms = sparse_pulls(loss, rows, batch, settings, weights, scale, pulls)
             if dense or abs(scale * shrink) < 0.5:
                 write_back(scale, counted, weights, owed, total)
                 move(weights, shrink, 0.0, weights)

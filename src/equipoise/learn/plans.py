@@ -11,7 +11,6 @@ Array = NDArray[np.float64]
 class Settings(NamedTuple):
     """The public numbers of a run, as the loops want them; `averaged_from` counts steps from 1."""
 
-    loss: int
     parameter: float
     intercept: float
     batch: int

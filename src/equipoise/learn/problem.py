@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.learn.rows import RowSource
+from equipoise.solve import losses, penalties
+from equipoise.solve.penalties import PenaltyArrays
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.penalties import Penalty
 
@@ -36,14 +38,17 @@ class Objective:
     def __init__(
         self,
         loss: Loss,
-        penalty: Penalty,
+        penalty: Penalty | PenaltyArrays,
         rows: RowSource,
         targets: Array,
         start: Array | None = None,
         tilt: Array | None = None,
     ) -> None:
         self.loss = loss
-        self.penalty = penalty
+        self.loss_arrays = losses.arrays_of(loss)
+        # What a penalty of the vocabulary cannot say, dropout's part of every column, comes as arrays.
+        self.penalty_arrays = penalty if isinstance(penalty, PenaltyArrays) else penalties.arrays_of(penalty)
+        self.penalty: Penalty = self.penalty_arrays.penalty
         self.rows = rows
         self.targets = targets
         self.size = rows.dimension * loss.outputs
@@ -62,14 +67,14 @@ class Objective:
 
     def value(self, weights: Array, predictions: Array) -> float:
         """Return F at weights whose predictions are known."""
-        mean_loss = float(self.loss.value(predictions, self.targets).mean())
-        return mean_loss + self.penalty.value(weights) + float(self.tilt @ weights)
+        mean_loss = float(self.loss_arrays.value(predictions, self.targets).mean())
+        return mean_loss + self.penalty_arrays.value(weights) + float(self.tilt @ weights)
 
     def directional_slope(self, weights: Array, step: Array, predictions: Array, step_predictions: Array) -> float:
         """Return the derivative of F's smooth part at weights along a step, both with known predictions."""
-        slopes = self.loss.slope(predictions, self.targets)
+        slopes = self.loss_arrays.slope(predictions, self.targets)
         along = float(np.vdot(slopes, step_predictions)) / self.rows.n_samples
-        return along + float((self.penalty.gradient(weights) + self.tilt) @ step)
+        return along + float((self.penalty_arrays.gradient(weights) + self.tilt) @ step)
 
     def gradient(self, weights: Array) -> Array:
         """Return the gradient, with predictions computed afresh."""
@@ -82,9 +87,9 @@ class Objective:
         gradient = np.zeros(matrix.T.shape)
         for block, where in self.rows.views():
             predictions[where] = block @ matrix
-            gradient += self.loss.slope(predictions[where], self.targets[where]).T @ block
+            gradient += self.loss_arrays.slope(predictions[where], self.targets[where]).T @ block
         gradient /= self.rows.n_samples
-        return predictions, gradient.ravel() + self.penalty.gradient(weights) + self.tilt
+        return predictions, gradient.ravel() + self.penalty_arrays.gradient(weights) + self.tilt
 
     def clipped_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp] | None) -> Array:
         """Return the loss's mean gradient, a row an output, each example's slope shortened to at most `clip`.
@@ -94,7 +99,7 @@ class Objective:
         matrix = weights[0] if self.loss.outputs == 1 else weights.T
         gradient = np.zeros(matrix.T.shape)
         for block, where in self.rows.views() if chosen is None else self.rows.picked(chosen):
-            slopes = self.loss.slope(block @ matrix, self.targets[where])
+            slopes = self.loss_arrays.slope(block @ matrix, self.targets[where])
             if self.loss.outputs == 1:
                 np.clip(slopes, -clip, clip, out=slopes)
             else:
@@ -113,7 +118,7 @@ class Objective:
         for block, where in self.rows.picked(chosen):
             dense = block.toarray() if sparse.issparse(block) else block
             predictions = np.array([math.fsum(products) for products in dense * weights])
-            slopes = self.loss.slope(predictions, self.targets[where])
+            slopes = self.loss_arrays.slope(predictions, self.targets[where])
             norms = np.abs(slopes) * np.sqrt(np.einsum("ij,ij->i", dense, dense))
             gradient += (slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))) @ dense
         return gradient / len(chosen)
@@ -123,10 +128,10 @@ class Objective:
         matrix = self._by_output(direction)
         product = np.zeros(matrix.T.shape)
         for block, where in self.rows.views():
-            curved = self.loss.curvature_product(predictions[where], self.targets[where], block @ matrix)
+            curved = self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix)
             product += curved.T @ block
         product /= self.rows.n_samples
-        return product.ravel() + self.penalty.gradient(direction)
+        return product.ravel() + self.penalty_arrays.gradient(direction)
 
     @property
     def compact(self) -> bool:
@@ -141,9 +146,9 @@ class Objective:
         for block, where in self.rows.blocks():
             targets = self.targets[where]
             predictions[where] = here = block @ weights
-            gradient += self.loss.slope(here, targets) @ block
-            hessian += self.rows.gram(block, self.loss.curvature(here, targets))
+            gradient += self.loss_arrays.slope(here, targets) @ block
+            hessian += self.rows.gram(block, self.loss_arrays.curvature(here, targets))
         hessian /= self.rows.n_samples
-        self.penalty.add_curvature(hessian)
-        gradient = gradient / self.rows.n_samples + self.penalty.gradient(weights) + self.tilt
+        self.penalty_arrays.add_curvature(hessian)
+        gradient = gradient / self.rows.n_samples + self.penalty_arrays.gradient(weights) + self.tilt
         return predictions, gradient, hessian

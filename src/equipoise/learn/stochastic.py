@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidParameter
 from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
 from equipoise.learn.rows import DenseArrays, RowSource
 from equipoise.vocabulary.losses import Loss
@@ -21,19 +20,6 @@ from equipoise.vocabulary.losses import Loss
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
 Switches = NDArray[np.bool_]
-
-# The losses that the loops know; the place is the code that `kernels.slope` reads.
-KERNEL_LOSSES = (
-    "logistic",
-    "clipped-logistic",
-    "hinge",
-    "smooth-hinge",
-    "squared",
-    "clipped-squared",
-    "huber",
-    "smooth-absolute",
-    "absolute",
-)
 
 # How many random numbers are drawn at a time: what fits into the second cache.
 CHUNK = 2**16
@@ -87,37 +73,6 @@ class Run:
         """The first step whose weights are averaged, counted from 1; of one step the suffix is that step."""
         first = {"last": self.steps, "uniform": 1, "suffix": (self.steps + 1) // 2 + 1}[self.average]
         return min(first, self.steps)
-
-
-def has_kernel(loss: Loss) -> bool:
-    """Return whether the compiled loops know this loss.
-
-    Examples
-    --------
-    >>> from equipoise.vocabulary import losses
-    >>> has_kernel(losses.named("hinge")), has_kernel(losses.named("multinomial:3"))
-    (True, False)
-    """
-    return loss.id in KERNEL_LOSSES and loss.outputs == 1
-
-
-def kernel_code(loss: Loss) -> tuple[int, float]:
-    """Return the code of a loss and its parameter, 0 where it has none, as `kernels.slope` takes them.
-
-    Examples
-    --------
-    >>> from equipoise.vocabulary import losses
-    >>> kernel_code(losses.named("huber:0.5"))
-    (6, 0.5)
-    """
-    if not has_kernel(loss):
-        raise InvalidParameter(
-            "a loss with a compiled slope",
-            f"the loss {loss.name!r}",
-            "use one of " + ", ".join(KERNEL_LOSSES),
-        )
-    parameter: float = getattr(loss, "cap", getattr(loss, "width", 0.0))
-    return KERNEL_LOSSES.index(loss.id), parameter
 
 
 def run_passes(
@@ -238,7 +193,9 @@ class _Steps:
         dealt: Order | None = None,
     ) -> None:
         from equipoise.learn import kernels
+        from equipoise.solve.compiled_slope import compiled_slope
 
+        self._slope = compiled_slope(loss)
         self._weights = np.zeros(rows.dimension) if start is None else np.array(start, dtype=np.float64)
         self._total = np.zeros(rows.dimension)
         self._done = 0
@@ -269,7 +226,7 @@ class _Steps:
         )
         # A sum of its own for each order: a million small additions to one large sum would lose more.
         total = np.zeros_like(self._total)
-        self._done = self._advance(self._rows, plan, self._settings, self._done, self._weights, total)
+        self._done = self._advance(self._slope, self._rows, plan, self._settings, self._done, self._weights, total)
         self._total += total
         return self._done
 
@@ -280,10 +237,8 @@ class _Steps:
 
 
 def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Settings:
-    code, parameter = kernel_code(loss)
     return Settings(
-        loss=code,
-        parameter=float(parameter),
+        parameter=loss.parameter,
         intercept=float(intercept),
         batch=int(run.batch),
         steps=int(run.steps),

@@ -137,23 +137,21 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     0.083
     """
     if loss.task == "regression":
-        low, high = loss.slope(np.zeros(2), label_bound * np.array([1.0, -1.0]))
-        return float(high - low) / (2 * label_bound)
+        return (loss.slope(0.0, -label_bound) - loss.slope(0.0, label_bound)) / (2 * label_bound)
     points, gap = np.linspace(-6.0, 6.0, 240, retstep=True)
     likely = np.exp(-np.square(points) / 2)
     likely /= likely.sum()
     predictions = deviation * points
     if loss.outputs > 1:
-        scores = np.zeros((len(points), loss.outputs))
-        scores[:, 0] = predictions
-        traces = loss.curvature(scores, np.zeros(len(points))).sum(axis=1)
+        others = (0.0,) * loss.free_outputs
+        traces = np.array([loss.curvature_trace((leader, *others)) for leader in predictions.tolist()])
         return float(likely @ traces) / loss.free_outputs
     chances = 1 / (1 + np.exp(-predictions))
     width = deviation * float(gap)
 
     def curvature(label: float) -> Array:
-        labels = np.full_like(points, label)
-        return (loss.slope(predictions + width / 2, labels) - loss.slope(predictions - width / 2, labels)) / width
+        ends = [(place - width / 2, place + width / 2) for place in predictions.tolist()]
+        return np.array([loss.slope(high, label) - loss.slope(low, label) for low, high in ends]) / width
 
     return float(likely @ (chances * curvature(1.0) + (1 - chances) * curvature(-1.0)))
 

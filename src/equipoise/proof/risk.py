@@ -6,11 +6,11 @@ privacy claim. A statement about the population assumes rows that are independen
 no certificate can check.
 """
 
+import itertools
 import math
 import textwrap
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import gammainccinv
 
 from equipoise.errors import InvalidParameter
@@ -365,10 +365,9 @@ def largest_loss(loss: Loss, reach: float, label_bound: float) -> float:
     if not math.isfinite(reach):
         return math.inf
     if loss.outputs > 1:
-        level = float(loss.value(np.zeros((1, loss.outputs)), np.zeros(1))[0])
-        return level + reach * loss.slope_bound(reach, label_bound)
-    predictions, targets = np.meshgrid([-reach, reach], [-label_bound, label_bound])
-    return float(loss.value(predictions.ravel(), targets.ravel()).max())
+        return loss.value((0.0,) * loss.outputs, 0) + reach * loss.slope_bound(reach, label_bound)
+    corners = itertools.product((-reach, reach), (-label_bound, label_bound))
+    return max(loss.value(prediction, target) for prediction, target in corners)
 
 
 def mean_norm(mechanism: str, scale: float, dimension: int) -> float:

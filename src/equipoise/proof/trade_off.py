@@ -255,33 +255,35 @@ def least_training_error(problem: Problem, sensitivity: float, n_samples: int, n
     """
     loss = problem.loss
     counts, lengths = _unbalanced(n_samples, problem), _lengths(problem)[:, None]
+    high = problem.domain.label_bound
     if loss.outputs > 1:
         best = norm * lengths * math.sqrt(loss.outputs / (loss.outputs - 1))
         reach = np.minimum(lengths * counts * sensitivity / math.sqrt(2), best)
-        gap = _of_margin(loss, reach) - _of_margin(loss, best)
     else:
-        high = np.full_like(lengths, problem.domain.label_bound)
-        best = _best(loss, norm * lengths, high)
+        far = norm * lengths
+        best = np.minimum(far, _turn(loss, float(far.max()), high))
         reach = np.minimum(lengths * counts * sensitivity / 2, best)
-        gap = loss.value(reach, high) - loss.value(best, high)
+    gap = _costs(loss, reach, high) - _costs(loss, best, high)
     return max(0.0, float((counts / n_samples * gap).max()))
 
 
-def _best(loss: Loss, far: Array, high: Array) -> Array:
+def _turn(loss: Loss, far: float, high: float) -> float:
     """Return the best prediction from 0 on to `far` at a target: where the slope turns, from below."""
-    low = np.zeros_like(far)
+    low = 0.0
     for _ in range(HALVINGS):
         middle = low + (far - low) / 2
-        falling = loss.slope(middle, high) < 0
-        low, far = np.where(falling, middle, low), np.where(falling, far, middle)
+        low, far = (middle, far) if loss.slope(middle, high) < 0 else (low, middle)
     return low
 
 
-def _of_margin(loss: Loss, margins: Array) -> Array:
-    """Return the loss of predictions that put the row's own class ahead of every other one by each margin."""
-    predictions = np.zeros((margins.size, loss.outputs))
-    predictions[:, 0] = margins.ravel()
-    return loss.value(predictions, np.zeros(margins.size)).reshape(margins.shape)
+def _costs(loss: Loss, reached: Array, high: float) -> Array:
+    """Return the losses at the high target, or of margins by which the row's own class is ahead of every other one."""
+    if loss.outputs > 1:
+        others = (0.0,) * loss.free_outputs
+        costs = [loss.value((margin, *others), 0) for margin in reached.ravel().tolist()]
+    else:
+        costs = [loss.value(prediction, high) for prediction in reached.ravel().tolist()]
+    return np.array(costs).reshape(reached.shape)
 
 
 def _unbalanced(n_samples: int, problem: Problem) -> Array:

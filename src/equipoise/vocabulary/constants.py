@@ -3,9 +3,9 @@
 import math
 from dataclasses import replace
 
-from equipoise.errors import InvalidParameter
-from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
-from equipoise.vocabulary.numbers import require_count
+from ..errors import InvalidParameter
+from .facts import Constants, Problem, Recipe, Setting
+from .numbers import require_count
 
 # Rows are summed in blocks of this many, so that rounding grows with the block and the number of blocks, not with n.
 BLOCK_ROWS = 4096
@@ -33,20 +33,23 @@ def constants(problem: Problem, reach: float | None = None) -> Constants:
     >>> round(facts.radius, 6), facts.strong_convexity
     (1.0, 0.5)
     """
-    loss, penalty = problem.loss, problem.penalty
-    row_norm, label_bound = problem.row_norm, problem.domain.label_bound
     radius = _radius(problem) if reach is None else reach
-    lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound)
-    diameter = min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz)
+    return _within(problem, radius, problem.penalty.strong_convexity(radius), math.inf)
+
+
+def _within(problem: Problem, radius: float, strong_convexity: float, clip: float) -> Constants:
+    """Return the constants over weights of this norm at most, where gradients longer than `clip` are shortened."""
+    loss, row_norm, label_bound = problem.loss, problem.row_norm, problem.domain.label_bound
+    lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
     return Constants(
         row_norm=row_norm,
         label_bound=label_bound,
         radius=radius,
         lipschitz=lipschitz,
         smoothness=loss.curvature_bound() * row_norm**2,
-        strong_convexity=penalty.strong_convexity(radius),
-        gradient_diameter=diameter,
-        penalty_slope=penalty.slope_bound(radius),
+        strong_convexity=strong_convexity,
+        gradient_diameter=min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz),
+        penalty_slope=problem.penalty.slope_bound(radius),
     )
 
 
@@ -156,18 +159,7 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     reaches = [pull * length * recipe.steps(n_samples) if length * ridge <= 2 else math.inf]
     if ridge > 0 and length * ridge <= 1:
         reaches += [pull / ridge, math.sqrt((loss.pull(math.inf, label_bound) + length * steepest**2) / ridge)]
-    radius = min(1.01 * min(reaches), seen.domain.radius or math.inf)
-    lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
-    return Constants(
-        row_norm=row_norm,
-        label_bound=label_bound,
-        radius=radius,
-        lipschitz=lipschitz,
-        smoothness=smoothness,
-        strong_convexity=ridge,
-        gradient_diameter=min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz),
-        penalty_slope=seen.penalty.slope_bound(radius),
-    )
+    return _within(seen, min(1.01 * min(reaches), seen.domain.radius or math.inf), ridge, clip)
 
 
 def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Constants:

@@ -5,17 +5,18 @@ import importlib
 import inspect
 import pkgutil
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from equipoise.errors import UnknownName
+from ..errors import UnknownName
 
 Member = TypeVar("Member")
 
 
-def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[str, type[Member]]:
-    """Return every concrete subclass of `base` defined in the modules of `package`, by its `id` or another name.
+def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[Any, type[Member]]:
+    """Return every concrete subclass of `base` defined in the modules of `package`, keyed by its `id`.
 
-    Two members with one id would make a certificate ambiguous, so they are refused.
+    Another attribute of the class may be the `key`: the type that it is the partner of, for example. Two members with
+    one key would make a certificate ambiguous, so they are refused.
 
     Examples
     --------
@@ -23,20 +24,19 @@ def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[s
     >>> "logistic" in discover(losses, losses.Loss)
     True
     """
-    found: dict[str, type[Member]] = {}
+    found: dict[Any, type[Member]] = {}
     for module_information in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
         module = importlib.import_module(f"{package.__name__}.{module_information.name}")
         for _, candidate in inspect.getmembers(module, inspect.isclass):
-            if candidate.__module__ != module.__name__ or not issubclass(candidate, base):
+            own = candidate.__module__ == module.__name__ and issubclass(candidate, base) and candidate is not base
+            if not own or inspect.isabstract(candidate):
                 continue
-            if inspect.isabstract(candidate):
-                continue
-            name = str(getattr(candidate, key))
+            name = getattr(candidate, key)
             if name in found:
                 raise UnknownName(
-                    f"one member a name in {package.__name__}",
-                    f"two members called {name!r}",
-                    f"rename one: {found[name].__module__} or {candidate.__module__}",
+                    f"one member for each {key} in {package.__name__}",
+                    f"two for {name!r}",
+                    f"change one: {found[name].__module__} or {candidate.__module__}",
                 )
             found[name] = candidate
     return found

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal, get_args
 
-from equipoise.errors import InvalidParameter, NoTheoremApplies
-from equipoise.vocabulary.methods import method_named
-from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number
+from ..errors import InvalidParameter, NoTheoremApplies
+from .methods import method_named
+from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
 
 if TYPE_CHECKING:
-    from equipoise.vocabulary.losses import Loss
-    from equipoise.vocabulary.penalties import Penalty
+    from .losses import Loss
+    from .penalties import Penalty
 
 Label = int | float | str | bool
 
@@ -44,15 +44,10 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Refuse a budget that means nothing."""
-        epsilon = require_number(
-            "epsilon", plain(self.epsilon), above=0.0, largest=LARGEST_EPSILON, remedy="pass epsilon=1.0, for example"
-        )
-        remedy = "pass delta=0.0 for pure privacy, or one well below 1/n"
-        delta = require_number("delta", plain(self.delta), above=0.0, inclusive=True, remedy=remedy)
-        if delta >= 1.0:
-            raise InvalidParameter("a delta in [0, 1)", f"delta={self.delta!r}", remedy)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", delta)
+        settle(self, "epsilon", above=0.0, largest=LARGEST_EPSILON, remedy="pass epsilon=1.0, for example")
+        given, remedy = self.delta, "pass delta=0.0 for pure privacy, or one well below 1/n"
+        if settle(self, "delta", above=0.0, inclusive=True, remedy=remedy) >= 1.0:
+            raise InvalidParameter("a delta in [0, 1)", f"delta={given!r}", remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +85,10 @@ class Domain:
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
         remedy = "declare the largest L2 norm a row may have; longer rows are clipped to it"
-        row_norm = require_number("row_norm", plain(self.row_norm), above=0.0, remedy=remedy)
-        object.__setattr__(self, "row_norm", row_norm)
+        settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
-            remedy = "leave radius out, or bound the norm of the weights"
-            object.__setattr__(self, "radius", require_number("radius", plain(self.radius), above=0.0, remedy=remedy))
-        fill = require_number("fill", plain(self.fill), above=-math.inf, remedy="pass the value that replaces NaN")
-        object.__setattr__(self, "fill", fill)
+            settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
+        settle(self, "fill", above=-math.inf, remedy="pass the value that replaces NaN")
         if self.classes is not None and self.labels is not None:
             raise InvalidParameter(
                 "either classes or labels", "both", "classes for a classifier, labels for a regressor"
@@ -172,19 +164,16 @@ class Problem:
         remedy = "pass 0.0 for no intercept"
         require_number("intercept", self.intercept, above=0.0, inclusive=True, remedy=remedy)
         if self.loss.task == "classification" and self.domain.classes is None:
-            raise InvalidParameter(
-                f"a domain with classes for the {self.loss.id} loss",
-                f"{self.domain!r}",
-                f"write Domain(row_norm={self.domain.row_norm:g}, classes=(0, 1)): "
-                "the public label set is never read from data",
-            )
+            self._refuse("classes", "classes=(0, 1)", "label set")
         if self.loss.task == "regression" and self.domain.labels is None:
-            raise InvalidParameter(
-                f"a domain with label bounds for the {self.loss.id} loss",
-                f"{self.domain!r}",
-                f"write Domain(row_norm={self.domain.row_norm:g}, labels=(low, high)): "
-                "the public range is never read from data",
-            )
+            self._refuse("label bounds", "labels=(low, high)", "range")
+
+    def _refuse(self, missing: str, written: str, public: str) -> None:
+        raise InvalidParameter(
+            f"a domain with {missing} for the {self.loss.id} loss",
+            f"{self.domain!r}",
+            f"write Domain(row_norm={self.domain.row_norm:g}, {written}): the public {public} is never read from data",
+        )
 
     @property
     def row_norm(self) -> float:
@@ -260,28 +249,23 @@ class Recipe:
     def __post_init__(self) -> None:
         """Refuse what is no recipe."""
         remedy = "pass a gradient norm such as 1e-8, or 0.0 for the exact minimiser"
-        tolerance = require_number("tolerance", plain(self.tolerance), above=0.0, inclusive=True, remedy=remedy)
-        passes = require_number("passes", plain(self.passes), above=0.0, inclusive=True, remedy="pass passes=10")
-        object.__setattr__(self, "tolerance", tolerance)
-        object.__setattr__(self, "passes", passes)
+        settle(self, "tolerance", above=0.0, inclusive=True, remedy=remedy)
+        passes = settle(self, "passes", above=0.0, inclusive=True, remedy="pass passes=10")
         object.__setattr__(self, "batch_size", require_count("batch_size", self.batch_size, "pass batch_size=64"))
         remedy = "pass decay=0.0 for steps of one length, or the ridge"
-        decay = require_number("decay", plain(self.decay), above=0.0, inclusive=True, remedy=remedy)
-        object.__setattr__(self, "decay", decay)
+        settle(self, "decay", above=0.0, inclusive=True, remedy=remedy)
         object.__setattr__(self, "step", _settled_step(self.step, passes > 0))
         for name, choices in (("order", get_args(Order)), ("average", get_args(Averaging))):
             if getattr(self, name) not in choices:
                 allowed = " or ".join(repr(choice) for choice in choices)
                 raise InvalidParameter(f"{name}, {allowed}", f"{name}={getattr(self, name)!r}", f"pass {choices[0]!r}")
         if self.clip is not None:
-            clip = require_number("clip", plain(self.clip), above=0.0, remedy="leave clip out, or pass a gradient norm")
-            object.__setattr__(self, "clip", clip)
+            settle(self, "clip", above=0.0, remedy="leave clip out, or pass a gradient norm")
         for name in ("dropout", "skip"):
             remedy = f"pass {name}=0.0 for none, or a share below 1"
-            share = require_number(name, plain(getattr(self, name)), above=0.0, inclusive=True, remedy=remedy)
+            share = settle(self, name, above=0.0, inclusive=True, remedy=remedy)
             if share >= 1:
                 raise InvalidParameter(f"{name} in [0, 1)", f"{name}={share!r}", remedy)
-            object.__setattr__(self, name, share)
         if self.method:
             method_named(self.method)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from equipoise.errors import InvalidParameter
+from ..errors import InvalidParameter
 
 # Every name with how its numbers are written: after a colon, with a slash between them.
 METHODS = {

@@ -2,7 +2,7 @@
 
 import math
 
-from equipoise.errors import InvalidParameter
+from ..errors import InvalidParameter
 
 # Public numbers stay inside these powers of ten, so that neither squares nor products overflow or vanish (M4).
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -34,6 +34,24 @@ def require_number(
     if abs(number) > largest or (is_scale and number < SMALLEST):
         sizes = f"{name} between {SMALLEST:g} and {largest:g} in size"
         raise InvalidParameter(sizes, f"{name}={value!r}", f"change the unit; {remedy}")
+    return number
+
+
+def settle(
+    owner: object, name: str, *, above: float, remedy: str, inclusive: bool = False, largest: float = LARGEST
+) -> float:
+    """Check a number that a frozen dataclass was given, keep it as a plain one, and return it.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.losses.huber import Huber
+    >>> Huber(2).cap
+    2.0
+    """
+    number = require_number(
+        name, plain(getattr(owner, name)), above=above, remedy=remedy, inclusive=inclusive, largest=largest
+    )
+    object.__setattr__(owner, name, number)
     return number
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.learn.problem import Objective
 from equipoise.learn.solvers.base import Array, Solver, Target
-from equipoise.learn.solvers.kinks import combine, kinked_loss, near
+from equipoise.learn.solvers.kinks import combine, kinked_arrays, near
 
 # How many steps pass between two tests of the distance, which costs as much as a step.
 TEST_EVERY = 10
@@ -54,7 +54,7 @@ def _steps(objective: Objective, target: Target, restart: bool) -> Iterator[tupl
     mu, n_samples = target.strong_convexity, objective.rows.n_samples
     # Rows are not longer than their public norm, so the dual's gradient has Lipschitz constant at most B^2 / (mu n).
     step = mu * n_samples / target.row_norm**2
-    low, high = kinked_loss(objective).slope_range(objective.targets)
+    low, high = kinked_arrays(objective).slope_range(objective.targets)
     slopes = ahead = np.clip(np.zeros(n_samples), low, high)
     momentum = 1.0
     while True:

@@ -13,18 +13,18 @@ import numpy as np
 
 from equipoise.learn.problem import Objective
 from equipoise.learn.solvers.base import Array, Target
-from equipoise.vocabulary.losses import KinkedLoss
+from equipoise.solve.losses import KinkedArrays
 
 # A computed distance is accepted below this share of tau / mu; rounding may use the rest.
 ACCEPTED_SHARE = 0.5
 
 
-def kinked_loss(objective: Objective) -> KinkedLoss:
-    """Return the objective's loss, which must have corners."""
-    loss = objective.loss
-    if not isinstance(loss, KinkedLoss):
-        raise TypeError(f"{loss.id} has no corners")
-    return loss
+def kinked_arrays(objective: Objective) -> KinkedArrays:
+    """Return the arithmetic of the objective's loss, which must have corners."""
+    arrays = objective.loss_arrays
+    if not isinstance(arrays, KinkedArrays):
+        raise TypeError(f"{objective.loss.id} has no corners")
+    return arrays
 
 
 def near(objective: Objective, target: Target, weights: Array, slopes: Array) -> bool:
@@ -32,8 +32,10 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
     if float(np.linalg.norm(weights)) > 2 * target.start_distance:
         return False
     predictions = objective.predictions(weights)
-    gap = float(kinked_loss(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
-    residual = float(np.linalg.norm(combine(objective, slopes) + objective.penalty.gradient(weights) + objective.tilt))
+    gap = float(kinked_arrays(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
+    residual = float(
+        np.linalg.norm(combine(objective, slopes) + objective.penalty_arrays.gradient(weights) + objective.tilt)
+    )
     reached = (residual + math.sqrt(residual**2 + 4 * target.strong_convexity * gap)) / 2
     return reached <= ACCEPTED_SHARE * target.tolerance
 

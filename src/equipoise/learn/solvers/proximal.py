@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh
 
 from equipoise.learn.problem import Objective
 from equipoise.learn.solvers.base import ACCEPTED_SHARE, Array, Solver, Target, accepted
-from equipoise.vocabulary.penalties import Penalty
+from equipoise.solve.penalties import PenaltyArrays
 
 # Quadratic models, halvings of one step, accelerated steps on one model and on the objective, before the fallback takes
 # over. None of them is a cap on the solve.
@@ -70,7 +70,7 @@ def _proximal_step(objective: Objective, target: Target, weights: Array, gradien
     up to w+ as the certificate says, which a bridge is only near its minimisers.
     """
     smoothness = target.smoothness
-    following = objective.penalty.prox(weights - gradient / smoothness, 1 / smoothness)
+    following = objective.penalty_arrays.prox(weights - gradient / smoothness, 1 / smoothness)
     following_gradient = objective.gradient(following)
     step = weights - following
     reach = REACH * (target.start_distance + target.tolerance / target.strong_convexity)
@@ -98,7 +98,9 @@ def _by_acceleration(objective: Objective, target: Target) -> Array | None:
     """Return accepted weights from accelerated steps on the objective, or None."""
     start = objective.start
     # Rows that spread over many directions leave the average far flatter than the public L of a single row.
-    steps = _accelerated(objective.penalty, objective.gradient, start, 1e-3 * target.smoothness, target.smoothness)
+    steps = _accelerated(
+        objective.penalty_arrays, objective.gradient, start, 1e-3 * target.smoothness, target.smoothness
+    )
     for weights, residual in islice(steps, ACCELERATED_STEPS):
         if residual <= ACCEPTED_SHARE * target.tolerance:
             following, _, arrived = _proximal_step(objective, target, weights, objective.gradient(weights))
@@ -115,7 +117,7 @@ def _by_models(objective: Objective, target: Target) -> Array | None:
         following, _, arrived = _proximal_step(objective, target, weights, gradient)
         if arrived:
             return following
-        proposal = _minimise_model(objective.penalty, target, weights, gradient, hessian)
+        proposal = _minimise_model(objective.penalty_arrays, target, weights, gradient, hessian)
         moved = _lower(objective, target, weights, predictions, proposal - weights)
         if moved is None:
             return None
@@ -123,7 +125,7 @@ def _by_models(objective: Objective, target: Target) -> Array | None:
     return None
 
 
-def _minimise_model(penalty: Penalty, target: Target, weights: Array, gradient: Array, hessian: Array) -> Array:
+def _minimise_model(penalty: PenaltyArrays, target: Target, weights: Array, gradient: Array, hessian: Array) -> Array:
     """Return weights near the minimum of the quadratic model of f at `weights` plus the penalty's kinked part."""
     last = len(hessian) - 1
     largest = float(eigvalsh(hessian, subset_by_index=[last, last])[0])
@@ -155,7 +157,7 @@ def _lower(objective: Objective, target: Target, weights: Array, predictions: Ar
 
 
 def _accelerated(
-    penalty: Penalty, gradient: Callable[[Array], Array], start: Array, smoothness: float, limit: float
+    penalty: PenaltyArrays, gradient: Callable[[Array], Array], start: Array, smoothness: float, limit: float
 ) -> Iterator[tuple[Array, float]]:
     """Yield the points of accelerated proximal steps, each with a bound on a subgradient there, ``L ||step||``.
 

@@ -7,7 +7,7 @@ import numpy as np
 from equipoise.learn.problem import Objective
 from equipoise.learn.solvers.base import Array, Solver, Target
 from equipoise.learn.solvers.dual import DualGradient
-from equipoise.learn.solvers.kinks import kinked_loss, near
+from equipoise.learn.solvers.kinks import kinked_arrays, near
 from equipoise.learn.solvers.line_search import search
 from equipoise.learn.solvers.newton import minimise_model
 from equipoise.vocabulary.numbers import SMALLEST
@@ -31,16 +31,16 @@ class Smoothing(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights that are proved near the minimiser."""
-        loss = kinked_loss(objective)
+        kinked = kinked_arrays(objective)
         weights = objective.start
-        width = loss.unit(target.label_bound)
+        width = objective.loss.unit(target.label_bound)
         for _ in range(WIDTHS):
             smooth = Objective(
-                loss.smoothed(width), objective.penalty, objective.rows, objective.targets, tilt=objective.tilt
+                kinked.smoothed(width), objective.penalty_arrays, objective.rows, objective.targets, tilt=objective.tilt
             )
             for _ in range(STEPS_A_WIDTH):
                 predictions, gradient, hessian = smooth.expansion(weights)
-                if near(objective, target, weights, smooth.loss.slope(predictions, objective.targets)):
+                if near(objective, target, weights, smooth.loss_arrays.slope(predictions, objective.targets)):
                     return weights
                 # Well inside the tolerance the rest is the width's doing: a narrower one is next.
                 if float(np.linalg.norm(gradient)) <= 0.1 * target.tolerance:

@@ -123,13 +123,15 @@ def variance_reduced(objective: Objective, rows: Array, tolerance: float, seed: 
 
     It stops after the first round whose end has a gradient of at most this norm.
     """
-    coins, weights, ridge = np.random.default_rng(seed), np.zeros(objective.size), objective.penalty
+    coins, weights, ridge = np.random.default_rng(seed), np.zeros(objective.size), objective.penalty_arrays
     full = objective.gradient(weights)
     while float(np.linalg.norm(full)) > tolerance:
         anchor = weights
         for drawn in coins.integers(len(rows), size=len(rows)):
             row, target = rows[drawn], objective.targets[drawn : drawn + 1]
-            here, there = (objective.loss.slope(np.array([row @ point]), target)[0] for point in (weights, anchor))
+            here, there = (
+                objective.loss_arrays.slope(np.array([row @ point]), target)[0] for point in (weights, anchor)
+            )
             change = (here - there) * row + ridge.gradient(weights) - ridge.gradient(anchor)
             weights = weights - SVRG_STEP * (change + full)
         full = objective.gradient(weights)

@@ -3,8 +3,8 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, make
-from equipoise.vocabulary.losses.base import KinkedLoss, Loss
+from ..discovery import discover, make
+from .base import KinkedLoss, Loss
 
 __all__ = ["KinkedLoss", "Loss", "members", "named"]
 

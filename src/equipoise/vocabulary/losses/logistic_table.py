@@ -1,4 +1,4 @@
-"""Gradient diameters of the logistic loss for unit rows, found by `diameter_search.search_table` and rounded up (A2).
+"""Gradient diameters of the logistic loss for unit rows, found by `tests/diameter_search.py` and rounded up (A2).
 
 ``DIAMETERS[i]`` bounds the distance of two gradients at any weights of norm at most ``NORMS[i]``. Do not edit: the
 tests run the search again and compare every digit.

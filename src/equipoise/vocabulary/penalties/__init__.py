@@ -3,8 +3,8 @@
 import functools
 import sys
 
-from equipoise.vocabulary.discovery import discover, make
-from equipoise.vocabulary.penalties.base import Penalty
+from ..discovery import discover, make
+from .base import Penalty
 
 __all__ = ["Penalty", "members", "named"]
 

@@ -1,22 +1,20 @@
-"""What every penalty says about itself."""
+"""What every penalty says about itself: names and constants. Its arithmetic on weights is in `solve`."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from ..numbers import settle
 
 
 class Penalty(ABC):
     """A convex function of the weights with its minimum at 0, of a public strength `alpha`.
 
     It is the same for neighbouring datasets, so it cancels in every stability bound; what counts is its strong
-    convexity. A penalty is the sum of a smooth part, which solvers meet through `gradient`, and a kinked part, which
-    they meet through `prox` (0 for a ridge).
+    convexity. A penalty is the sum of a smooth part, which solvers meet through its gradient, and a kinked part, which
+    they meet through proximal steps (0 for a ridge). It is a frozen dataclass of `alpha` and, where it has one, its
+    parameter.
     """
 
     id: ClassVar[str]
@@ -26,10 +24,14 @@ class Penalty(ABC):
     @abstractmethod
     def __init__(self, alpha: float) -> None: ...
 
+    def __post_init__(self) -> None:
+        """Refuse what has no strong convexity: every bound divides by it."""
+        settle(self, "alpha", above=0.0, remedy='pass alpha="public", or a number such as 1e-3')
+
     @property
     def name(self) -> str:
         """The text that `penalties.named` turns back into this penalty, parameter included."""
-        return self.id
+        return ":".join([self.id, *(repr(value) for field, value in vars(self).items() if field != "alpha")])
 
     @property
     def corner(self) -> float:
@@ -37,24 +39,8 @@ class Penalty(ABC):
         return 0.0
 
     @abstractmethod
-    def value(self, weights: Array) -> float:
-        """Return the whole penalty."""
-
-    @abstractmethod
-    def gradient(self, weights: Array) -> Array:
-        """Return the gradient of the smooth part."""
-
-    @abstractmethod
-    def add_curvature(self, hessian: Array) -> None:
-        """Add the Hessian of the smooth part to `hessian`, in place."""
-
-    @abstractmethod
     def smoothness(self) -> float:
         """Return the largest eigenvalue of the smooth part's Hessian."""
-
-    @abstractmethod
-    def prox(self, weights: Array, step: float) -> Array:
-        """Return ``argmin_v ||v - w||^2 / (2 step) + kinked part(v)``; w itself where there is no kinked part."""
 
     @abstractmethod
     def strong_convexity(self, radius: float) -> float:
