@@ -13,7 +13,7 @@ from study import options, request_for, table_rows
 
 import equipoise as eq
 from equipoise.estimators.base import INTERCEPT_SHARE
-from equipoise.proof.public_alpha import WEIGHT_GUESS, public_alpha
+from equipoise.planning.public_alpha import WEIGHT_GUESS, public_alpha
 from equipoise.vocabulary.facts import Budget
 
 GUESSES = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)

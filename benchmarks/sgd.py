@@ -20,9 +20,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import SGDClassifier
 from study import options, table_rows
 
-from equipoise.learn.rows import RowSource, row_source
-from equipoise.learn.stochastic import Run, run_noisy, run_passes
-from equipoise.proof.noise import ExactSource
+from equipoise.data.rows import RowSource, row_source
+from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
+from equipoise.noise import ExactSource
 from equipoise.release.sgd import fresh_runs, public_order
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain

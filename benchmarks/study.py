@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prepared import Split
 
-from equipoise.proof.request import Request
+from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Budget
 
 

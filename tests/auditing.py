@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.lab.auditing import Finding, lower_bound
-from equipoise.proof.noise import SeededSource
+from equipoise.noise import SeededSource
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 import equipoise as eq
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import Balance
-from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import Balance
+from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.release_report import page_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget

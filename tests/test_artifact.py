@@ -17,7 +17,7 @@ from equipoise.artifact import manifest
 from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
 from equipoise.estimators.catalogue import MODELS
 from equipoise.estimators.classifier import PrivateClassifier
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Target
+from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 
 N = 200
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16"}

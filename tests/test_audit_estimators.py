@@ -9,9 +9,9 @@ import pytest
 import equipoise as eq
 import equipoise.release as door
 from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, LAB_AUDITS, HalvedNoise, audit
-from equipoise.proof.mechanisms import named
-from equipoise.proof.mechanisms.base import Mechanism
-from equipoise.proof.noise import SeededSource
+from equipoise.certify.laws import named
+from equipoise.certify.laws.base import Mechanism
+from equipoise.noise import SeededSource
 from neighbours import PAIRS, Pair
 
 RUNS = 2000

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import equipoise.release as door
 from auditing import EXAMPLE_AUDITS, FAILURE, HalvedNoise, audit, module_at
-from equipoise.proof.certificate import Certificate
+from equipoise.certify.certificate import Certificate
 
 Array = NDArray[np.float64]
 Side = tuple[object, ...]

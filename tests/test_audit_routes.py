@@ -16,10 +16,10 @@ import equipoise as eq
 from auditing import FAILURE, HalvedNoise, audit
 from equipoise.errors import NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel
-from equipoise.learn.tables import feature_table, target_column
+from equipoise.data.tables import feature_table, target_column
 from equipoise.proof import argument
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.noise import SeededSource
+from equipoise.certify.certificate import Certificate
+from equipoise.noise import SeededSource
 from equipoise.proof.perturbations import base, pure, vertices
 from equipoise.release import release
 

@@ -13,8 +13,8 @@ import equipoise.release.phased as phased_carrier
 import equipoise.release.sgd as sgd_carrier
 from auditing import DESCENT_AUDITS, FAILURE, HalvedNoise, audit
 from equipoise.estimators.base import PrivateLinearModel
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.noise import SeededSource
+from equipoise.data.tables import feature_table, target_column
+from equipoise.noise import SeededSource
 from equipoise.release import release
 from equipoise.release.sgd import public_order
 

@@ -10,8 +10,8 @@ import scipy.stats
 from equipoise.errors import BudgetImpossible
 from equipoise.proof import theorems
 from equipoise.proof.averaging import AveragedCurve, averaged_calibration, averaged_curve
-from equipoise.proof.curves import GaussianCurve
-from equipoise.proof.mechanisms import named
+from equipoise.certify.curves import GaussianCurve
+from equipoise.certify.laws import named
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Budget, Chance, Domain, Problem, Recipe

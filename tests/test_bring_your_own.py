@@ -13,7 +13,7 @@ import equipoise as eq
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import INTERCEPT_SHARE
 from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE
-from equipoise.learn.problem import Objective
+from equipoise.solve.objective import Objective
 
 Array = NDArray[np.float64]
 

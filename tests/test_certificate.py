@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.proof import routes
-from equipoise.proof.certificate import SCHEMA_VERSION, Certificate, _digest
-from equipoise.proof.dropout import Dropout
-from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import SCHEMA_VERSION, Certificate, _digest
+from equipoise.certify.claims.dropout import Dropout
+from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=2.0, labels=(-1.0, 3.0), radius=4.0)
@@ -221,7 +221,7 @@ def test_verify_needs_only_vocabulary_and_proof(certificate, tmp_path):
     program = f"""
 import sys
 from pathlib import Path
-from equipoise.proof.certificate import Certificate
+from equipoise.certify.certificate import Certificate
 assert Certificate.from_json(Path({str(path)!r}).read_text()).verify() == ()
 ours = {{name.split(".")[1] for name in sys.modules if name.startswith("equipoise.")}}
 assert ours <= {{"errors", "vocabulary", "proof"}}, ours

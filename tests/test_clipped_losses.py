@@ -10,10 +10,10 @@ from scipy.optimize import linprog, minimize
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers.base import Target
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
+from equipoise.solve.solvers.base import Target
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, public_tolerance

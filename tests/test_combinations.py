@@ -7,8 +7,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.proof.argument import derive
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.planning.request import Request
 from neighbours import Bare
 
 LOSSES = (

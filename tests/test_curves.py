@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from equipoise.proof.curves import LATTICE_DELTA, Curve, GaussianCurve, PureCurve, largest_mu
+from equipoise.certify.curves import LATTICE_DELTA, Curve, GaussianCurve, PureCurve, largest_mu
 
 # 400 bits: the two terms of the Gaussian curve agree to at most some 60 digits on the grids below.
 exact = mpmath.MPContext()

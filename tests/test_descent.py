@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from equipoise.learn.descent import descend
+from equipoise.solve.descents.gradient import descend
 from equipoise.vocabulary import penalties
 
 Array = NDArray[np.float64]

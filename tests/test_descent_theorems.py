@@ -14,11 +14,11 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter
-from equipoise.learn.rows import row_source
-from equipoise.learn.stochastic import Run, run_passes
+from equipoise.data.rows import row_source
+from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.proof import theorems
-from equipoise.proof.theorems.descent import computed
-from equipoise.proof.theorems.random_hits import LEFT_OUT
+from equipoise.certify.theorems.descent import computed
+from equipoise.certify.theorems.random_hits import LEFT_OUT
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import masked, setting

@@ -4,9 +4,9 @@ import pytest
 from scipy import sparse
 
 import equipoise as eq
-from equipoise.learn.diagnosis import check_table
-from equipoise.learn.raw import FrameTable
-from equipoise.learn.schema import NumberColumn, Schema, Target
+from equipoise.data.diagnosis import check_table
+from equipoise.data.raw import FrameTable
+from equipoise.data.schema import NumberColumn, Schema, Target
 
 
 def test_counts_are_those_of_the_rules_and_are_stamped():

@@ -17,11 +17,11 @@ from hypothesis.extra import numpy as arrays
 import equipoise as eq
 import equipoise.release as door
 from equipoise.errors import PlanMismatch, PrivateFailure
-from equipoise.learn.rows import Rows, centred_targets, class_codes
-from equipoise.learn.tables import Unread, feature_table, target_column
+from equipoise.data.rows import Rows, centred_targets, class_codes
+from equipoise.data.tables import Unread, feature_table, target_column
 from equipoise.proof import routes
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -110,7 +110,7 @@ def test_rows_inside_the_domain_are_not_touched_and_long_ones_keep_their_directi
 
 
 def test_blocks_are_joined_without_a_seam(monkeypatch):
-    monkeypatch.setattr("equipoise.learn.rows.BLOCK_ROWS", 7)
+    monkeypatch.setattr("equipoise.data.rows.BLOCK_ROWS", 7)
     matrix = np.random.default_rng(0).normal(size=(30, 3))
     matrix[9, 1] = np.nan
     norms = np.linalg.norm(np.nan_to_num(matrix), axis=1, keepdims=True)
@@ -183,9 +183,9 @@ DESCENDING = {
 
 # What each route does with rows first.
 FIRST_STEPS = {
-    "output": "equipoise.learn.solvers.named",
-    "objective": "equipoise.learn.solvers.named",
-    "noisy-gradient": "equipoise.learn.problem.Objective.clipped_gradient",
+    "output": "equipoise.solve.solvers.named",
+    "objective": "equipoise.solve.solvers.named",
+    "noisy-gradient": "equipoise.solve.objective.Objective.clipped_gradient",
     "sufficient-statistics": "equipoise.release.sufficient_statistics.products",
     "functional": "equipoise.release.functional.products",
     "sgd": "equipoise.release.sgd.run_passes",

@@ -13,11 +13,11 @@ from sklearn.base import clone
 import equipoise as eq
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import lower_bound
-from equipoise.learn.rows import Rows
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.dropout import CurvatureRule, ReleasedCurvature
-from equipoise.proof.noise import SeededSource
+from equipoise.data.rows import Rows
+from equipoise.data.tables import feature_table, target_column
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.dropout import CurvatureRule, ReleasedCurvature
+from equipoise.noise import SeededSource
 from equipoise.release import dropout as carrier
 from equipoise.release import release
 from equipoise.release.base import Task

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
-from equipoise.learn.encoded import EncodedTable, encoded_rows, encoded_table
-from equipoise.learn.files import open_table
-from equipoise.learn.joined import raw_table
-from equipoise.learn.raw import FrameTable, RawTable
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
+from equipoise.data.files import open_table
+from equipoise.data.joined import raw_table
+from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 COLUMNS = (
     NumberColumn("age", (17, 90), fill=40, indicator=True),

@@ -22,10 +22,10 @@ from sklearn.pipeline import make_pipeline
 import equipoise as eq
 from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, SchemaInvalid
 from equipoise.estimators.schema_encoder import SchemaEncoder
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.raw import RawTable
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema, Target
-from equipoise.learn.schema_text import text_of
+from equipoise.data.encoder import Encoder
+from equipoise.data.raw import RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.schema.text import text_of
 
 LEVELS = ("Private", "State-gov", "3", "true")
 SCHEMA = Schema(

@@ -20,8 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import equipoise as eq
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, Overdraft, PlanMismatch
 from equipoise.estimators.base import INTERCEPT_SHARE
-from equipoise.learn.schema import NumberColumn, Target
-from equipoise.proof.flips import WeightNoise
+from equipoise.data.schema import NumberColumn, Target
+from equipoise.planning.flips import WeightNoise
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))

@@ -16,10 +16,10 @@ from scipy.stats import binom
 import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.catalogue import MODELS
-from equipoise.learn.schema import NumberColumn, Target
-from equipoise.proof.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
-from equipoise.proof.mechanisms import members, named
-from equipoise.proof.noise import SeededSource
+from equipoise.data.schema import NumberColumn, Target
+from equipoise.planning.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
+from equipoise.certify.laws import members, named
+from equipoise.noise import SeededSource
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 

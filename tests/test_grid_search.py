@@ -15,10 +15,10 @@ from sklearn.preprocessing import FunctionTransformer
 import equipoise as eq
 import equipoise.release.search as door
 from equipoise.lab.auditing import lower_bound
-from equipoise.learn.schema import NumberColumn, Target
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.proof.selection import LEVELS
+from equipoise.data.schema import NumberColumn, Target
+from equipoise.data.tables import feature_table, target_column
+from equipoise.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.planning.search import LEVELS
 
 CLASSES = eq.Domain(1.0, classes=(0, 1))
 THREE = eq.Domain(1.0, classes=("a", "b", "c"))

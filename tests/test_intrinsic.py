@@ -21,7 +21,7 @@ from equipoise.lab.epsilon import gaussian_epsilon
 from equipoise.lab.estimate import Bootstrap, Estimate, Resamples, figures
 from equipoise.lab.sensitivity import POOL, Pairs, spread_replicates
 from equipoise.lab.variability import distances, sigma_replicates, sigmas, summarise_sigma
-from equipoise.proof.curves import GaussianCurve, largest_mu
+from equipoise.certify.curves import GaussianCurve, largest_mu
 
 # The paper's Table II and III, and THEOREMS H4: what the formulas give from the rounded sigma.
 COLUMNS = ("n", "batch", "step", "steps", "sigma", "bound", "proved")
@@ -689,5 +689,5 @@ def test_no_module_of_the_study_can_reach_a_certificate(name):
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     ours = {module for module in imported if module.startswith("equipoise")}
-    assert all(each.startswith("equipoise.lab.") for each in ours - {"equipoise.errors", "equipoise.proof.curves"})
+    assert all(each.startswith("equipoise.lab.") for each in ours - {"equipoise.errors", "equipoise.certify.curves"})
     assert not any(module.split(".")[0] == "jax" for module in imported)

@@ -7,15 +7,15 @@ import pytest
 from sklearn.svm import LinearSVC as PlainLinearSVC
 
 import equipoise as eq
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers import dual as dual_module
-from equipoise.learn.solvers import kinks
-from equipoise.learn.solvers import smoothing as smoothing_module
-from equipoise.learn.solvers.base import Target
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
+from equipoise.solve.solvers import dual as dual_module
+from equipoise.solve.solvers import kinks
+from equipoise.solve.solvers import smoothing as smoothing_module
+from equipoise.solve.solvers.base import Target
 from equipoise.proof.argument import derive
-from equipoise.proof.request import Request
+from equipoise.planning.request import Request
 
 DOMAINS = {"hinge": {"classes": (0, 1)}, "absolute": {"labels": (-1.0, 1.0)}}
 SOLVERS = ("smoothing", "dual")

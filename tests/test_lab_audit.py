@@ -19,7 +19,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.estimators.catalogue import MODELS
 from equipoise.lab.auditing import Finding, at_least, at_most, audit, lower_bound, reach, runs_to_reach
 from equipoise.proof import mechanisms, routes
-from equipoise.proof.noise import SeededSource
+from equipoise.noise import SeededSource
 
 # --- the bound keeps its promise --------------------------------------------------------------------------------------
 

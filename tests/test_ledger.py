@@ -9,9 +9,9 @@ import sqlalchemy as sql
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, Overdraft, PlanMismatch, PrivateFailure
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import store
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import store
+from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 

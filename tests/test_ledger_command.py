@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 import equipoise as eq
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))

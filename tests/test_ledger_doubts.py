@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 import equipoise as eq
 from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import Entry, chain
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import Entry, chain
+from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 

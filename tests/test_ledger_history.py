@@ -13,10 +13,10 @@ from sqlalchemy.exc import DatabaseError
 
 import equipoise as eq
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import Entry, chain
-from equipoise.proof.ledger.fixed_budgets import composed
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import Entry, chain
+from equipoise.ledger.fixed_budgets import composed
+from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 

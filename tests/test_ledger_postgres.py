@@ -11,9 +11,9 @@ import pytest
 
 import equipoise as eq
 from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra, Overdraft
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import chain, store
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import chain, store
+from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 

@@ -23,8 +23,8 @@ SLOW = pytest.mark.statistics
 NURSERY = """
 import dataclasses, json, os, random, signal, sys, time, traceback
 import equipoise as eq
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
+from equipoise.certify.certificate import Certificate
+from equipoise.planning.request import Request
 
 PLAN = Certificate.issue(
     Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))

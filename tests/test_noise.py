@@ -13,7 +13,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from equipoise.proof import noise
-from equipoise.proof.noise import GRID_BITS, PRECISION_BITS, ExactSource, NoiseSource, SeededSource
+from equipoise.noise import GRID_BITS, PRECISION_BITS, ExactSource, NoiseSource, SeededSource
 
 Array = NDArray[np.float64]
 

@@ -13,13 +13,13 @@ from scipy import sparse, stats
 import equipoise as eq
 import equipoise.release as door
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import coded_targets, row_source
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.curves import GaussianCurve
-from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.proof.subsampling import SampledGaussianCurve
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import coded_targets, row_source
+from equipoise.data.tables import feature_table, target_column
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.curves import GaussianCurve
+from equipoise.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.release.base import Task
 from equipoise.release.noisy_gradient import Descending
 from equipoise.vocabulary import losses, penalties
@@ -410,7 +410,7 @@ def test_what_is_released_follows_from_the_noisy_gradients_and_the_procedure(los
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loss", MODELS)
 def test_a_clipped_gradient_is_the_mean_of_rows_gradients_each_clipped(loss, form, chosen, monkeypatch):
-    monkeypatch.setattr("equipoise.learn.rows.BLOCK_ROWS", 4)
+    monkeypatch.setattr("equipoise.data.rows.BLOCK_ROWS", 4)
     generator = np.random.default_rng(3)
     member, domain = losses.named(loss), MODELS[loss][1]
     places = np.arange(10) if chosen == "all rows" else np.array(chosen.split(), dtype=np.intp)

@@ -7,12 +7,12 @@ import pytest
 
 import equipoise as eq
 from equipoise.errors import LedgerRefused
-from equipoise.learn.rows import row_source
+from equipoise.data.rows import row_source
 from equipoise.proof import routes
-from equipoise.proof.noise import ExactSource, SeededSource
-from equipoise.proof.routes import Plan
-from equipoise.proof.routes.noisy_sgd import EXACT_DRAWS
-from equipoise.proof.subsampling import SampledGaussianCurve
+from equipoise.noise import ExactSource, SeededSource
+from equipoise.planning.kinds import Plan
+from equipoise.planning.kinds.noisy_sgd import EXACT_DRAWS
+from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 
@@ -211,7 +211,7 @@ def test_models_learn():
 
 def test_one_row_moves_a_noiseless_step_no_further_than_the_sensitivity():
     # Compiled means of batches on neighbouring tables, from the same weights and the same batch.
-    from equipoise.learn.stochastic import Run, run_noisy
+    from equipoise.solve.descents.stochastic import Run, run_noisy
 
     coins = np.random.default_rng(0)
     for batch in np.repeat([1, 2, 5, 8], 10).tolist():

@@ -12,17 +12,17 @@ import equipoise as eq
 import equipoise.release as door
 import equipoise.release.objective as carrier
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies, UnknownName
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers.base import Target
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
+from equipoise.solve.solvers.base import Target
 from equipoise.proof import perturbations, routes
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.mechanisms import named as law_named
-from equipoise.proof.noise import SeededSource
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.laws import named as law_named
+from equipoise.noise import SeededSource
 from equipoise.proof.perturbations.approximate import FINISHING_SHARE, answer, steep
-from equipoise.proof.request import Request
-from equipoise.proof.routes import NEGLIGIBLE, RESOLUTION
+from equipoise.planning.request import Request
+from equipoise.planning.kinds import NEGLIGIBLE, RESOLUTION
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem, Recipe, Setting

@@ -9,9 +9,9 @@ import scipy.optimize
 import equipoise as eq
 import equipoise.release.phased as carrier
 from equipoise.proof import routes
-from equipoise.proof.mechanisms import named
-from equipoise.proof.noise import SeededSource
-from equipoise.proof.routes.phased import ParallelCurve
+from equipoise.certify.laws import named
+from equipoise.noise import SeededSource
+from equipoise.planning.kinds.phased import ParallelCurve
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 
@@ -243,7 +243,7 @@ def test_noise_is_drawn_once_a_phase_and_never_shared():
             drawn.append(scale)
             return super().spherical_laplace(weights, scale)
 
-    from equipoise.learn.tables import feature_table, target_column
+    from equipoise.data.tables import feature_table, target_column
     from equipoise.release import release
 
     X, y = table("logistic")

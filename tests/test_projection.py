@@ -6,10 +6,10 @@ import pytest
 import equipoise as eq
 from auditing import FAILURE, audit
 from equipoise.errors import InvalidParameter
-from equipoise.learn.projection import directions, projected_rows, shortening
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.noise import SeededSource
-from equipoise.proof.reference import lost_by_projection
+from equipoise.data.projection import directions, projected_rows, shortening
+from equipoise.data.tables import feature_table, target_column
+from equipoise.noise import SeededSource
+from equipoise.planning.reference import lost_by_projection
 from equipoise.release import release
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

@@ -9,10 +9,10 @@ from scipy.integrate import quad
 from scipy.stats import binom
 
 from equipoise.errors import InvalidParameter
-from equipoise.proof.curves import GaussianCurve, PureCurve
-from equipoise.proof.mechanisms import members
-from equipoise.proof.mechanisms.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
-from equipoise.proof.noise import ExactSource, SeededSource
+from equipoise.certify.curves import GaussianCurve, PureCurve
+from equipoise.certify.laws import members
+from equipoise.certify.laws.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
+from equipoise.noise import ExactSource, SeededSource
 from equipoise.vocabulary.facts import Budget
 
 # One statistical test that may fail by chance, with a budget of its own.

@@ -9,11 +9,11 @@ from scipy import sparse
 from sklearn.linear_model import ElasticNet as PublicElasticNet
 
 import equipoise as eq
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import RowSource, row_source
-from equipoise.learn.solvers import proximal
-from equipoise.learn.solvers.base import Target
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import RowSource, row_source
+from equipoise.solve.solvers import proximal
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary.constants import constants, public_tolerance
 from equipoise.vocabulary.penalties.bridge import REGION
 
@@ -77,7 +77,7 @@ def way(request, monkeypatch):
     if request.param == "models":
         monkeypatch.setattr(proximal, "_by_plain_steps", None)
     else:
-        monkeypatch.setattr("equipoise.learn.problem.LARGEST_HESSIAN", 0)
+        monkeypatch.setattr("equipoise.solve.objective.LARGEST_HESSIAN", 0)
         if request.param == "acceleration":
             monkeypatch.setattr(proximal, "_by_plain_steps", None)
         else:

@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.learn.descent import descend
+from equipoise.solve.descents.gradient import descend
 from equipoise.proof import argument, reference
 from equipoise.proof.argument import derive
-from equipoise.proof.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
-from equipoise.proof.request import Request
-from equipoise.proof.routes.noisy_gradient import MARKS
+from equipoise.planning.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
+from equipoise.planning.request import Request
+from equipoise.planning.kinds.noisy_gradient import MARKS
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem
 

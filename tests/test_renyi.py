@@ -8,7 +8,7 @@ import scipy.integrate
 import scipy.stats
 
 from equipoise.proof.renyi import RenyiSampledCurve, one_step, renyi_multiplier
-from equipoise.proof.subsampling import SampledGaussianCurve, smallest_multiplier
+from equipoise.certify.sampled import SampledGaussianCurve, smallest_multiplier
 
 
 def profile(log_ratio: float, mu: float) -> float:

@@ -16,11 +16,11 @@ import pytest
 import equipoise as eq
 from browser import Outline
 from equipoise.errors import InvalidParameter, MissingExtra
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import Balance
-from equipoise.proof.mechanisms import named
-from equipoise.proof.noise import SeededSource
-from equipoise.proof.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import Balance
+from equipoise.certify.laws import named
+from equipoise.noise import SeededSource
+from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.release_report import noise_of_a_weight, page_of, record_of
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses

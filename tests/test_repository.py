@@ -96,7 +96,7 @@ def read_for(route: str) -> set[Path]:
     """Return every file that a certificate of a route rests on: what is imported, members of families, theorems."""
     spoken = SPOKEN_OF.get(route, {"minimiser"})
     asked = {theorem.__module__ for theorem in theorems.members().values() if theorem.about in spoken}
-    left = ["equipoise.proof.certificate", "equipoise.proof.noise", f"equipoise.proof.routes.{route}", *asked]
+    left = ["equipoise.certify.certificate", "equipoise.noise", f"equipoise.planning.kinds.{route}", *asked]
     read = set()
     while left:
         name = left.pop()

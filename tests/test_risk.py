@@ -12,11 +12,11 @@ from scipy import integrate, special, stats
 import equipoise as eq
 from contracts.falsifier import minimiser
 from equipoise.errors import InvalidParameter
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.mechanisms import named as mechanism_named
-from equipoise.proof.noise import SeededSource
-from equipoise.proof.request import Request
-from equipoise.proof.risk import (
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.laws import named as mechanism_named
+from equipoise.noise import SeededSource
+from equipoise.planning.request import Request
+from equipoise.planning.risk import (
     NORM_MARGIN,
     RiskReport,
     largest_loss,

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from equipoise.errors import InvalidParameter, SchemaInvalid
-from equipoise.learn.raw import RawTable
-from equipoise.learn.schema import DEFAULT_MISSING, CategoryColumn, NumberColumn, Schema, Target
-from equipoise.learn.schema_draft import draft
+from equipoise.data.raw import RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.schema.record import DEFAULT_MISSING
+from equipoise.data.schema.draft import draft
 from equipoise.vocabulary.facts import Domain
 from sample_schemas import EXAMPLE
 

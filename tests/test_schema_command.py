@@ -9,7 +9,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from equipoise.learn.schema import Schema
+from equipoise.data.schema import Schema
 from program import run_program
 
 CSV = "age,job,income\n31,nurse,low\n200,pilot,high\n,clerk,?\n"

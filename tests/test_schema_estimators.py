@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 import equipoise as eq
 from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
-from equipoise.learn.raw import FrameTable, RawTable
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Target
-from equipoise.proof.private_bounds import CANDIDATES
+from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.certify.claims.private_bounds import CANDIDATES
 
 N = 600
 COLUMNS = (

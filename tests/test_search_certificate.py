@@ -14,9 +14,9 @@ from dp_accounting.rdp import RdpAccountant
 from scipy import stats
 
 import equipoise as eq
-from equipoise.proof.curves import largest_mu
-from equipoise.proof.private_bounds import PrivateBounds
-from equipoise.proof.random_stopping import (
+from equipoise.certify.curves import largest_mu
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.planning.random_stopping import (
     DRAW_BITS,
     SelectedCurve,
     gaussian_run,
@@ -25,9 +25,9 @@ from equipoise.proof.random_stopping import (
     run_count,
     stopping_chance,
 )
-from equipoise.proof.request import Request
+from equipoise.planning.request import Request
 from equipoise.proof.search import SearchCertificate
-from equipoise.proof.selection import LEVELS, Candidate, Parameter, SearchRequest, run_budget
+from equipoise.planning.search import LEVELS, Candidate, Parameter, SearchRequest, run_budget
 
 DOMAIN = eq.Domain(1.0, labels=(0.0, 1.0))
 BUDGET = eq.Budget(1.0)

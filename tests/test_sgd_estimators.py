@@ -22,7 +22,7 @@ from equipoise.errors import (
     PlanMismatch,
     PrivateFailure,
 )
-from equipoise.proof.noise import SeededSource
+from equipoise.noise import SeededSource
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))

@@ -15,8 +15,8 @@ from sklearn.base import clone
 import equipoise as eq
 from equipoise.errors import BudgetImpossible, CertificateUnreadable, InvalidParameter, PlanMismatch
 from equipoise.lab.auditing import lower_bound
-from equipoise.proof.noise import ExactSource, SeededSource
-from equipoise.proof.simplex import SimplexCertificate, SimplexRequest, column_delta, smallest_columns
+from equipoise.noise import ExactSource, SeededSource
+from equipoise.planning.simplex import SimplexCertificate, SimplexRequest, column_delta, smallest_columns
 from equipoise.release.simplex import kept_of, ones_of
 from equipoise.vocabulary.facts import Budget
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers import gradient as gradient_module
-from equipoise.learn.solvers import line_search
-from equipoise.learn.solvers import newton as newton_module
-from equipoise.learn.solvers import newton_conjugate as conjugate_module
-from equipoise.learn.solvers.base import Target, constrained_subgradient
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
+from equipoise.solve.solvers import gradient as gradient_module
+from equipoise.solve.solvers import line_search
+from equipoise.solve.solvers import newton as newton_module
+from equipoise.solve.solvers import newton_conjugate as conjugate_module
+from equipoise.solve.solvers.base import Target, constrained_subgradient
 from equipoise.vocabulary.constants import constants, public_tolerance, rounding_floor
 
 DOMAINS = {"logistic": {"classes": (0, 1)}, "squared": {"labels": (-1.0, 1.0)}}

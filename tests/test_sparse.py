@@ -11,7 +11,7 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.learn import rows as rows_module
-from equipoise.learn.rows import Rows, SparseRows
+from equipoise.data.rows import Rows, SparseRows
 
 Array = NDArray[np.float64]
 

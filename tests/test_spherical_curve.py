@@ -11,8 +11,8 @@ import scipy.stats
 
 from equipoise.errors import InvalidParameter
 from equipoise.proof import mechanisms
-from equipoise.proof.curves import GaussianCurve, PureCurve, largest_mu
-from equipoise.proof.mechanisms.spherical_laplace import rounding_epsilon
+from equipoise.certify.curves import GaussianCurve, PureCurve, largest_mu
+from equipoise.certify.laws.spherical_laplace import rounding_epsilon
 from equipoise.proof.spherical_curve import (
     LARGEST_DIMENSION,
     LARGEST_GAP,

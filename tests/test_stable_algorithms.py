@@ -15,11 +15,11 @@ import equipoise as eq
 from equipoise.cli.bounds import command
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import at_least, at_most
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import row_source
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import row_source
 from equipoise.proof import theorems
-from equipoise.proof.theorems.measured_only import REASONS
-from equipoise.proof.theorems.momentum import responses
+from equipoise.planning.measured_only import REASONS
+from equipoise.certify.theorems.momentum import responses
 from equipoise.reproduce.stability_enhanced_privacy import (
     table,
     table_descents,

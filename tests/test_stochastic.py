@@ -12,10 +12,10 @@ from scipy import sparse
 
 from equipoise.errors import InvalidParameter
 from equipoise.learn import kernels
-from equipoise.learn.rows import DenseArrays, SparseArrays, row_source
-from equipoise.learn.stochastic import Run, run_noisy, run_passes
-from equipoise.learn.tables import Columns
-from equipoise.proof.theorems import descent
+from equipoise.data.rows import DenseArrays, SparseArrays, row_source
+from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
+from equipoise.data.tables import Columns
+from equipoise.certify.theorems import descent
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.losses import Loss
@@ -138,8 +138,8 @@ FIRST_STEP = """
 import sys
 import numpy as np
 from equipoise.learn import kernels
-from equipoise.learn.rows import row_source
-from equipoise.learn.stochastic import Run, run_passes
+from equipoise.data.rows import row_source
+from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 
@@ -326,7 +326,7 @@ def test_sparse_arrays_are_the_clipped_rows():
 @pytest.mark.parametrize("table", ["dense", "sparse"])
 @pytest.mark.parametrize("batch", [1, 4, N])
 def test_noisy_steps_take_distinct_rows_and_the_noise_given(table, batch, monkeypatch):
-    monkeypatch.setattr("equipoise.learn.stochastic.CHUNK", 60)
+    monkeypatch.setattr("equipoise.solve.descents.stochastic.CHUNK", 60)
     X, y = data(7)
     coins = np.random.default_rng(8)
     drawn, noise = [], []

@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.proof import subsampling
-from equipoise.proof.curves import GaussianCurve, largest_mu
-from equipoise.proof.subsampling import SampledGaussianCurve, composed, one_step, profile, smallest_multiplier
+from equipoise.certify.curves import GaussianCurve, largest_mu
+from equipoise.certify.sampled import SampledGaussianCurve, composed, one_step, profile, smallest_multiplier
 
 exact = mpmath.MPContext()
 exact.prec = 200

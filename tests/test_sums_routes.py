@@ -13,13 +13,13 @@ from scipy.optimize import minimize
 import equipoise as eq
 import equipoise.release as door
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.learn.products import products, symmetric
-from equipoise.learn.rows import row_source
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.noise import NoiseSource, SeededSource
-from equipoise.proof.routes.functional import coefficient_sensitivity
-from equipoise.proof.routes.sufficient_statistics import joint_sensitivity
+from equipoise.solve.products import products, symmetric
+from equipoise.data.rows import row_source
+from equipoise.data.tables import feature_table, target_column
+from equipoise.certify.certificate import Certificate
+from equipoise.noise import NoiseSource, SeededSource
+from equipoise.planning.kinds.functional import coefficient_sensitivity
+from equipoise.planning.kinds.sufficient_statistics import joint_sensitivity
 
 Array = NDArray[np.float64]
 
@@ -163,7 +163,7 @@ def clipped(X: Array, intercept: float) -> Array:
 @pytest.mark.parametrize("intercept", [0.0, 0.7])
 @pytest.mark.parametrize("form", FORMS)
 def test_sums_of_products_are_the_naive_sums(form, intercept, monkeypatch):
-    monkeypatch.setattr("equipoise.learn.rows.BLOCK_ROWS", 16)
+    monkeypatch.setattr("equipoise.data.rows.BLOCK_ROWS", 16)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(50, 4)) * (generator.uniform(size=(50, 4)) < 0.6)
     X[3], X[20, 1], X[21, 0], X[49] = np.nan, np.inf, 1e300, 40.0

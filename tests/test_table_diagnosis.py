@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from equipoise.errors import InvalidData, SchemaInvalid
-from equipoise.learn.diagnosis import STAMP, ColumnDiagnosis, check_table
-from equipoise.learn.files import open_table
-from equipoise.learn.raw import FrameTable, RawTable
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.diagnosis import STAMP, ColumnDiagnosis, check_table
+from equipoise.data.files import open_table
+from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 SCHEMA = Schema(
     6,

@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.catalogue import MODELS
 from equipoise.estimators.classifier import PrivateClassifier
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Target
+from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 
 N = 240
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16", "missing": ("", "NA", "?")}

@@ -250,7 +250,7 @@ def test_a_failure_after_the_spend_says_nothing_about_rows(run, monkeypatch):
     def fail(*_):
         raise ValueError("a private value")
 
-    monkeypatch.setattr("equipoise.learn.encoder.Encoder.encode", fail)
+    monkeypatch.setattr("equipoise.data.encoder.Encoder.encode", fail)
     code, _, said = run(*TRAIN)
     assert code == 4
     assert "private value" not in said

@@ -93,7 +93,7 @@ class Cell:
     private: float
     low: float
     high: float
-    route: str
+    kind: str
     theorem: str
     mechanism: str
     noise: float
@@ -139,9 +139,9 @@ def _cell(dataset: PublicDataset, splits: list[list[Array]], plain: float, epsil
         private=float(np.mean(scores)),
         low=float(low),
         high=float(high),
-        route=certificate.route,
+        kind=certificate.kind,
         theorem=certificate.theorem,
         mechanism=certificate.mechanism,
-        noise=certificate.argument.noise_deviation,
+        noise=certificate.claim.noise.deviation,
         explanation=certificate.explain(),
     )

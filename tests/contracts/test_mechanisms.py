@@ -19,10 +19,10 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from equipoise.proof import mechanisms
-from equipoise.proof.curves import Curve, PureCurve
-from equipoise.proof.mechanisms import Mechanism, quietest
-from equipoise.proof.mechanisms.laplace import Laplace
-from equipoise.proof.noise import SeededSource
+from equipoise.certify.curves import Curve, PureCurve
+from equipoise.certify.laws import Mechanism, quietest
+from equipoise.certify.laws.laplace import Laplace
+from equipoise.noise import SeededSource
 from equipoise.vocabulary.facts import Budget
 
 Array = NDArray[np.float64]

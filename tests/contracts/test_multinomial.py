@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 import equipoise as eq
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import INTERCEPT_SHARE
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers.base import Target
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
+from equipoise.solve.solvers.base import Target
 from equipoise.solve.compiled_slope import compiled_slope
 from equipoise.solve.losses import LossArrays, arrays_of
 from equipoise.vocabulary import losses, penalties

@@ -23,13 +23,13 @@ from scipy.special import expit
 
 from equipoise.errors import NoTheoremApplies
 from equipoise.proof import perturbations
-from equipoise.proof.mechanisms import named as law_named
+from equipoise.certify.laws import named as law_named
 from equipoise.proof.perturbations import Perturbation, answers
 from equipoise.proof.perturbations.base import determinant_price, row_share
 from equipoise.proof.perturbations.pure import FreeDeterminant, PureTilt
 from equipoise.proof.perturbations.vertices import Corners, LogisticCorners
-from equipoise.proof.request import Request
-from equipoise.proof.routes import objective as route
+from equipoise.planning.request import Request
+from equipoise.planning.kinds import objective as route
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe, Setting

@@ -19,16 +19,16 @@ from contracts.falsifier import (
     tightest_tolerance,
 )
 from equipoise.errors import NoTheoremApplies
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
+from equipoise.solve.objective import Objective
+from equipoise.data.rows import Rows
 from equipoise.proof import argument, theorems
 from equipoise.proof.argument import derive
-from equipoise.proof.public_alpha import public_alpha
-from equipoise.proof.request import Request
-from equipoise.proof.theorems import Theorem
-from equipoise.proof.theorems.approximate import ROUNDING_MARGIN, approximate
-from equipoise.proof.theorems.gradient_diameter import GradientDiameter
-from equipoise.proof.theorems.strongly_convex import StronglyConvex
+from equipoise.planning.public_alpha import public_alpha
+from equipoise.planning.request import Request
+from equipoise.certify.theorems import Theorem
+from equipoise.certify.theorems.approximate import ROUNDING_MARGIN, approximate
+from equipoise.certify.theorems.gradient_diameter import GradientDiameter
+from equipoise.certify.theorems.strongly_convex import StronglyConvex
 from equipoise.solve import losses as partners
 from equipoise.solve.losses import LossArrays
 from equipoise.vocabulary.constants import rounding_floor, setting

@@ -18,7 +18,7 @@ from ..vocabulary.facts import Bound, Budget
 from .claims import Claim
 from .curves import Curve
 from .record import AGAIN, build, canonical, parse, read, to_plain
-from .withdrawn import WITHDRAWN
+from .withdrawn import affecting
 
 SCHEMA_VERSION = 2
 
@@ -219,26 +219,21 @@ class Certificate:
 
     def withdrawn(self) -> tuple[str, ...]:
         """Return one line for everything it rests on that was found false since, in a version that made it."""
-        software = dict(self.release.software) if self.release else {}
-        used = {*self.rests_on(), *(("sampler", name) for name in software)}
-        return tuple(
-            str(entry)
-            for entry in WITHDRAWN
-            if (entry.family, entry.name) in used
-            and entry.concerns(software.get(entry.name if entry.family == "sampler" else "equipoise"))
-        )
+        return affecting(self.rests_on(), dict(self.release.software) if self.release else {})
+
+    def faults(self) -> tuple[str, ...]:
+        """Return one line for everything that does not follow from what is recorded."""
+        found, trained, own = list(self.claim.check()), self.claim.trained, (self.n_samples, self.n_features)
+        columns = getattr(trained, "n_features", own[1]) if not getattr(trained, "projection", 0) else own[1]
+        if (self.claim.n_samples, columns) != own:
+            found.append("terms: rows or columns that the claim is not about")
+        if self.digest != _digest(self.terms, self.claim):
+            found.append("digest: a recorded field was changed after the certificate was made")
+        return tuple(found)
 
     def verify(self) -> tuple[str, ...]:
         """Return one line for everything that does not follow, or was withdrawn; nothing where the claim holds."""
-        faults, trained = [*self.withdrawn(), *self.claim.check()], self.claim.trained
-        columns = (
-            self.n_features if getattr(trained, "projection", 0) else getattr(trained, "n_features", self.n_features)
-        )
-        if (self.claim.n_samples, columns) != (self.n_samples, self.n_features):
-            faults.append("terms: rows or columns that the claim is not about")
-        if self.digest != _digest(self.terms, self.claim):
-            faults.append("digest: a recorded field was changed after the certificate was made")
-        return tuple(faults)
+        return (*self.withdrawn(), *self.faults())
 
     def explain(self) -> str:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""

@@ -24,21 +24,34 @@ MODEL, CERTIFICATE, SCHEMA, REPORT, MANIFEST = (
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**28, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
 
-UNCHECKED = (
+NOT_SEEN = (
     "who made the release and when: no signature was looked at",
     "whether a ledger recorded the spend",
-    "what the page says: its bytes are those of the manifest, and nobody compared them with the certificate",
     "whether noise was drawn: no arithmetic can tell",
 )
+UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
+ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a check of a folder found: its certificate, everything that is wrong, and what was not looked at."""
+    """What a check found: the certificate, everything that is wrong, what was withdrawn, and what was not looked at."""
 
     certificate: Certificate
     faults: tuple[str, ...]
-    unchecked: tuple[str, ...] = UNCHECKED
+    unchecked: tuple[str, ...]
+
+    @property
+    def withdrawn(self) -> tuple[str, ...]:
+        """What the claim rests on that was found false since."""
+        return self.certificate.withdrawn()
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a word or two."""
+        if self.faults:
+            return "does not hold"
+        return "withdrawn" if self.withdrawn else "consistent; origin unproved"
 
 
 def contents_of(folder: Path) -> dict[str, bytes]:
@@ -109,8 +122,10 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         return
     rows, constants = model.get("coefficients"), model.get("intercepts")
     if not isinstance(trained, Trained):
-        if rows != [] or constants != []:
-            yield f"{MODEL}: weights, where none were released"
+        places = model.get("selected")
+        known = isinstance(places, list) and all(place in range(certificate.n_features) for place in places)
+        if rows != [] or constants != [] or not known:
+            yield f"{MODEL}: weights, where none were released, or no such columns"
         return
     outputs = trained.problem.loss.outputs
     shaped = isinstance(rows, list) and isinstance(constants, list) and len(rows) == len(constants) == outputs
@@ -123,13 +138,30 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: other classes"
 
 
-def inspect(folder: Path) -> Findings:
-    """Return what a check of every byte of a released folder finds; without a key it cannot tell who made it."""
-    contents = contents_of(folder)
-    certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+def certificate_at(path: Path) -> Certificate:
+    """Return the certificate of a released folder, or in a file by itself."""
+    if path.is_dir():
+        return Certificate.from_json(text_of(contents_of(path), CERTIFICATE))
+    remedy = "pass a released folder or the path of a certificate.json"
+    try:
+        if path.is_file() and path.stat().st_size > LARGEST[CERTIFICATE]:
+            raise CertificateUnreadable(f"at most {LARGEST[CERTIFICATE]} bytes", "a longer file", remedy)
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
+        raise CertificateUnreadable(f"a certificate at {path}", f"{found}", remedy) from None
+    return Certificate.from_json(text)
+
+
+def inspect(path: Path) -> Findings:
+    """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
+    certificate = certificate_at(path)
+    if not path.is_dir():
+        return Findings(certificate, certificate.faults(), ALONE)
+    contents = contents_of(path)
     try:
         model = parse(text_of(contents, MODEL))
     except CertificateUnreadable as error:
         raise ReleaseUnreadable("a model in JSON", error.found, error.remedy) from None
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate), *model_faults(model, certificate))
-    return Findings(certificate, (*faults, *(f"{CERTIFICATE}: {fault}" for fault in certificate.verify())))
+    return Findings(certificate, (*faults, *(f"{CERTIFICATE}: {fault}" for fault in certificate.faults())), UNCHECKED)

@@ -1,5 +1,6 @@
 """What was found false after it was released: a dated list that ships with the checker (docs/certificate.md)."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,3 +29,20 @@ class Withdrawal:
 
 
 WITHDRAWN: tuple[Withdrawal, ...] = ()
+
+
+def affecting(members: Iterable[tuple[str, str]], software: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one line for every withdrawal that concerns something that rests on these members, made by this software.
+
+    Examples
+    --------
+    >>> affecting([("theorem", "A1")], {"equipoise": "0.2.0"})
+    ()
+    """
+    used = {*members, *(("sampler", name) for name in software)}
+    return tuple(
+        str(entry)
+        for entry in WITHDRAWN
+        if (entry.family, entry.name) in used
+        and entry.concerns(software.get(entry.name if entry.family == "sampler" else "equipoise"))
+    )

@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from equipoise.artifact.staging import new_file
-from equipoise.cli.exit_codes import CHECK_FAILED
+from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
 from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
-from equipoise.proof.ledger import Ledger
-from equipoise.proof.ledger.chain import EXACT_DIGITS
-from equipoise.proof.ledger.fixed_budgets import composed
+from equipoise.ledger import Ledger
+from equipoise.ledger.chain import EXACT_DIGITS
+from equipoise.ledger.fixed_budgets import composed
 from equipoise.vocabulary.facts import Budget
 
 FIXED_BUDGETS = "for fixed budgets; admits nothing"
@@ -158,6 +158,29 @@ def verify(
     console.print(f"[bold green]intact[/]: {len(ledger.history())} entry(s) of {escape(repr(ledger.dataset))}")
     if against is None:
         console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
+
+
+@group.command()
+def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
+    """List the spends whose certificates rest on what was found false since; exit code 5 if there are any."""
+    ledger = Ledger(reference)
+    affected, unknown = ledger.withdrawn()
+    if as_json:
+        found = [{"number": entry.number, "certificate": entry.certificate, "reasons": why} for entry, why in affected]
+        print(json.dumps({"affected": found, "unknown": [entry.number for entry in unknown]}, indent=2))
+    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
+    for entry, reasons in affected:
+        console.print(f"[bold yellow]withdrawn[/]: entry {entry.number}, certificate {entry.certificate}")
+        for reason in reasons:
+            console.print(f"  {reason}", markup=False)
+    if not affected:
+        console.print(f"[bold green]nothing withdrawn[/] that entries of {escape(repr(ledger.dataset))} rest on")
+    if unknown:
+        numbers = ", ".join(str(entry.number) for entry in unknown)
+        console.print(f"Not known here: entry(s) {numbers}, recorded before ledgers kept what certificates rest on.")
+        console.print("Check the certificates of their releases: equipoise verify RELEASE", soft_wrap=True)
+    if affected:
+        raise typer.Exit(WITHDRAWN)
 
 
 def _console() -> Console:

@@ -1,1 +1,1 @@
-"""The learning wing: it reads rows, builds the objective and solves it. It never makes a privacy claim."""
+"""Where rows come from: schemas, files, frames, encoders, and rows mapped into their domain. It never makes a claim."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.rows import Array, RowSource
+from equipoise.data.rows import Array, RowSource
 
 
 class ChosenRows(RowSource):
@@ -14,7 +14,7 @@ class ChosenRows(RowSource):
 
     Examples
     --------
-    >>> from equipoise.learn.rows import Rows
+    >>> from equipoise.data.rows import Rows
     >>> from equipoise.vocabulary.facts import Domain
     >>> rows = Rows(np.array([[3.0, 4.0], [0.1, 0.2], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> [block.tolist() for block, _ in ChosenRows(rows, np.array([0, 2])).blocks()]

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equipoise.data.encoded import check_columns
+from equipoise.data.encoder import Encoder
+from equipoise.data.raw import RawTable
+from equipoise.data.rows import class_codes
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
+from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidData
-from equipoise.learn.encoded import check_columns
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.raw import RawTable
-from equipoise.learn.rows import class_codes
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema
-from equipoise.learn.schema_text import number_of, text_of
-from equipoise.learn.tables import feature_table, target_column
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain
 
@@ -160,8 +160,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.raw import FrameTable
-    >>> from equipoise.learn.schema import Target
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
     >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.encoder import Encoder
+from equipoise.data.raw import RawTable, listed
+from equipoise.data.schema import NumberColumn, Schema
+from equipoise.data.schema.text import place
+from equipoise.data.tables import NUMERIC_KINDS, Unread
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.raw import RawTable, listed
-from equipoise.learn.schema import NumberColumn, Schema
-from equipoise.learn.schema_text import place
-from equipoise.learn.tables import NUMERIC_KINDS, Unread
 from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
@@ -41,8 +41,8 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.raw import FrameTable
-    >>> from equipoise.learn.schema import Target
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
     >>> table = encoded_table(schema, FrameTable(pyarrow.table({"age": [20, 50], "ill": ["yes", "no"]})), 2)
     >>> table.features.shape, table.features.read().tolist(), table.target.read().tolist()
@@ -114,8 +114,8 @@ class EncodedTable:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.raw import FrameTable
-    >>> from equipoise.learn.schema import Target
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", None),), Target("ill", classes=("no", "yes")))
     >>> raw = FrameTable(pyarrow.table({"age": [20, None], "ill": ["yes", "no"]}))
     >>> table = encoded_table(schema.with_private_bounds(0.1), raw, 2)
@@ -239,8 +239,8 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.raw import FrameTable
-    >>> from equipoise.learn.schema import Target
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
     >>> list(encoded_rows(schema, FrameTable(pyarrow.table({"age": [20, 50], "name": ["Ann", "Ben"]}))))
     [array([[-1. ],

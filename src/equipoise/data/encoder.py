@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.schema import CategoryColumn, Schema
+from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.tables import NUMERIC_KINDS
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.learn.schema import CategoryColumn, Schema
-from equipoise.learn.schema_text import number_of, text_of
-from equipoise.learn.tables import NUMERIC_KINDS
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Encoder:
 
     Examples
     --------
-    >>> from equipoise.learn.schema import NumberColumn, Target
+    >>> from equipoise.data.schema import NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> encoder = Encoder(Schema(None, columns, Target("ill", classes=(0, 1)), row_norm=2.0))
     >>> encoder.names
@@ -104,7 +104,7 @@ class Encoder:
 
         Examples
         --------
-        >>> from equipoise.learn.schema import NumberColumn, Target
+        >>> from equipoise.data.schema import NumberColumn, Target
         >>> encoder = Encoder(Schema(None, (NumberColumn("age", (20, 60)),), Target("dose", bounds=(0, 400))))
         >>> encoder.decode_target(encoder.encode_target(np.array([100.0, 500.0, np.nan])))
         array([100., 400., 200.])
@@ -120,7 +120,7 @@ class Encoder:
 
         Examples
         --------
-        >>> from equipoise.learn.schema import NumberColumn, Target
+        >>> from equipoise.data.schema import NumberColumn, Target
         >>> encoder = Encoder(Schema(None, (NumberColumn("age", (20, 60)),), Target("dose", bounds=(0, 400))))
         >>> encoder.numbers(np.array([" 3.5 ", 7, "NA", None, "seven"], dtype=object))
         array([3.5, 7. , nan, nan, nan])

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.learn.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure
 
 # A longer line is one unusable row, and is skipped piece by piece, so that no line can exhaust the memory.
 LONGEST_LINE = 2**24

@@ -7,9 +7,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.raw import FrameTable, Kind, RawTable
+from equipoise.data.tables import target_column
 from equipoise.errors import InvalidData
-from equipoise.learn.raw import FrameTable, Kind, RawTable
-from equipoise.learn.tables import target_column
 
 
 def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table

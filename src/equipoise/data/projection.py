@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.rows import Rows, RowSource, row_source
+from equipoise.data.rows import Rows, RowSource, row_source
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equipoise.data.tables import Matrix
 from equipoise.errors import InvalidData
-from equipoise.learn.tables import Matrix
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 

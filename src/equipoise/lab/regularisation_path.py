@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.rows import RowSource, coded_targets, observed_classes, row_source
+from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import DomainMissing, InvalidParameter
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import RowSource, coded_targets, observed_classes, row_source
-from equipoise.learn.solvers.base import Target
-from equipoise.learn.tables import feature_table, target_column
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, public_tolerance
 from equipoise.vocabulary.facts import Domain, Problem

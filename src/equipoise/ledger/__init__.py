@@ -4,7 +4,7 @@
 `fixed_budgets` is shown and admits nothing. docs/ledger.md says what is guaranteed and what is not.
 """
 
-from equipoise.proof.ledger.book import Ledger
-from equipoise.proof.ledger.chain import Balance, Entry
+from equipoise.ledger.book import Ledger
+from equipoise.ledger.chain import Balance, Entry
 
 __all__ = ["Balance", "Entry", "Ledger"]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 
 import sqlalchemy as sql
 
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.withdrawn import affecting
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.ledger import chain
-from equipoise.proof.ledger.chain import Balance, Entry
-from equipoise.proof.ledger.store import Store
-from equipoise.proof.search import SearchCertificate
-from equipoise.proof.simplex import SimplexCertificate
+from equipoise.ledger import chain
+from equipoise.ledger.chain import Balance, Entry
+from equipoise.ledger.store import Store
 from equipoise.vocabulary.facts import Budget
 
 
@@ -55,12 +55,20 @@ class Ledger:
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget))
 
-    def admit(self, certificate: Certificate | SearchCertificate | SimplexCertificate) -> None:
-        """Record the spend of a certificate, or refuse it and record nothing."""
-        if not isinstance(certificate, Certificate | SearchCertificate | SimplexCertificate):
+    def admit(self, certificate: Certificate, software: Mapping[str, str] | None = None) -> None:
+        """Record the spend of a certificate, or refuse it and record nothing.
+
+        Parameters
+        ----------
+        certificate : Certificate
+            What `plan` returned.
+        software : mapping, optional
+            The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
+        """
+        if not isinstance(certificate, Certificate):
             remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
             raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
-        if certificate.request.seeded:
+        if certificate.terms.seeded:
             remedy = "leave random_state=None where a ledger is bound"
             raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
         if certificate.grade != "proved":
@@ -71,13 +79,13 @@ class Ledger:
             entries = self._intact(connection)
             left = chain.balance(entries)
             amount = Budget(certificate.epsilon, certificate.delta)
-            spend = chain.following(entries, self.dataset, "spend", amount, certificate.digest)
+            spend = chain.following(entries, self.dataset, "spend", amount, certificate.planned_digest)
             if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
                 asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
                 found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
                 remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
                 raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
-            self._store.append(connection, spend)
+            self._store.append(connection, spend, _written(certificate, software or {}))
 
     def balance(self) -> Balance:
         """Return the budget and what remains of it; a broken history is refused."""
@@ -116,6 +124,19 @@ class Ledger:
             return tuple(lines)
         return (*lines, *chain.departures(self.dataset, histories.get(self.dataset, ()), against))
 
+    def withdrawn(self) -> tuple[tuple[tuple[Entry, tuple[str, ...]], ...], tuple[Entry, ...]]:
+        """Return the spends that rest on what was found false since, each with the reasons, and those nobody can tell.
+
+        A ledger of version 0.1.0 kept no grounds: its spends are looked up by the certificates of their releases.
+        """
+        with self._store.opened() as connection:
+            entries = self._known(self._store.histories(connection, self.dataset))
+            grounds = self._store.grounds(connection, self.dataset)
+        spends = [entry for entry in entries if entry.kind == "spend"]
+        reasons = {entry.number: _reasons(grounds.get(entry.number, "")) for entry in spends}
+        affected = tuple((entry, found) for entry in spends if (found := reasons[entry.number]))
+        return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
+
     def _intact(self, connection: sql.Connection) -> tuple[Entry, ...]:
         entries = self._known(self._store.histories(connection, self.dataset))
         if faults := chain.faults(entries):
@@ -128,3 +149,18 @@ class Ledger:
             found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
         return histories[self.dataset]
+
+
+def _written(certificate: Certificate, software: Mapping[str, str]) -> str:
+    """Return what a certificate rests on, as a ledger keeps it."""
+    return json.dumps({"members": certificate.rests_on(), "software": dict(software)}, sort_keys=True)
+
+
+def _reasons(grounds: str) -> tuple[str, ...] | None:
+    """Return why the grounds of an entry were withdrawn; None where they are not known, or were overwritten."""
+    try:
+        record = json.loads(grounds)
+        members = [(str(family), str(name)) for family, name in record["members"]]
+        return affecting(members, dict(record["software"]))
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -10,7 +10,7 @@ import re
 import shlex
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
 from itertools import groupby
@@ -28,7 +28,7 @@ from equipoise.errors import (
     LedgerUnreachable,
     MissingExtra,
 )
-from equipoise.proof.ledger.chain import Entry
+from equipoise.ledger.chain import Entry
 
 DEFAULT_DATASET = "default"
 
@@ -38,32 +38,44 @@ PATIENCE = 30
 # The number under which every Equipoise locks a PostgreSQL database: the letters "equipois".
 ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
 
-_TEXTS = [field.name for field in fields(Entry)][2:]
-_ENTRIES = sql.Table(
-    "entries",
-    sql.MetaData(),
-    sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
-    sql.Column("dataset", sql.String, primary_key=True),
-    *(sql.Column(name, sql.String, nullable=False) for name in _TEXTS),
-    # Where rows have numbers of SQLite's own, REPLACE by such a number would pass the triggers.
-    sqlite_with_rowid=False,
-)
+
+
+def _table(name: str, texts: Sequence[str]) -> sql.Table:
+    return sql.Table(
+        name,
+        sql.MetaData(),
+        sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
+        sql.Column("dataset", sql.String, primary_key=True),
+        *(sql.Column(text, sql.String, nullable=False) for text in texts),
+        # Where rows have numbers of SQLite's own, REPLACE by such a number would pass the triggers.
+        sqlite_with_rowid=False,
+    )
+
+
+_ENTRIES = _table("entries", [field.name for field in fields(Entry)][2:])
+# What the certificate of an entry rests on. Ledgers of version 0.1.0 have no such table, and do without.
+_GROUNDS = _table("grounds", ["grounds"])
 
 # SQLite's REPLACE deletes without asking the triggers on DELETE, hence the one on INSERT.
-_TAKEN = "WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM entries)"
+_TAKEN = "WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"
 _REFUSAL = "'the ledger is append-only'"
-_TRIGGERS = {
-    "sqlite": [
-        f"CREATE TRIGGER no_{event} BEFORE {event} ON entries {condition} BEGIN SELECT RAISE(ABORT, {_REFUSAL}); END"
-        for event, condition in (("update", ""), ("delete", ""), ("insert", _TAKEN))
-    ],
-    "postgresql": [
-        "CREATE FUNCTION entries_append_only() RETURNS trigger LANGUAGE plpgsql "
+
+
+def _triggers(dialect: str, table: str) -> list[str]:
+    prefix = "" if table == _ENTRIES.name else f"{table}_"
+    if dialect == "sqlite":
+        return [
+            f"CREATE TRIGGER {prefix}no_{event} BEFORE {event} ON {table} {condition.format(table=table)} "
+            f"BEGIN SELECT RAISE(ABORT, {_REFUSAL}); END"
+            for event, condition in (("update", ""), ("delete", ""), ("insert", _TAKEN))
+        ]
+    return [
+        f"CREATE FUNCTION {table}_append_only() RETURNS trigger LANGUAGE plpgsql "
         f"AS $$ BEGIN RAISE EXCEPTION {_REFUSAL}; END $$",
-        "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries "
-        "EXECUTE FUNCTION entries_append_only()",
-    ],
-}
+        f"CREATE TRIGGER {prefix}append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+        f"EXECUTE FUNCTION {table}_append_only()",
+    ]
+
 
 
 class Store:
@@ -123,10 +135,11 @@ class Store:
                 transaction = connection.begin()
                 for statement in self._beginning(writing):
                     connection.exec_driver_sql(statement)
-                if creating and not sql.inspect(connection).has_table("entries"):
-                    _ENTRIES.create(connection)
-                    for statement in _TRIGGERS[connection.dialect.name]:
-                        connection.exec_driver_sql(statement)
+                for table in (_ENTRIES, _GROUNDS) if creating else ():
+                    if not sql.inspect(connection).has_table(table.name):
+                        table.create(connection)
+                        for statement in _triggers(connection.dialect.name, table.name):
+                            connection.exec_driver_sql(statement)
                 yield connection
                 if writing:
                     asked, remedy = f"to commit an entry to {asked}", f"look with {self.command('history')}"
@@ -153,9 +166,19 @@ class Store:
         rows = connection.execute(chosen.order_by(_ENTRIES.c.dataset, _ENTRIES.c.number))
         return {name: tuple(Entry(*row) for row in group) for name, group in groupby(rows, lambda row: row.dataset)}
 
-    def append(self, connection: sql.Connection, entry: Entry) -> None:
+    def grounds(self, connection: sql.Connection, dataset: str) -> dict[int, str]:
+        """Return what the certificates of a dataset's entries rest on, by the entries' numbers, where it was kept."""
+        if not sql.inspect(connection).has_table(_GROUNDS.name):
+            return {}
+        chosen = sql.select(_GROUNDS).where(_GROUNDS.c.dataset == dataset)
+        return {row.number: row.grounds for row in connection.execute(chosen)}
+
+    def append(self, connection: sql.Connection, entry: Entry, grounds: str = "") -> None:
         """Insert an entry, and see that it is there: a rule or a trigger of somebody else's could have dropped it."""
         connection.execute(sql.insert(_ENTRIES).values(asdict(entry)))
+        if grounds and sql.inspect(connection).has_table(_GROUNDS.name):
+            values = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
+            connection.execute(sql.insert(_GROUNDS).values(values))
         place = (_ENTRIES.c.dataset == entry.dataset) & (_ENTRIES.c.number == entry.number)
         if [Entry(*row) for row in connection.execute(sql.select(_ENTRIES).where(place))] != [entry]:
             remedy = "look for triggers and rules on the table `entries` that Equipoise did not make"

@@ -9,7 +9,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.compositions import PostProcessing, Sequence
 from equipoise.certify.claims.private_bounds import LEVELS, PrivateBounds
-from equipoise.errors import NoTheoremApplies
+from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.kinds import Plan
 from equipoise.planning.menu import Choice, choose
 from equipoise.planning.notes import Notes, notes_of
@@ -65,6 +65,23 @@ def issue(request: Request) -> Certificate:
     return Certificate.seal(request.terms(), claim, notes.plain())
 
 
+def asked_for(certificate: Certificate) -> Request:
+    """Return what a certificate answers, as its planner noted it; plans around it are made from that.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> plan = eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1.0)), mechanism="output").plan(100, 2)
+    >>> asked_for(plan).alpha
+    'public'
+    """
+    asked = Notes.of(certificate).asked
+    if asked is None:
+        found = f"a certificate of kind {certificate.kind!r} that notes none"
+        raise InvalidParameter("a certificate that notes what was asked for", found, "plan again with an estimator")
+    return asked
+
+
 def bounds_claim(asked: Bounds, n_samples: int) -> PrivateBounds:
     """Return the claim of bounds that are released first: noise of 2 over a quantile's share of epsilon (Q1).
 
@@ -86,5 +103,3 @@ def _bounds_section(bounds: PrivateBounds, left: Budget) -> tuple[str, tuple[str
         f"- epsilon {left.epsilon:.6g} is left for the model; by basic composition the claim covers both",
     )
 
-
-__all__ = ["Notes", "bounds_claim", "forget", "issue"]

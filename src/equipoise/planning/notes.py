@@ -28,8 +28,8 @@ class Notes:
         What was released, in a line or two.
     sections : tuple of (title, lines)
         The argument in words.
-    asked : dict
-        What was asked for and left to the planner: the loss, alpha, the mechanism.
+    asked : Request, optional
+        What was asked for, of which the claim is one answer; a search asked for several.
     bounds, candidates, menu
         Every theorem's answer, the laws and the kinds of release that were considered.
     weight_guess, comparator_norm, excess_risk, cost : float
@@ -39,9 +39,7 @@ class Notes:
     about: str = Certificate.ABOUT_NOTES
     claim: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    loss: str = ""
-    alpha: float | str = 0.0
-    mechanism: str = ""
+    asked: Request | None = None
     bounds: tuple[Bound, ...] = ()
     candidates: tuple[Calibration, ...] = ()
     menu: tuple[Choice, ...] = ()
@@ -72,9 +70,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
-        loss=request.loss,
-        alpha=request.alpha,
-        mechanism=request.mechanism,
+        asked=request,
         bounds=plan.bounds,
         candidates=plan.candidates,
         menu=menu,

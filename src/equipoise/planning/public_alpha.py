@@ -16,12 +16,15 @@ clear case. The argument came first; docs/alpha.md then shows the accuracies for
 import math
 from functools import lru_cache
 
+from equipoise.certify import laws
+from equipoise.certify.claims import Noise
 from equipoise.errors import NoTheoremApplies
-from equipoise.proof.mechanisms import Calibration, named, quietest
-from equipoise.proof.request import Request
-from equipoise.proof.theorems import smallest
-from equipoise.vocabulary.constants import constants, public_tolerance, setting, well_conditioned
-from equipoise.vocabulary.facts import Problem, Recipe, Setting
+from equipoise.planning.laws import quietest
+from equipoise.planning.request import Request
+from equipoise.planning.rules import planned_setting
+from equipoise.planning.stability import smallest
+from equipoise.vocabulary.constants import constants, well_conditioned
+from equipoise.vocabulary.facts import Problem, Setting
 
 WEIGHT_GUESS = 3.0
 
@@ -31,28 +34,19 @@ STEPS_AN_OCTAVE = 8
 OCTAVES = (-48, 12)
 
 
-def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: float) -> Setting:
-    """Return the setting in which the problem will be solved: its tolerance comes from public facts."""
-    facts = constants(problem)
-    # Without strong convexity no tolerance means anything, and every theorem refuses with the remedy.
-    certifiable = facts.strong_convexity > 0
-    tolerance = public_tolerance(facts, n_samples, problem.dimension(n_features), epsilon) if certifiable else 0.0
-    return setting(problem, Recipe(tolerance), n_samples, n_features)
-
-
 def guessed_norm(problem: Problem, guess: float = WEIGHT_GUESS) -> float:
     """Return G: `guess` units of evidence divided by the row norm, and never more than a declared weight radius."""
     norm = guess * problem.loss.unit(problem.domain.label_bound) / problem.row_norm
     return norm if problem.domain.radius is None else min(norm, problem.domain.radius)
 
 
-def excess_risk(situation: Setting, noise: Calibration, norm: float) -> float:
+def excess_risk(situation: Setting, noise: Noise, norm: float) -> float:
     """Return the bound on the release's expected empirical risk above that of any weights of norm `norm`."""
     problem, facts = situation.problem, situation.constants
     # The penalty sees every output's weights, also where some follow from the others.
     weights = problem.dimension(situation.n_features) // problem.loss.free_outputs * problem.loss.outputs
     shrinkage = problem.penalty.largest(norm, weights)
-    rise = problem.loss.noise_cost(facts.row_norm * noise.deviation, named(noise.mechanism).rotation_invariant)
+    rise = problem.loss.noise_cost(facts.row_norm * noise.deviation, laws.named(noise.law).rotation_invariant)
     return shrinkage + rise + situation.recipe.tolerance**2 / (2 * facts.strong_convexity)
 
 
@@ -85,8 +79,8 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
             sensitivity = smallest(situation).sensitivity
         except NoTheoremApplies:
             return math.inf
-        noise = quietest(sensitivity, problem.dimension(request.n_features), request.budget, request.mechanism)
-        return excess_risk(situation, noise, guessed_norm(problem, guess))
+        found = quietest(sensitivity, situation.dimension, request.budget, request.mechanism)
+        return excess_risk(situation, found.noise(situation.dimension), guessed_norm(problem, guess))
 
     def feasible(step: int) -> bool:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))

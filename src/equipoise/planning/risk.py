@@ -11,21 +11,19 @@ import math
 import textwrap
 from dataclasses import dataclass
 
-from scipy.special import gammainccinv
-
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.output import Output
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.curves import Curve
 from equipoise.errors import InvalidParameter
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.curves import Curve
-from equipoise.proof.mechanisms import named
+from equipoise.planning.laws import known
+from equipoise.planning.public_alpha import excess_risk, guessed_norm
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.numbers import plain, require_number
 
 # Covers the rounding of special functions and the grid that releases are rounded to, 2^-41 of the scale (D1).
 NORM_MARGIN = 1e-9
-
-# Logarithms of Gamma lose digits for more weights than this; sqrt(d) is then at most 2.5e-5 too much.
-MOST_EXACT_CHI = 10_000
 
 COLUMNS = 108
 
@@ -215,10 +213,23 @@ def risk(
     return RiskReport(level, loss_bound, norm, numbers, _statements(values, quoted))
 
 
+def output_claim(certificate: Certificate) -> Output:
+    """Return the claim of noise on a minimiser's weights, as bounds on risk need it; other releases are refused."""
+    claim = certificate.claim
+    if any(isinstance(node, PrivateBounds) for node in claim.nodes()):
+        found = "private bounds, so that the encoding and with it the loss depend on rows"
+        raise InvalidParameter("bounds on the risk of a fixed loss", found, "declare the bounds in the schema")
+    if not isinstance(claim.main, Output):
+        asked, found = "a certificate of output perturbation", f"one of {certificate.kind!r}"
+        raise InvalidParameter(asked, found, 'plan with mechanism="output"')
+    return claim.main
+
+
 def _comparator(certificate: Certificate, radius: float | None) -> float:
-    declared = certificate.request.domain.radius
+    problem = output_claim(certificate).problem
+    declared = problem.domain.radius
     if radius is None:
-        return certificate.argument.comparator_norm if declared is None else declared
+        return guessed_norm(problem) if declared is None else declared
     remedy = "pass the norm of the weights to compare with, or leave it out"
     norm = require_number("radius", plain(radius), above=0.0, remedy=remedy)
     if declared is not None and norm > declared:
@@ -248,13 +259,14 @@ def _values(
     `rho`, `largest` and `slope` hold for weights of norm at most R + tau/mu, a ball that contains what the solver
     returns for every dataset (A4); `steepest` is the loss's Lipschitz constant for all weights.
     """
-    argument, facts, n = certificate.argument, certificate.argument.constants, certificate.n_samples
-    problem, epsilon = certificate.request.problem(certificate.alpha), certificate.epsilon
+    claim = output_claim(certificate)
+    problem, facts, n, epsilon = claim.problem, claim.constants, certificate.n_samples, certificate.epsilon
     loss, penalty, declared = problem.loss, problem.penalty, problem.domain.radius
-    mechanism, scale, d = argument.mechanism, argument.noise_scale, argument.dimension
-    sensitivity = certificate.output_sensitivity
+    noise, law, sensitivity, d = claim.noise, known(claim.law), claim.sensitivity, claim.noise.dimension
+    comparator = guessed_norm(problem)
+    certified = excess_risk(claim.setting, noise, comparator)
     mu, beta, row_norm = facts.strong_convexity, facts.smoothness, facts.row_norm
-    distance = argument.tolerance / mu
+    distance = claim.tolerance / mu
     ball = facts.radius + distance
 
     def lipschitz(radius: float) -> float:
@@ -271,11 +283,12 @@ def _values(
 
     bound, kind = _bounded_loss(problem, loss_bound)
     variation = total_variation(epsilon, certificate.delta)
-    curve = named(mechanism).curve(sensitivity, d, scale)
-    length, deviation = mean_norm(mechanism, scale, d), argument.noise_deviation * math.sqrt(loss.free_outputs)
-    full, half = (norm_quantile(mechanism, scale, d, share) for share in (failure, failure / 2))
-    start, usual = (penalty.largest(size, d) for size in (norm, argument.comparator_norm))
-    slack = argument.tolerance * distance
+    curve = claim.curve()
+    length = law.mean_norm(noise.scale, d) * (1 + NORM_MARGIN)
+    deviation = noise.deviation * math.sqrt(loss.free_outputs)
+    full, half = (law.norm_quantile(noise.scale, d, share) * (1 + NORM_MARGIN) for share in (failure, failure / 2))
+    start, usual = (penalty.largest(size, d) for size in (norm, comparator))
+    slack = claim.tolerance * distance
     gap = stability + slack
     likely = 2 * gap / failure
     # The papers put the penalty inside the loss, and take 4 rho/(lambda n) for the sensitivity.
@@ -303,7 +316,7 @@ def _values(
         "J4.convex.mean": start + gap + steepest * length,
         "J4.convex.tail": start + likely + steepest * half,
         # The certificate's excess risk contains one half of the slack.
-        "J4.linear.mean": argument.excess_risk + (start - usual) + stability + slack / 2,
+        "J4.linear.mean": certified + (start - usual) + stability + slack / 2,
         "J4.smooth.tail": start + likely + rho * half + beta * half**2 / 2,
         "J4.alpha": 2 * best / norm,
         "J4.best": 2 * best * norm,
@@ -317,7 +330,7 @@ def _values(
         "J5.linear": steepest * deviation,
         "J5.smooth": rho * deviation + beta * deviation**2 / 2,
         "000-Lemma11": math.inf,
-        "J6": argument.excess_risk,
+        "J6": certified,
     }
     quoted: dict[str, float | str] = {
         "solver": "for the solver's weights, the exact minimiser, and the release projected onto radius R + tau/mu",
@@ -326,12 +339,12 @@ def _values(
         "kind": kind,
         "bound": bound,
         "norm": norm,
-        "guess": argument.comparator_norm,
+        "guess": comparator,
         "order": slope * norm * math.sqrt(d * math.log(d / failure) / (n * failure * epsilon)),
         "figure": steepest * d / epsilon * math.sqrt(4 * rho * slope / n) / mu,
     }
     numbers = {"n": n, "d": d, "epsilon": epsilon, "delta": certificate.delta, "mu": mu, "beta": beta, "rho": rho}
-    numbers |= {"L": steepest, "Delta with solver slack": sensitivity, f"scale of {mechanism}": scale}
+    numbers |= {"L": steepest, "Delta with solver slack": sensitivity, f"scale of {noise.law}": noise.scale}
     return values, quoted, tuple((numbers | {"mean noise norm": length}).items())
 
 
@@ -370,41 +383,6 @@ def largest_loss(loss: Loss, reach: float, label_bound: float) -> float:
     return max(loss.value(prediction, target) for prediction, target in corners)
 
 
-def mean_norm(mechanism: str, scale: float, dimension: int) -> float:
-    """Return the mean length of a noise vector, or a bound on it for the Laplace law; infinity if unknown (J5).
-
-    Examples
-    --------
-    >>> [round(mean_norm(law, 1.0, 32), 2) for law in ("spherical-laplace", "laplace", "gaussian")]
-    [32.0, 8.0, 5.61]
-    """
-    length = math.inf
-    if mechanism == "spherical-laplace":
-        length = float(dimension)
-    elif mechanism == "laplace":
-        length = min(float(dimension), math.sqrt(2 * dimension))
-    elif mechanism == "gaussian":
-        length = math.sqrt(dimension)
-        if dimension <= MOST_EXACT_CHI:
-            length = math.sqrt(2) * math.exp(math.lgamma((dimension + 1) / 2) - math.lgamma(dimension / 2))
-    return scale * length * (1 + NORM_MARGIN)
-
-
-def norm_quantile(mechanism: str, scale: float, dimension: int, failure: float) -> float:
-    """Return a length that the noise exceeds with at most this probability; infinity if its law is unknown (J4).
-
-    For the Laplace law the smaller of two bounds: its L1 norm, which is Gamma, and Cantelli's on the squared length.
-    """
-    length = math.inf
-    if mechanism in ("spherical-laplace", "laplace"):
-        length = float(gammainccinv(dimension, failure))
-    if mechanism == "laplace":
-        length = min(length, math.sqrt(2 * dimension + math.sqrt(20 * dimension * (1 - failure) / failure)))
-    if mechanism == "gaussian":
-        length = math.sqrt(2 * float(gammainccinv(dimension / 2, failure)))
-    return scale * length * (1 + NORM_MARGIN)
-
-
 def stability_gain(first: Certificate, second: Certificate) -> StabilityGain:
     """Return the epsilon of the second model under the first one's noise: Corollary 13 of [000] (J5).
 
@@ -422,14 +400,13 @@ def stability_gain(first: Certificate, second: Certificate) -> StabilityGain:
     >>> round(gain.sensitivity_ratio, 2), round(gain.epsilon, 2)
     (0.5, 0.5)
     """
-    old, new = first.argument, second.argument
-    if old.dimension != new.dimension:
-        asked, found = f"a second certificate for {old.dimension} weights", f"one for {new.dimension}"
+    old, new = output_claim(first), output_claim(second)
+    if old.noise.dimension != new.noise.dimension:
+        asked, found = f"a second certificate for {old.noise.dimension} weights", f"one for {new.noise.dimension}"
         raise InvalidParameter(asked, found, "compare models of the same size")
-    mechanism = named(old.mechanism)
-    before, after = first.output_sensitivity, second.output_sensitivity
-    delta = mechanism.curve(before, old.dimension, old.noise_scale).delta(first.epsilon)
-    curve = mechanism.curve(after, old.dimension, old.noise_scale)
+    before, after = old.sensitivity, new.sensitivity
+    delta = old.curve().delta(first.epsilon)
+    curve = old.noise.curve(after)
     ratio = after / before
     published = math.sqrt(ratio * new.constants.lipschitz / old.constants.lipschitz)
     return StabilityGain(ratio, _epsilon_at(curve, delta, first.epsilon), delta, published)

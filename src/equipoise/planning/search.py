@@ -13,7 +13,15 @@ from typing import Literal
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim
-from equipoise.certify.claims.choice import LEVELS, MOST_VALIDATION_ROWS, Choice, Scoring, Stopping, is_gaussian, mean_of
+from equipoise.certify.claims.choice import (
+    LEVELS,
+    MOST_VALIDATION_ROWS,
+    Choice,
+    Scoring,
+    Stopping,
+    is_gaussian,
+    mean_of,
+)
 from equipoise.certify.claims.compositions import Disjoint
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.issue import issue
@@ -158,7 +166,6 @@ def issue_search(request: SearchRequest) -> Certificate:
     notes = Notes(
         claim=(f"Released: the noisy weights of one candidate of {len(trainings)}, and which it is.",),
         sections=(_how(request, claim, run), _candidates(request, trainings, run)),
-        loss=first.loss,
     )
     return Certificate.seal(terms, claim, notes.plain())
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.certify.certificate import Certificate
 from equipoise.errors import EquipoiseError, InvalidParameter
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.risk import largest_loss, risk, stability_gain
+from equipoise.planning.issue import asked_for, issue
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.risk import largest_loss, output_claim, risk, stability_gain
 from equipoise.vocabulary.facts import Budget, Problem
 from equipoise.vocabulary.losses import Loss
 
@@ -119,12 +121,12 @@ class TradeOff:
     @property
     def norm(self) -> float:
         """G, the norm of the weights that training errors are measured against."""
-        return self.certificate.argument.comparator_norm
+        return guessed_norm(output_claim(self.certificate).problem)
 
     @property
     def ceiling(self) -> float:
         """The loss of a model that says nothing: an error above it has no meaning."""
-        return _without_weights(self.certificate.request.problem(self.certificate.alpha))
+        return _without_weights(output_claim(self.certificate).problem)
 
 
 def trade_off(certificate: Certificate) -> TradeOff:
@@ -144,7 +146,7 @@ def trade_off(certificate: Certificate) -> TradeOff:
     (True, True)
     """
     centre = _on_the_output(certificate)
-    request, alpha, budget = centre.request, centre.alpha, centre.request.budget
+    request, alpha, budget = asked_for(centre), centre.alpha, centre.budget
     octaves = range(-ALPHA_STEPS * ALPHA_OCTAVES, ALPHA_STEPS * ALPHA_OCTAVES + 1)
     decades = range(-EPSILON_STEPS * EPSILON_DECADES, EPSILON_STEPS * EPSILON_DECADES + 1)
     # The plan itself is on the grid, unrounded.
@@ -155,7 +157,7 @@ def trade_off(certificate: Certificate) -> TradeOff:
     for strength in alphas:
         for level in epsilons:
             try:
-                issued[strength, level] = Certificate.issue(
+                issued[strength, level] = issue(
                     replace(request, alpha=strength, budget=Budget(level, budget.delta))
                 )
             except EquipoiseError as refusal:
@@ -177,7 +179,7 @@ def trade_off(certificate: Certificate) -> TradeOff:
 
 def _reasons(centre: Certificate) -> tuple[tuple[str, str], ...]:
     """Return the lines that have no number at the plan, each with the remedy of the statement it needs."""
-    report = risk(centre, radius=centre.argument.comparator_norm)
+    report = risk(centre, radius=guessed_norm(output_claim(centre).problem))
     return tuple(
         (line, report[names[0]].remedy)
         for line, names in STATEMENTS.items()
@@ -186,39 +188,38 @@ def _reasons(centre: Certificate) -> tuple[tuple[str, str], ...]:
 
 
 def _on_the_output(certificate: Certificate) -> Certificate:
-    request = certificate.request
+    request = asked_for(certificate)
     if request.recipe is not None:
         raise InvalidParameter(
             "a model whose objective is minimised, since alpha alone makes it stable",
             "one that descends by a recipe",
             "draw the trade-off of logistic, ridge, svm, huber or an elastic net",
         )
-    if certificate.route != "output" and request.mechanism == "auto":
-        certificate = Certificate.issue(replace(request, mechanism="output"))
+    if certificate.kind != "output" and request.mechanism == "auto":
+        certificate = issue(replace(request, mechanism="output"))
     # Asking for it refuses every other release, with the remedy.
-    _ = certificate.output_sensitivity
+    output_claim(certificate)
     return certificate
 
 
 def _point(certificate: Certificate) -> TradeOffPoint:
-    argument = certificate.argument
-    problem = certificate.request.problem(certificate.alpha)
-    norm, sensitivity = argument.comparator_norm, certificate.output_sensitivity
+    claim = output_claim(certificate)
+    problem, norm = claim.problem, guessed_norm(claim.problem)
     report = risk(certificate, radius=norm)
     forms = [report[name].value for name in ("J5.norm", "J5.linear", "J5.smooth")]
-    weights = argument.dimension // problem.loss.free_outputs * problem.loss.outputs
-    slack = argument.tolerance**2 / (2 * argument.constants.strong_convexity)
+    weights = claim.noise.dimension // problem.loss.free_outputs * problem.loss.outputs
+    slack = claim.tolerance**2 / (2 * claim.constants.strong_convexity)
     return TradeOffPoint(
         alpha=certificate.alpha,
         epsilon=certificate.epsilon,
-        sensitivity=sensitivity,
-        noise_deviation=argument.noise_deviation,
+        sensitivity=claim.sensitivity,
+        noise_deviation=claim.noise.deviation,
         privacy=min((form for form in forms if form is not None), default=None),
         lemma_11=forms[0],
         generalisation=report["J1.mean"].value,
         # Weights of 0 pay no penalty, and no loss is below 0.
         training_high=min(problem.penalty.largest(norm, weights), _without_weights(problem)) + slack,
-        training_low=least_training_error(problem, sensitivity, certificate.n_samples, norm),
+        training_low=least_training_error(problem, claim.sensitivity, certificate.n_samples, norm),
         together=report["J4.linear.mean"].value,
     )
 
@@ -230,7 +231,7 @@ def _without_weights(problem: Problem) -> float:
 
 def _gain(centre: Certificate, other: Certificate) -> Gain:
     found = stability_gain(centre, other)
-    before, after = (each.argument.constants.strong_convexity for each in (centre, other))
+    before, after = (output_claim(each).constants.strong_convexity for each in (centre, other))
     published = centre.epsilon * found.published_ratio * math.sqrt(before / after)
     return Gain(other.alpha, centre.epsilon, found.sensitivity_ratio, found.epsilon, published)
 

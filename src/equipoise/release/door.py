@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from equipoise.certify.certificate import Certificate, Release
 from equipoise.certify.claims import Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.data.rows import observed_classes
+from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
-from equipoise.learn.rows import observed_classes
-from equipoise.learn.tables import Unread
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release.carriers import carry_out
@@ -86,7 +86,7 @@ def release(
             "plan again with the schema",
         )
     _check_target(trained, target)
-    _admit(certificate, ledger)
+    _admit(certificate, source, ledger)
     # Rows are read from here on.
     declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
     observed = declared == "observed" and target is not None
@@ -114,12 +114,12 @@ def _check_target(trained: object, target: Unread | None) -> None:
         )
 
 
-def _admit(certificate: Certificate, ledger: str | None) -> None:
+def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:
     """Record the spend in the ledger that was planned with, if any; another one, or none, is refused."""
     planned, found = certificate.terms.ledger, None
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
-        from equipoise.proof.ledger import Ledger
+        from equipoise.ledger import Ledger
 
         found = Ledger(ledger).dataset
     if found != planned:
@@ -127,10 +127,14 @@ def _admit(certificate: Certificate, ledger: str | None) -> None:
             f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
         )
     if ledger is not None:
-        Ledger(ledger).admit(certificate)
+        Ledger(ledger).admit(certificate, dict(_software(source)))
 
 
 def _made(source: NoiseSource) -> Release:
     """Return when and by which software a release is made, under a random name."""
-    made = datetime.now(UTC).isoformat(timespec="seconds")
-    return Release(secrets.token_hex(16), made, (("equipoise", version("equipoise")), *software(source.seeded)))
+    return Release(secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds"), _software(source))
+
+
+def _software(source: NoiseSource) -> tuple[tuple[str, str], ...]:
+    """Return Equipoise and what the noise comes from, with their versions."""
+    return (("equipoise", version("equipoise")), *software(source.seeded))

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Claim, Trained
-from equipoise.learn.rows import RowSource
-from equipoise.learn.tables import Unread
+from equipoise.data.rows import RowSource
+from equipoise.data.tables import Unread
 from equipoise.noise import NoiseSource
 from equipoise.vocabulary.facts import Label
 

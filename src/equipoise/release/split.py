@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equipoise.data.tables import Unread
 from equipoise.errors import PrivateFailure
-from equipoise.learn.tables import Unread
 from equipoise.release.job import Job
 
 Places = NDArray[np.intp]

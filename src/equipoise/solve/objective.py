@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.learn.rows import RowSource
 from equipoise.solve import losses, penalties
 from equipoise.solve.penalties import PenaltyArrays
+from equipoise.solve.rows import RowBlocks
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.penalties import Penalty
 
@@ -26,7 +26,7 @@ class Objective:
 
     Examples
     --------
-    >>> from equipoise.learn.rows import Rows
+    >>> from equipoise.data.rows import Rows
     >>> from equipoise.vocabulary import losses, penalties
     >>> from equipoise.vocabulary.facts import Domain
     >>> rows = Rows(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
@@ -39,7 +39,7 @@ class Objective:
         self,
         loss: Loss,
         penalty: Penalty | PenaltyArrays,
-        rows: RowSource,
+        rows: RowBlocks,
         targets: Array,
         start: Array | None = None,
         tilt: Array | None = None,

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.rows import RowSource
+from equipoise.solve.rows import RowBlocks
 
 Array = NDArray[np.float64]
 
 
-def products(rows: RowSource, targets: Array) -> tuple[Array, Array]:
+def products(rows: RowBlocks, targets: Array) -> tuple[Array, Array]:
     """Return ``sum x x'`` and ``sum y x`` in one pass over the rows."""
     squares = np.zeros((rows.dimension, rows.dimension))
     moments = np.zeros(rows.dimension)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from equipoise.learn.schema_text import Faults, place, text_of, written, written_list, written_number
+from equipoise.data.schema.text import Faults, place, text_of, written, written_list, written_number
 from equipoise.vocabulary.facts import Label
 
 Bounds = tuple[float, float]

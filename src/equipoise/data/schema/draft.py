@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from equipoise.learn.raw import RawTable
-from equipoise.learn.schema import DEFAULT_MISSING, VERSION, Schema
-from equipoise.learn.schema_text import number_of, place, text_of, written, written_list
+from equipoise.data.raw import RawTable
+from equipoise.data.schema.record import DEFAULT_MISSING, VERSION, Schema
+from equipoise.data.schema.text import number_of, place, text_of, written, written_list
 
 GUESSED_ROWS = 1_000
 
@@ -57,7 +57,7 @@ def draft(raw: RawTable) -> str:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.raw import FrameTable
+    >>> from equipoise.data.raw import FrameTable
     >>> text = draft(FrameTable(pyarrow.table({"age": [31, 64], "town": ["Graz", "Linz"]})))
     >>> Schema.from_text(text).blanks()[3:]
     ('target.name', 'target.classes', 'columns.age.bounds', 'columns.town.levels', 'columns.town.unknown')

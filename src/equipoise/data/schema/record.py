@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
-from equipoise.errors import InvalidParameter, SchemaInvalid
-from equipoise.learn.schema_columns import (
+from equipoise.data.schema.columns import (
     Bounds,
     CategoryColumn,
     Column,
@@ -17,11 +16,10 @@ from equipoise.learn.schema_columns import (
     read_target,
     settle,
 )
-from equipoise.learn.schema_text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
+from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
+from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import LARGEST_EPSILON, plain, require_number
-
-__all__ = ["CategoryColumn", "Column", "NumberColumn", "Schema", "Target"]
 
 VERSION = 1
 DEFAULT_MISSING = ("", "NA", "NaN", "nan", "null")

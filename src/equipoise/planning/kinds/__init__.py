@@ -4,22 +4,27 @@ import functools
 import sys
 from typing import Any
 
-from equipoise.certify.claims import Trained
-from equipoise.planning.kinds.base import Plan, Planner
+from equipoise.certify.claims import Claim, Trained
+from equipoise.planning.kinds.base import Plan, Planner, Words
 from equipoise.vocabulary.discovery import discover
 
-__all__ = ["Plan", "Planner", "members", "named", "planner_of"]
+__all__ = ["Plan", "Planner", "Words", "members", "named", "planner_of", "words_of"]
 
 
 @functools.cache
-def members() -> dict[type[Trained], type[Planner[Any]]]:
-    """Return every planner by the type of claim it makes."""
-    return discover(sys.modules[__name__], Planner, key="claim")  # type: ignore[type-abstract]
+def members() -> dict[type[Claim], type[Words]]:
+    """Return what plans each kind, or says what it means, by the type of its claim."""
+    return discover(sys.modules[__name__], Words, key="claim")
 
 
 def named() -> dict[str, type[Planner[Any]]]:
     """Return every planner by the name of its kind."""
-    return {claim.kind: planner for claim, planner in members().items()}
+    return {claim.kind: found for claim, found in members().items() if issubclass(found, Planner)}
+
+
+def words_of(claim: Claim) -> Words:
+    """Return what is said of a claim's kind."""
+    return members()[type(claim)]()
 
 
 def planner_of(claim: Trained) -> Planner[Any]:
@@ -32,4 +37,4 @@ def planner_of(claim: Trained) -> Planner[Any]:
     >>> planner_of(plan.claim).words
     'noise on the weights'
     """
-    return members()[type(claim)]()
+    return named()[claim.kind]()

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from equipoise.certify.claims import Trained
+from equipoise.certify.claims import Claim, Noise, Trained
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.laws import Calibration
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
-from equipoise.vocabulary.facts import Bound, Hypothesis
+from equipoise.vocabulary.facts import Bound, Budget, Hypothesis
 
 Made = TypeVar("Made", bound=Trained)
 
@@ -36,18 +36,39 @@ class Plan:
     clip: float | None = None
 
 
-class Planner(ABC, Generic[Made]):
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The ridge and the number of rows at which one row moves what is released almost as far as is claimed."""
+
+    alpha: float
+    n_samples: int
+
+
+# One row that is turned round, and rows of zeros, which a model without intercept ignores.
+FEW_ROWS = 4
+# A strong ridge keeps the loss from adding curvature, so that the bounds are nearly attained (A2).
+STRONG = 40.0
+# A weak one keeps the noise of steps and of sums in the weights.
+WEAK = 0.01
+
+
+class Words:
+    """What is said of one kind of claim: where the noise enters, and what one row changes, as a page heads its column."""
+
+    claim: ClassVar[type[Claim]]
+    words: ClassVar[str]
+    changes: ClassVar[str] = "weights move by at most (L2)"
+
+
+class Planner(Words, ABC, Generic[Made]):
     """Plans one kind of release, and says in words what its claims mean.
 
     It is asked for by the claim's kind, and some take a number after a colon. `plans` yields one plan, or several that
     the automatic choice may prefer to each other; it raises an error with a remedy when it cannot serve the request.
     """
 
-    claim: ClassVar[type[Trained]]
-    # Where the noise enters; what carries it; what one row changes, as a page heads the column of bounds.
-    words: ClassVar[str]
+    # What carries the noise.
     place: ClassVar[str] = "weight"
-    changes: ClassVar[str] = "weights move by at most (L2)"
     # Whether the weights come from a solver; kinds that follow a recipe are asked for by estimators of their own.
     minimises: ClassVar[bool] = True
     # Whether released weights are weights before noise and noise of one known law.
@@ -67,9 +88,14 @@ class Planner(ABC, Generic[Made]):
         constraint = f" (constraint {declared:.6g})" if declared is not None else ""
         return f"every minimiser has norm at most R = {claim.constants.radius:.6g}{constraint}"
 
+    def noise_of_a_weight(self, claim: Made) -> Noise | None:
+        """Return the noise that free weights carry, where it has one law that public facts tell; None elsewhere."""
+        return None
+
     def deviation_of_a_weight(self, claim: Made) -> float | None:
         """Return the standard deviation of the noise in one weight, in the root mean square over all; None if unknown."""
-        return None
+        noise = self.noise_of_a_weight(claim)
+        return None if noise is None else free_share(claim) * noise.deviation
 
     def noise_words(self, claim: Made, deviation: float | None) -> str:
         """Say how much noise a released weight carries."""
@@ -81,6 +107,10 @@ class Planner(ABC, Generic[Made]):
     def entered(self, claim: Made) -> str:
         """Say what the noise entered, for kinds whose weights carry an unknown part of it."""
         return "what was computed from the rows"
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return where the claim is nearly attained; `parameter` is what follows the colon after the kind's name."""
+        return Extreme(STRONG, FEW_ROWS)
 
     def no_parameter(self, parameter: float | None) -> None:
         """Refuse a parameter."""

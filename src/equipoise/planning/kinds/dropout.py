@@ -10,7 +10,7 @@ from equipoise.certify.claims.dropout import Dropout, Masks, masked_minimiser
 from equipoise.certify.theorems.base import ROUNDING_MARGIN
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import request as requests
-from equipoise.planning.kinds.base import Plan, Planner, exact_band, free_share, require
+from equipoise.planning.kinds.base import FEW_ROWS, STRONG, Extreme, Plan, Planner, exact_band, free_share, require
 from equipoise.planning.kinds.descending import ridge
 from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.reference import of_problem, ridge_share
@@ -25,6 +25,10 @@ SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 
 # Public facts imagine rows that spread half as evenly over the columns as they could.
 EVENNESS = 0.5
+
+
+# The ridge of an extreme case outweighs the curvature, which takes so many rows for each unit of epsilon.
+CURVATURE_ROWS = 40
 
 
 class DropoutPlanner(Planner[Dropout]):
@@ -84,6 +88,13 @@ class DropoutPlanner(Planner[Dropout]):
             else f"Proposed: g = {number(claim.proposal)}; unless the noisy g exceeds that by the margin, refused.",
         ]
         return title, tuple(lines)
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return as many rows as the release of a curvature needs."""
+        if budget.delta == 0:
+            return Extreme(STRONG, FEW_ROWS)
+        rows = CURVATURE_ROWS * n_features * (1 - math.log(budget.delta)) / min(budget.epsilon, 1.0)
+        return Extreme(STRONG, math.ceil(rows))
 
     def deviation_of_a_weight(self, claim: Dropout) -> float | None:
         """Return the noise's own, by the released curvature; a refusal left none of it."""

@@ -12,7 +12,7 @@ from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clip
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import reference
-from equipoise.planning.kinds.base import REACH, Plan, Planner, require
+from equipoise.planning.kinds.base import FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.reference import Reference, descent_shares, of_problem
@@ -20,13 +20,16 @@ from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
 from equipoise.vocabulary.constants import constants
-from equipoise.vocabulary.facts import Bound, Problem
+from equipoise.vocabulary.facts import Bound, Budget, Problem
 
 # What is considered: how many steps, how much momentum, and step lengths in half octaves of one over the smoothness, up
 # to half of where steps would no longer shrink an error.
 MARKS = (10, 20, 50, 100, 200)
 MOMENTA = (0.0, 0.9)
 LENGTHS = np.exp2(np.arange(-26, 1) / 2)
+
+# The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
+LONGEST_NUMBER = 4
 
 # With mini-batches, every row is seen about this often.
 PASSES = 20
@@ -100,6 +103,11 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             candidates=(Calibration("gaussian", scale, scale),),
             clip=clip,
         )
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a table of one row more than a batch."""
+        counts = parameter.isdecimal() and len(parameter) <= LONGEST_NUMBER
+        return Extreme(WEAK, max(FEW_ROWS, int(parameter) + 1) if counts else FEW_ROWS)
 
     def how(self, claim: NoisyGradient, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and how the descent goes."""

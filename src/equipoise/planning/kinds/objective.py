@@ -16,7 +16,7 @@ from equipoise.certify.theorems.perturbation import (
     smallest_tolerance,
 )
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.planning.kinds.base import REACH, Plan, Planner, free_share
+from equipoise.planning.kinds.base import FEW_ROWS, REACH, Extreme, Plan, Planner, free_share
 from equipoise.planning.laws import known
 from equipoise.planning.reference import lost_by_projection, of_problem, ridge_share
 from equipoise.planning.request import Request
@@ -27,6 +27,9 @@ from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.numbers import LARGEST, SMALLEST, require_number
+
+# At this ridge, divided by a small epsilon, one row's curvature costs next to nothing.
+STRONGEST = 200.0
 
 FINISHING_LAW = "spherical-laplace"
 
@@ -103,6 +106,10 @@ class ObjectivePlanner(Planner[Objective]):
     def ball(self, claim: Objective) -> str:
         """Say in which ball the weights are kept."""
         return f"weights are kept in a ball of radius {number(claim.constants.radius)}"
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a ridge at which one row's curvature, paid for out of epsilon, costs next to nothing."""
+        return Extreme(STRONGEST / min(1.0, budget.epsilon), FEW_ROWS)
 
     def deviation_of_a_weight(self, claim: Objective) -> float | None:
         """Return a bound: a tilt moves the minimiser by at most ``||b||/(n mu)``, with the finishing noise on top."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.output import Output
-from equipoise.planning.kinds.base import Plan, Planner, exact_band, free_share
+from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.public_alpha import excess_risk, guessed_norm, public_alpha
 from equipoise.planning.reference import of_problem, ridge_share
@@ -32,6 +32,7 @@ class OutputPlanner(Planner[Output]):
         situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
         bound = smallest(situation)
         chosen = quietest(bound.sensitivity, situation.dimension, request.budget, request.mechanism)
+        noise = chosen.noise(situation.dimension)
         imagined, ridge = of_problem(problem, request.n_features), situation.constants.strong_convexity
         yield Plan(
             claim=Output(
@@ -39,7 +40,7 @@ class OutputPlanner(Planner[Output]):
                 n_samples=request.n_samples,
                 problem=problem,
                 n_features=request.n_features,
-                noise=Noise(chosen.mechanism, chosen.scale, situation.dimension),
+                noise=noise,
                 sensitivity=bound.sensitivity,
                 theorem=bound.theorem,
                 tolerance=situation.recipe.tolerance,
@@ -47,7 +48,7 @@ class OutputPlanner(Planner[Output]):
             share=ridge_share(imagined, ridge, 0.0, chosen.deviation),
             bounds=answers(situation),
             candidates=calibrations(bound.sensitivity, situation.dimension, request.budget, request.mechanism),
-            excess_risk=excess_risk(situation, chosen, guessed_norm(problem)),
+            excess_risk=excess_risk(situation, noise, guessed_norm(problem)),
         )
 
     def how(self, claim: Output, bounds: tuple[Bound, ...]) -> Section:
@@ -60,9 +61,9 @@ class OutputPlanner(Planner[Output]):
         )
         return title, (included, *answers_in_words(bounds, claim.theorem))
 
-    def deviation_of_a_weight(self, claim: Output) -> float | None:
-        """Return the noise's own, which is the same for all weights."""
-        return free_share(claim) * claim.noise.deviation
+    def noise_of_a_weight(self, claim: Output) -> Noise | None:
+        """Return the noise itself, which is the same for all weights."""
+        return claim.noise
 
     def noise_words(self, claim: Output, deviation: float | None) -> str:
         """Say that it is exact."""

@@ -13,7 +13,7 @@ from equipoise.certify.curves import Curve, SumCurve
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.certify.theorems.random_hits import LEFT_OUT
 from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.planning.kinds.base import Plan, Planner, exact_band, free_share
+from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.kinds.descending import asked_recipe, longest_considered, ridge
 from equipoise.planning.laws import ANY, Calibration, calibrations, known, quietest
 from equipoise.planning.reference import Reference, of_problem
@@ -111,9 +111,9 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
         constraint = f" (constraint {number(declared)})" if declared is not None else ""
         return f"weights on the way have norm at most R = {number(claim.constants.radius)}{constraint}"
 
-    def deviation_of_a_weight(self, claim: StochasticDescent) -> float | None:
-        """Return the noise's own; what masks hid in training is made up for after the noise (B6)."""
-        return (1 - claim.recipe.dropout) * free_share(claim) * claim.noise.deviation
+    def noise_of_a_weight(self, claim: StochasticDescent) -> Noise | None:
+        """Return the noise; what masks hid in training is made up for after it was added (B6)."""
+        return replace(claim.noise, scale=(1 - claim.recipe.dropout) * claim.noise.scale)
 
     def noise_words(self, claim: StochasticDescent, deviation: float | None) -> str:
         """Say that it is exact."""

@@ -9,13 +9,13 @@ from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Train
 from equipoise.certify.claims.sums import Functional, NoisySums, Products, Solution, least_squares, sums_of
 from equipoise.certify.theorems.base import ROUNDING_MARGIN
 from equipoise.errors import BudgetImpossible
-from equipoise.planning.kinds.base import REACH, Plan, Planner, require
+from equipoise.planning.kinds.base import FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
 from equipoise.planning.laws import Calibration, calibrations, quietest
 from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
 from equipoise.vocabulary.constants import constants, rounding_unit
-from equipoise.vocabulary.facts import Bound, Hypothesis, Problem
+from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Problem
 
 
 class ProductsPlanner(Planner[Products]):
@@ -64,6 +64,10 @@ class ProductsPlanner(Planner[Products]):
             bounds=(Bound("SSP", True, sensitivity, hypotheses),),
             candidates=calibrations(sensitivity, count, request.budget, "auto"),
         )
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a ridge that leaves the noise of the sums in the weights."""
+        return Extreme(WEAK, FEW_ROWS)
 
     def how(self, claim: Products, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what the sums are used for."""
@@ -118,6 +122,10 @@ class FunctionalPlanner(Planner[Functional]):
             bounds=(Bound("E7", True, sensitivity, hypotheses),),
             candidates=(Calibration("laplace", scale, noise.deviation),),
         )
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a ridge that leaves the noise of the sums in the weights."""
+        return Extreme(WEAK, FEW_ROWS)
 
     def how(self, claim: Functional, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what the coefficients are used for."""

@@ -25,6 +25,10 @@ class Calibration:
     scale: float
     deviation: float
 
+    def noise(self, dimension: int) -> Noise:
+        """Return it as noise on so many numbers."""
+        return Noise(self.mechanism, self.scale, dimension)
+
 
 @functools.cache
 def known(name: str) -> KnownLaw:

@@ -1,18 +1,17 @@
 """What every carrier promises, and how rows are mapped for those that train."""
 
 from abc import ABC, abstractmethod
-
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from equipoise.certify.claims import Claim, Trained
+from equipoise.data.projection import directions, projected_rows
+from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.errors import PrivateFailure
-from equipoise.learn.projection import directions, projected_rows
-from equipoise.learn.rows import RowSource, coded_targets, row_source
 from equipoise.release.job import Array, Carried, Job, Task
 from equipoise.solve.losses import arrays_of
-from equipoise.learn.solvers.base import Target
+from equipoise.solve.solvers.base import Target
 
 Kind = TypeVar("Kind", bound=Claim)
 Made = TypeVar("Made", bound=Trained)

@@ -7,9 +7,9 @@ import numpy as np
 
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.choice import LEVELS, Choice, Stopping
+from equipoise.data.projection import directions, shortening
+from equipoise.data.rows import coded_targets, row_source
 from equipoise.errors import PrivateFailure
-from equipoise.learn.projection import directions, shortening
-from equipoise.learn.rows import coded_targets, row_source
 from equipoise.noise import NoiseSource
 from equipoise.planning.random_stopping import DRAW_BITS, run_count
 from equipoise.release import carriers

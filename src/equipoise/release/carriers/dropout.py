@@ -12,13 +12,13 @@ from scipy.linalg import eigvalsh
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.dropout import Dropout, ReleasedCurvature
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import RowSource
+from equipoise.data.rows import RowSource
 from equipoise.planning.laws import known
 from equipoise.release.carriers.base import TrainedCarrier, target_of
 from equipoise.release.job import Array, Task
+from equipoise.solve import solvers
 from equipoise.solve.column_ridge import ColumnRidge
+from equipoise.solve.objective import Objective
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.penalties.l2 import L2
 
@@ -114,7 +114,7 @@ class MaskedRows(RowSource):
 
     Examples
     --------
-    >>> from equipoise.learn.rows import Rows
+    >>> from equipoise.data.rows import Rows
     >>> from equipoise.vocabulary.facts import Domain
     >>> rows = Rows(np.array([[0.3, 0.4]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> masked = MaskedRows(rows, True, keep=0.5, masks=3, public_seed=3)

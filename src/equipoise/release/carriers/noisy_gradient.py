@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.noisy_gradient import NoisyGradient
-from equipoise.learn.descent import descend
-from equipoise.learn.problem import Objective
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
+from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
 
 
 class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):

@@ -7,11 +7,11 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent
-from equipoise.learn.problem import Objective
-from equipoise.learn.stochastic import Run, run_noisy
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.carriers.sgd import run_of
 from equipoise.release.job import Array, Task
+from equipoise.solve.descents.stochastic import Run, run_noisy
+from equipoise.solve.objective import Objective
 
 
 class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):

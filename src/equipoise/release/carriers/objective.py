@@ -8,11 +8,11 @@ import numpy as np
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.objective import Objective as Tilted
 from equipoise.certify.theorems.perturbation import STEEP, answer
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
 from equipoise.release.carriers.base import TrainedCarrier, target_of
 from equipoise.release.job import Array, Task
+from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
 
 # After this many rounds the fixed point of a steep tilt is known to the last digits (E4, zone 2).
 ROUNDS = 16

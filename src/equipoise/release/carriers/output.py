@@ -6,11 +6,11 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.output import Output
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
 from equipoise.release.carriers.base import TrainedCarrier, target_of
 from equipoise.release.job import Array, Task
+from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
 
 
 class OutputCarrier(TrainedCarrier[Output]):

@@ -7,8 +7,8 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.own_method import OwnMethod
+from equipoise.data.rows import RowSource
 from equipoise.errors import PrivateFailure
-from equipoise.learn.rows import RowSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
 

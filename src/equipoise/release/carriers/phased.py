@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import Phase, Phased
-from equipoise.learn import solvers
-from equipoise.learn.chosen_rows import ChosenRows
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Target
-from equipoise.learn.stochastic import Run, run_passes
+from equipoise.data.chosen_rows import ChosenRows
 from equipoise.release.carriers.base import TrainedCarrier, within
 from equipoise.release.carriers.sgd import public_order
 from equipoise.release.job import Array, Task
+from equipoise.solve import solvers
+from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import penalties
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
-from equipoise.learn.stochastic import Run, run_passes
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
+from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.vocabulary.facts import Recipe
 
 # Which of the public seed's streams is used for what.

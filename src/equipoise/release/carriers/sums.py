@@ -6,9 +6,9 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.sums import Functional, Products
-from equipoise.learn.products import products, symmetric
 from equipoise.release.carriers.base import TrainedCarrier, within
 from equipoise.release.job import Array, Task
+from equipoise.solve.products import products, symmetric
 
 
 class ProductsCarrier(TrainedCarrier[Products]):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from equipoise.proof.stability import bounds
-from equipoise.proof.theorems.random_hits import CornerRandomHits
+from equipoise.certify.theorems.random_hits import CornerRandomHits
+from equipoise.planning.stability import bounds
 from equipoise.reproduce.nonsmooth_stability import published
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import setting

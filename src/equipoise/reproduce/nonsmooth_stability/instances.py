@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.proof.theorems.corner_descent import Growth
+from equipoise.certify.theorems.corner_descent import Growth
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from equipoise.certify.sampled import SampledGaussianCurve, smallest_multiplier
 from equipoise.lab.estimate import Estimate
-from equipoise.proof.subsampling import SampledGaussianCurve, smallest_multiplier
 from equipoise.reproduce.frame import Report
 from equipoise.reproduce.nonsmooth_stability import corrected, instances, published
 from equipoise.reproduce.nonsmooth_stability.descent import Plan, Runs, mean, measure

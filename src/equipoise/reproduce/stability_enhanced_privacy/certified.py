@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import equipoise as eq
-from equipoise.proof.flips import WeightNoise
+from equipoise.planning.flips import WeightNoise
 from equipoise.reproduce.frame import Session
 from equipoise.reproduce.stability_enhanced_privacy.curves import (
     FIXED,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.proof.flips import WeightNoise, flip_probabilities
+from equipoise.planning.flips import WeightNoise, flip_probabilities
 from equipoise.reproduce.claims import CORRECTED, Claim
 from equipoise.reproduce.stability_enhanced_privacy import audited, printed
 from equipoise.reproduce.stability_enhanced_privacy.audited import Audits

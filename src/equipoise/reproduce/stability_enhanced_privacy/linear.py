@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers import suited
-from equipoise.learn.solvers.base import Target
+from equipoise.data.rows import Rows
 from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared
 from equipoise.reproduce.stability_enhanced_privacy.printed import ETA, GAMMA
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers import suited
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Domain
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
+from equipoise.data.projection import directions
 from equipoise.errors import InvalidData
-from equipoise.learn.projection import directions
 from equipoise.reproduce.adult import adult_columns
 from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES, Dataset
 

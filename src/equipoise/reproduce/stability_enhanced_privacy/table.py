@@ -11,7 +11,7 @@ from pathlib import Path
 
 from equipoise.errors import NoTheoremApplies
 from equipoise.lab.net_movement import net_stability
-from equipoise.proof.stability import bounds
+from equipoise.planning.stability import bounds
 from equipoise.report.study_page import Section, Table, number
 from equipoise.reproduce.stability_enhanced_privacy import table_descents, table_witnesses
 from equipoise.reproduce.stability_enhanced_privacy.table_figure import steps_figure

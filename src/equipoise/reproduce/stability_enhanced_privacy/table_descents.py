@@ -10,10 +10,10 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import row_source
-from equipoise.learn.stochastic import Run, run_passes
+from equipoise.data.rows import row_source
 from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
+from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.solve.objective import Objective
 from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Problem, Recipe
 from equipoise.vocabulary.methods import method_named

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from equipoise.proof.stability import bounds
+from equipoise.planning.stability import bounds
 from equipoise.report.study_charts import bands
 from equipoise.report.study_page import Figure
 from equipoise.reproduce.stability_enhanced_privacy.table_descents import momentum_distance

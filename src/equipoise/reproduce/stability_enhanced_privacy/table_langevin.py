@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.certify.sampled import SampledGaussianCurve
+from equipoise.data.rows import row_source
 from equipoise.lab.auditing import Finding, lower_bound
-from equipoise.learn.rows import row_source
-from equipoise.learn.stochastic import Run, run_noisy
-from equipoise.proof.noise import SeededSource
-from equipoise.proof.subsampling import SampledGaussianCurve
+from equipoise.noise import SeededSource
 from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
+from equipoise.solve.descents.stochastic import Run, run_noisy
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem
 

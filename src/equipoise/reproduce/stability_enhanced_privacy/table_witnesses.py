@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import row_source
-from equipoise.learn.solvers.base import Target
+from equipoise.data.rows import row_source
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem
 

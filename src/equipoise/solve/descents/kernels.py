@@ -14,9 +14,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
-from equipoise.learn.prefetch import fetch
 from equipoise.solve.compiled_slope import CompiledSlope, slope
+from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
+from equipoise.solve.descents.prefetch import fetch
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -255,18 +255,18 @@ def single_step(
 
 @compiled
 def dense_steps(
-    loss: CompiledSlope, rows: DenseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array
+    loss: CompiledSlope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
-    """Take the steps of a plan from `weights`, add those to be averaged to `total`, return how many steps are done."""
-    order, masked = plan.order, len(plan.masks) > 0
+    """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many steps are done."""
+    order, masked = schedule.order, len(schedule.masks) > 0
     gradient = np.zeros(len(weights))
     # Where nothing is left to settle, the call alone would count references in every step: a quarter of a short one.
-    unsettled = len(plan.normals) > 0 or settings.l1 > 0.0 or settings.radius < math.inf
+    unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0 or settings.radius < math.inf
     for here, start in enumerate(range(0, len(order), settings.batch)):
         if done == settings.steps:
             break
         done += 1
-        if len(plan.skips) == 0 or not plan.skips[here]:
+        if len(schedule.skips) == 0 or not schedule.skips[here]:
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if settings.batch == 1 and not masked:
@@ -275,12 +275,12 @@ def dense_steps(
             else:
                 stop = min(start + settings.batch, len(order))
                 if masked:
-                    masked_gradient(loss, rows, order[start:stop], plan.masks[here], settings, weights, gradient)
+                    masked_gradient(loss, rows, order[start:stop], schedule.masks[here], settings, weights, gradient)
                 else:
                     batch_gradient(loss, rows, order, start, stop, settings, weights, gradient)
                 move(weights, shrink, length / settings.batch, gradient)
             if unsettled:
-                settle(weights, length, plan.normals, here, settings)
+                settle(weights, length, schedule.normals, here, settings)
         if done >= settings.averaged_from:
             move(total, 1.0, -1.0, weights)
     return done
@@ -363,7 +363,7 @@ def write_back(scale: float, counted: float, weights: Array, owed: Array, total:
 
 @compiled
 def sparse_steps(
-    loss: CompiledSlope, rows: SparseRows, plan: Plan, settings: Settings, done: int, weights: Array, total: Array
+    loss: CompiledSlope, rows: SparseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
     """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
 
@@ -372,25 +372,25 @@ def sparse_steps(
     norm itself is computed only where the ball may have been left.
     """
     owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
-    masked = len(plan.masks) > 0
-    dense = len(plan.normals) > 0 or settings.l1 > 0.0
+    masked = len(schedule.masks) > 0
+    dense = len(schedule.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
-    for here, start in enumerate(range(0, len(plan.order), settings.batch)):
+    for here, start in enumerate(range(0, len(schedule.order), settings.batch)):
         if done == settings.steps:
             break
         done += 1
-        if len(plan.skips) == 0 or not plan.skips[here]:
-            if start + settings.batch < len(plan.order):
-                following = plan.order[start + settings.batch]
+        if len(schedule.skips) == 0 or not schedule.skips[here]:
+            if start + settings.batch < len(schedule.order):
+                following = schedule.order[start + settings.batch]
                 for entry in range(rows.starts[following], rows.starts[following + 1], 8):
                     fetch(rows.entries, entry)
                     fetch(rows.places, entry)
-            batch = plan.order[start : min(start + settings.batch, len(plan.order))]
+            batch = schedule.order[start : min(start + settings.batch, len(schedule.order))]
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if masked:
-                kept, few = masked_rows(rows, batch, plan.masks[here], settings.short), np.arange(len(batch))
+                kept, few = masked_rows(rows, batch, schedule.masks[here], settings.short), np.arange(len(batch))
                 norms = sparse_pulls(loss, kept, few, settings, weights, scale, pulls)
             else:
                 norms = sparse_pulls(loss, rows, batch, settings, weights, scale, pulls)
@@ -408,7 +408,7 @@ def sparse_steps(
             # More than rounding can add to the norm in a step.
             bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
             if dense:
-                settle(weights, length, plan.normals, here, settings)
+                settle(weights, length, schedule.normals, here, settings)
             elif bound > settings.radius:
                 bound = abs(scale) * math.sqrt(square(weights))
                 if bound > settings.radius:

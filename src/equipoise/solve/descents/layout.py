@@ -44,7 +44,7 @@ class SparseRows(NamedTuple):
     columns: int
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all."""
 
     order: NDArray[np.int64]

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.plans import DenseRows, Plan, Settings, SparseRows
-from equipoise.learn.rows import DenseArrays, RowSource
+from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
+from equipoise.solve.rows import DenseArrays, RowBlocks
 from equipoise.vocabulary.losses import Loss
 
 Array = NDArray[np.float64]
@@ -76,7 +76,7 @@ class Run:
 
 
 def run_passes(
-    rows: RowSource,
+    rows: RowBlocks,
     targets: Array,
     loss: Loss,
     run: Run,
@@ -106,7 +106,7 @@ def run_passes(
 
     Examples
     --------
-    >>> from equipoise.learn.rows import row_source
+    >>> from equipoise.data.rows import row_source
     >>> from equipoise.vocabulary import losses
     >>> from equipoise.vocabulary.facts import Domain
     >>> rows = row_source(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
@@ -125,7 +125,7 @@ def run_passes(
 
 
 def run_noisy(
-    rows: RowSource,
+    rows: RowBlocks,
     targets: Array,
     loss: Loss,
     run: Run,
@@ -143,7 +143,7 @@ def run_noisy(
 
     Examples
     --------
-    >>> from equipoise.learn.rows import row_source
+    >>> from equipoise.data.rows import row_source
     >>> from equipoise.vocabulary import losses
     >>> from equipoise.vocabulary.facts import Domain
     >>> rows = row_source(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
@@ -154,7 +154,7 @@ def run_noisy(
     >>> run_noisy(rows, np.array([1.0, -1.0]), losses.named("squared"), run, 0.1, draw_rows, draw_normals).round(1)
     array([ 1., -1.])
     """
-    from equipoise.learn.kernels import distinct_rows
+    from equipoise.solve.descents.kernels import distinct_rows
 
     steps = _Steps(rows, targets, loss, run, deviation, start)
     no_masks, no_skips = np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.bool_)
@@ -184,7 +184,7 @@ class _Steps:
 
     def __init__(
         self,
-        rows: RowSource,
+        rows: RowBlocks,
         targets: Array,
         loss: Loss,
         run: Run,
@@ -192,8 +192,8 @@ class _Steps:
         start: Array | None,
         dealt: Order | None = None,
     ) -> None:
-        from equipoise.learn import kernels
         from equipoise.solve.compiled_slope import compiled_slope
+        from equipoise.solve.descents import kernels
 
         self._slope = compiled_slope(loss)
         self._weights = np.zeros(rows.dimension) if start is None else np.array(start, dtype=np.float64)
@@ -218,7 +218,7 @@ class _Steps:
 
     def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
         """Take the steps of an order and return how many are done in all."""
-        plan = Plan(
+        schedule = Schedule(
             np.ascontiguousarray(order, dtype=np.int64),
             np.ascontiguousarray(masks),
             np.ascontiguousarray(skips),
@@ -226,7 +226,7 @@ class _Steps:
         )
         # A sum of its own for each order: a million small additions to one large sum would lose more.
         total = np.zeros_like(self._total)
-        self._done = self._advance(self._slope, self._rows, plan, self._settings, self._done, self._weights, total)
+        self._done = self._advance(self._slope, self._rows, schedule, self._settings, self._done, self._weights, total)
         self._total += total
         return self._done
 

@@ -3,8 +3,8 @@
 import functools
 import sys
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Solver
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Solver
 from equipoise.vocabulary.discovery import discover, look_up
 from equipoise.vocabulary.losses import KinkedLoss
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.problem import Objective
+from equipoise.solve.objective import Objective
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Array, Solver, Target
-from equipoise.learn.solvers.kinks import combine, kinked_arrays, near
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Array, Solver, Target
+from equipoise.solve.solvers.kinks import combine, kinked_arrays, near
 
 # How many steps pass between two tests of the distance, which costs as much as a step.
 TEST_EVERY = 10

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Array, Solver, Target, accepted, constrained_subgradient, project
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Array, Solver, Target, accepted, constrained_subgradient, project
 
 
 def steps_needed(target: Target) -> int:

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Array, Target
 from equipoise.solve.losses import KinkedArrays
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Array, Target
 
 # A computed distance is accepted below this share of tau / mu; rounding may use the rest.
 ACCEPTED_SHARE = 0.5

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.learn.problem import Objective
+from equipoise.solve.objective import Objective
 
 Array = NDArray[np.float64]
 

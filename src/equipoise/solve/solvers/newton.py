@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import (
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import (
     INSIDE,
     Array,
     Solver,
@@ -14,8 +14,8 @@ from equipoise.learn.solvers.base import (
     accepted,
     constrained_subgradient,
 )
-from equipoise.learn.solvers.gradient import ProjectedGradient
-from equipoise.learn.solvers.line_search import search
+from equipoise.solve.solvers.gradient import ProjectedGradient
+from equipoise.solve.solvers.line_search import search
 
 # Newton steps before the fallback takes over. Damped Newton needs a dozen on real data; this is not a cap on the solve.
 NEWTON_STEPS = 200

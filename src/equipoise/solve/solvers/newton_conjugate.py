@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import (
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import (
     INSIDE,
     Array,
     Solver,
@@ -14,8 +14,8 @@ from equipoise.learn.solvers.base import (
     constrained_subgradient,
     project,
 )
-from equipoise.learn.solvers.gradient import ProjectedGradient
-from equipoise.learn.solvers.line_search import search
+from equipoise.solve.solvers.gradient import ProjectedGradient
+from equipoise.solve.solvers.line_search import search
 
 # Newton steps before the fallback takes over, and conjugate-gradient steps within one of them: neither is a cap on the
 # solve.

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import ACCEPTED_SHARE, Array, Solver, Target, accepted
+from equipoise.solve.objective import Objective
 from equipoise.solve.penalties import PenaltyArrays
+from equipoise.solve.solvers.base import ACCEPTED_SHARE, Array, Solver, Target, accepted
 
 # Quadratic models, halvings of one step, accelerated steps on one model and on the objective, before the fallback takes
 # over. None of them is a cap on the solve.

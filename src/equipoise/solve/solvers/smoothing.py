@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from equipoise.learn.problem import Objective
-from equipoise.learn.solvers.base import Array, Solver, Target
-from equipoise.learn.solvers.dual import DualGradient
-from equipoise.learn.solvers.kinks import kinked_arrays, near
-from equipoise.learn.solvers.line_search import search
-from equipoise.learn.solvers.newton import minimise_model
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Array, Solver, Target
+from equipoise.solve.solvers.dual import DualGradient
+from equipoise.solve.solvers.kinks import kinked_arrays, near
+from equipoise.solve.solvers.line_search import search
+from equipoise.solve.solvers.newton import minimise_model
 from equipoise.vocabulary.numbers import SMALLEST
 
 # Widths shrink by this factor from one smoothing to the next; Newton starts each where the last one ended.
