@@ -5,12 +5,12 @@ from decimal import Decimal
 from functools import cache
 
 import numpy as np
+from equipoise.release_report import page_of
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
-from equipoise.ledger import Balance
 from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
-from equipoise.release_report import page_of
+from equipoise.ledger import Balance
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget
 

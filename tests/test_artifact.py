@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from equipoise.estimators.catalogue import MODELS
 
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import manifest
-from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
-from equipoise.estimators.catalogue import MODELS
-from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
+from equipoise.estimators.classifier import PrivateClassifier
 
 N = 200
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16"}

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from equipoise.proof import argument
+from equipoise.proof.perturbations import base, pure, vertices
 from numpy.typing import NDArray
 
 import equipoise as eq
 from auditing import FAILURE, HalvedNoise, audit
+from equipoise.certify.certificate import Certificate
+from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel
-from equipoise.data.tables import feature_table, target_column
-from equipoise.proof import argument
-from equipoise.certify.certificate import Certificate
 from equipoise.noise import SeededSource
-from equipoise.proof.perturbations import base, pure, vertices
 from equipoise.release import release
 
 Array = NDArray[np.float64]

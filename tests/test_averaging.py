@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-
-from equipoise.errors import BudgetImpossible
 from equipoise.proof import theorems
 from equipoise.proof.averaging import AveragedCurve, averaged_calibration, averaged_curve
+
 from equipoise.certify.curves import GaussianCurve
 from equipoise.certify.laws import named
+from equipoise.errors import BudgetImpossible
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Budget, Chance, Domain, Problem, Recipe

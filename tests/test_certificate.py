@@ -5,15 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from equipoise.proof import routes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import equipoise as eq
-from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
-from equipoise.proof import routes
 from equipoise.certify.certificate import SCHEMA_VERSION, Certificate, _digest
 from equipoise.certify.claims.dropout import Dropout
 from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

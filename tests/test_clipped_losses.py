@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 import equipoise as eq
+from equipoise.data.rows import Rows
 from equipoise.errors import InvalidParameter
 from equipoise.solve import solvers
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
-from equipoise.solve.solvers.base import Target
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, public_tolerance
 from equipoise.vocabulary.facts import Domain, Problem

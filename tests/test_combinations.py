@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from equipoise.proof.argument import derive
 
 import equipoise as eq
-from equipoise.proof.argument import derive
 from equipoise.certify.certificate import Certificate
 from equipoise.planning.request import Request
 from neighbours import Bare

@@ -8,17 +8,17 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
+from equipoise.proof import theorems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 import equipoise as eq
-from equipoise.errors import InvalidParameter
-from equipoise.data.rows import row_source
-from equipoise.solve.descents.stochastic import Run, run_passes
-from equipoise.proof import theorems
 from equipoise.certify.theorems.descent import computed
 from equipoise.certify.theorems.random_hits import LEFT_OUT
+from equipoise.data.rows import row_source
+from equipoise.errors import InvalidParameter
+from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import masked, setting

@@ -10,17 +10,17 @@ from contextlib import redirect_stderr, redirect_stdout
 import numpy as np
 import pandas as pd
 import pytest
+from equipoise.proof import routes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import equipoise as eq
 import equipoise.release as door
-from equipoise.errors import PlanMismatch, PrivateFailure
+from equipoise.certify.certificate import Certificate
 from equipoise.data.rows import Rows, centred_targets, class_codes
 from equipoise.data.tables import Unread, feature_table, target_column
-from equipoise.proof import routes
-from equipoise.certify.certificate import Certificate
+from equipoise.errors import PlanMismatch, PrivateFailure
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

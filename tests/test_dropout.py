@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.release.base import Task
 from scipy import sparse
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.lab.auditing import lower_bound
-from equipoise.data.rows import Rows
-from equipoise.data.tables import feature_table, target_column
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.dropout import CurvatureRule, ReleasedCurvature
+from equipoise.data.rows import Rows
+from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.lab.auditing import lower_bound
 from equipoise.noise import SeededSource
 from equipoise.release import dropout as carrier
 from equipoise.release import release
-from equipoise.release.base import Task
 
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

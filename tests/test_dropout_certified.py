@@ -11,11 +11,11 @@ import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.lab.estimate import Estimate
 from equipoise.report.study_charts import static_image
-from equipoise.reproduce.adult import ADULT_LARGEST, ADULT_LEVELS
-from equipoise.reproduce.data import ADULT, BOSTON
-from equipoise.reproduce.dropout_stability import certified
-from equipoise.reproduce.dropout_stability.preparation import BOSTON_RANGES, Table
-from equipoise.reproduce.frame import Session
+from equipoise_studies.adult import ADULT_LARGEST, ADULT_LEVELS
+from equipoise_studies.data import ADULT, BOSTON
+from equipoise_studies.dropout_stability import certified
+from equipoise_studies.dropout_stability.preparation import BOSTON_RANGES, Table
+from equipoise_studies.frame import Session
 
 REGRESSION = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 

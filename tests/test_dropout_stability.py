@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from browser import PHONE, measure, needs_browser, visit
 from equipoise.report.study_page import Section
-from equipoise.reproduce.claims import VERDICTS, Claim
-from equipoise.reproduce.data import ADULT, BOSTON, MNIST, NEWSGROUPS
-from equipoise.reproduce.dropout_stability import (
+from equipoise_studies.claims import VERDICTS, Claim
+from equipoise_studies.data import ADULT, BOSTON, MNIST, NEWSGROUPS
+from equipoise_studies.dropout_stability import (
     certified,
     descent,
     hidden_nodes,
@@ -30,9 +30,9 @@ from equipoise.reproduce.dropout_stability import (
     text_models,
     theory,
 )
-from equipoise.reproduce.dropout_stability import measure as measured
-from equipoise.reproduce.dropout_stability.study import STUDY
-from equipoise.reproduce.frame import reproduce
+from equipoise_studies.dropout_stability import measure as measured
+from equipoise_studies.dropout_stability.study import STUDY
+from equipoise_studies.frame import reproduce
 
 
 def masks(columns):

@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.files import open_table
 from equipoise.data.joined import raw_table
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 
 COLUMNS = (
     NumberColumn("age", (17, 90), fill=40, indicator=True),

@@ -20,12 +20,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 import equipoise as eq
-from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, SchemaInvalid
-from equipoise.estimators.schema_encoder import SchemaEncoder
 from equipoise.data.encoder import Encoder
 from equipoise.data.raw import RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.schema.text import text_of
+from equipoise.errors import DomainMissing, InvalidData, InvalidParameter, SchemaInvalid
+from equipoise.estimators.schema_encoder import SchemaEncoder
 
 LEVELS = ("Private", "State-gov", "3", "true")
 SCHEMA = Schema(

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
+from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, Overdraft, PlanMismatch
 from equipoise.estimators.base import INTERCEPT_SHARE
-from equipoise.data.schema import NumberColumn, Target
 from equipoise.planning.flips import WeightNoise
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

@@ -8,18 +8,18 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from equipoise.estimators.catalogue import MODELS
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import k0e, k1e, ndtr
 from scipy.stats import binom
 
 import equipoise as eq
-from equipoise.errors import InvalidParameter
-from equipoise.estimators.catalogue import MODELS
-from equipoise.data.schema import NumberColumn, Target
-from equipoise.planning.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
 from equipoise.certify.laws import members, named
+from equipoise.data.schema import NumberColumn, Target
+from equipoise.errors import InvalidParameter
 from equipoise.noise import SeededSource
+from equipoise.planning.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 

@@ -2,6 +2,7 @@
 
 import pickle
 
+import equipoise.release.search as door
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,10 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import equipoise as eq
-import equipoise.release.search as door
-from equipoise.lab.auditing import lower_bound
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.data.tables import feature_table, target_column
+from equipoise.lab.auditing import lower_bound
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.planning.search import LEVELS
 

@@ -15,13 +15,14 @@ from scipy import stats
 from scipy.spatial.distance import pdist
 
 import equipoise.lab
+from equipoise.certify.curves import GaussianCurve, largest_mu
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.lab import augmented, intrinsic
+from equipoise.lab import intrinsic
 from equipoise.lab.epsilon import gaussian_epsilon
 from equipoise.lab.estimate import Bootstrap, Estimate, Resamples, figures
 from equipoise.lab.sensitivity import POOL, Pairs, spread_replicates
 from equipoise.lab.variability import distances, sigma_replicates, sigmas, summarise_sigma
-from equipoise.certify.curves import GaussianCurve, largest_mu
+from equipoise_studies.intrinsic_privacy import augmented
 
 # The paper's Table II and III, and THEOREMS H4: what the formulas give from the rounded sigma.
 COLUMNS = ("n", "batch", "step", "steps", "sigma", "bound", "proved")

@@ -4,18 +4,18 @@ import itertools
 
 import numpy as np
 import pytest
+from equipoise.proof.argument import derive
 from sklearn.svm import LinearSVC as PlainLinearSVC
 
 import equipoise as eq
+from equipoise.data.rows import Rows
+from equipoise.planning.request import Request
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
 from equipoise.solve.solvers import dual as dual_module
 from equipoise.solve.solvers import kinks
 from equipoise.solve.solvers import smoothing as smoothing_module
 from equipoise.solve.solvers.base import Target
-from equipoise.proof.argument import derive
-from equipoise.planning.request import Request
 
 DOMAINS = {"hinge": {"classes": (0, 1)}, "absolute": {"labels": (-1.0, 1.0)}}
 SOLVERS = ("smoothing", "dual")

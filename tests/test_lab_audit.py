@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.stats
+from equipoise.estimators.catalogue import MODELS
+from equipoise.proof import mechanisms, routes
 from typer.testing import CliRunner
 
 from auditing import DESCENT_AUDITS, FAILURE, LAB_AUDITS, HalvedNoise
@@ -16,9 +18,7 @@ from equipoise.cli.application import build
 from equipoise.cli.audit import measure
 from equipoise.cli.worst_cases import worst_case
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
-from equipoise.estimators.catalogue import MODELS
 from equipoise.lab.auditing import Finding, at_least, at_most, audit, lower_bound, reach, runs_to_reach
-from equipoise.proof import mechanisms, routes
 from equipoise.noise import SeededSource
 
 # --- the bound keeps its promise --------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sql
 
 import equipoise as eq
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, Overdraft, PlanMismatch, PrivateFailure
 from equipoise.certify.certificate import Certificate
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, Overdraft, PlanMismatch, PrivateFailure
 from equipoise.ledger import store
 from equipoise.planning.request import Request
 

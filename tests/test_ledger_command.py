@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import equipoise as eq
+from equipoise.certify.certificate import Certificate
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
-from equipoise.certify.certificate import Certificate
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))

@@ -10,9 +10,9 @@ from sqlalchemy.exc import DatabaseError
 from typer.testing import CliRunner
 
 import equipoise as eq
+from equipoise.certify.certificate import Certificate
 from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
-from equipoise.certify.certificate import Certificate
 from equipoise.ledger import Entry, chain
 from equipoise.planning.request import Request
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from sqlalchemy.exc import DatabaseError
 
 import equipoise as eq
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered
 from equipoise.certify.certificate import Certificate
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered
 from equipoise.ledger import Entry, chain
 from equipoise.ledger.fixed_budgets import composed
 from equipoise.planning.request import Request

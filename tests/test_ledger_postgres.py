@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 import equipoise as eq
-from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra, Overdraft
 from equipoise.certify.certificate import Certificate
+from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra, Overdraft
 from equipoise.ledger import chain, store
 from equipoise.planning.request import Request
 

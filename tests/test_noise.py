@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from equipoise.proof import noise
 from numpy.typing import NDArray
 
-from equipoise.proof import noise
 from equipoise.noise import GRID_BITS, PRECISION_BITS, ExactSource, NoiseSource, SeededSource
 
 Array = NDArray[np.float64]

@@ -7,21 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.release.base import Task
+from equipoise.release.noisy_gradient import Descending
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
 import equipoise as eq
 import equipoise.release as door
-from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import coded_targets, row_source
-from equipoise.data.tables import feature_table, target_column
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.curves import GaussianCurve
-from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.certify.sampled import SampledGaussianCurve
-from equipoise.release.base import Task
-from equipoise.release.noisy_gradient import Descending
+from equipoise.data.rows import coded_targets, row_source
+from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.solve.objective import Objective
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 

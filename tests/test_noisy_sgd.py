@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from equipoise.proof import routes
 
 import equipoise as eq
-from equipoise.errors import LedgerRefused
+from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.data.rows import row_source
-from equipoise.proof import routes
+from equipoise.errors import LedgerRefused
 from equipoise.noise import ExactSource, SeededSource
 from equipoise.planning.kinds import Plan
 from equipoise.planning.kinds.noisy_sgd import EXACT_DRAWS
-from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 

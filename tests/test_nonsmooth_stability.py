@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from equipoise.reproduce.claims import VERDICTS
-from equipoise.reproduce.frame import reproduce
-from equipoise.reproduce.nonsmooth_stability import corrected, descent, instances, measure, populations, published
-from equipoise.reproduce.nonsmooth_stability.study import STUDY
+from equipoise_studies.claims import VERDICTS
+from equipoise_studies.frame import reproduce
+from equipoise_studies.nonsmooth_stability import corrected, descent, instances, measure, populations, published
+from equipoise_studies.nonsmooth_stability.study import STUDY
 
 LOOKS = (1, 7, 40, 200, 800)
 N, T = 40, 800

@@ -4,25 +4,25 @@ import dataclasses
 import json
 import math
 
+import equipoise.release.objective as carrier
 import numpy as np
 import pytest
+from equipoise.proof import perturbations, routes
+from equipoise.proof.perturbations.approximate import FINISHING_SHARE, answer, steep
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 
 import equipoise as eq
 import equipoise.release as door
-import equipoise.release.objective as carrier
-from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies, UnknownName
-from equipoise.solve import solvers
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
-from equipoise.solve.solvers.base import Target
-from equipoise.proof import perturbations, routes
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.laws import named as law_named
+from equipoise.data.rows import Rows
+from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies, UnknownName
 from equipoise.noise import SeededSource
-from equipoise.proof.perturbations.approximate import FINISHING_SHARE, answer, steep
-from equipoise.planning.request import Request
 from equipoise.planning.kinds import NEGLIGIBLE, RESOLUTION
+from equipoise.planning.request import Request
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem, Recipe, Setting

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import equipoise as eq
-from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies, PrivateFailure, UnknownName
 from equipoise.certify.theorems.weighted import STRUCTURE, structure
+from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies, PrivateFailure, UnknownName
 from equipoise.vocabulary.methods import ELSEWHERE, METHODS, method_named
 
 CLASSES = eq.Domain(row_norm=1.0, classes=("no", "yes"))

@@ -8,16 +8,16 @@ import pytest
 from scipy.integrate import quad_vec, solve_ivp
 
 from equipoise.errors import InvalidData, InvalidParameter, UnknownName
-from equipoise.reproduce.private_regression import parameters as known
-from equipoise.reproduce.private_regression.clinical_risk import HARMS, expected_events, relative_risks
-from equipoise.reproduce.private_regression.pharmacology import (
+from equipoise_studies.private_regression import parameters as known
+from equipoise_studies.private_regression.clinical_risk import HARMS, expected_events, relative_risks
+from equipoise_studies.private_regression.pharmacology import (
     Body,
     Course,
     simulate,
     simulate_fixed_dose,
     typical_patients,
 )
-from equipoise.reproduce.private_regression.titration import Titration
+from equipoise_studies.private_regression.titration import Titration
 
 PAGE = Path(__file__).parents[1] / "docs" / "warfarin-model.md"
 DOSE = 5.0

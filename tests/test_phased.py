@@ -2,13 +2,13 @@
 
 import itertools
 
+import equipoise.release.phased as carrier
 import numpy as np
 import pytest
 import scipy.optimize
+from equipoise.proof import routes
 
 import equipoise as eq
-import equipoise.release.phased as carrier
-from equipoise.proof import routes
 from equipoise.certify.laws import named
 from equipoise.noise import SeededSource
 from equipoise.planning.kinds.phased import ParallelCurve

@@ -9,9 +9,9 @@ from scipy.stats import chi2_contingency
 
 import equipoise as eq
 from auditing import FAILURE, audit
+from equipoise.certify.claims.private_bounds import CANDIDATES, LEVELS, PrivateBounds, ReleasedBounds, ordered
 from equipoise.errors import InvalidParameter
 from equipoise.noise import ExactSource, SeededSource
-from equipoise.certify.claims.private_bounds import CANDIDATES, LEVELS, PrivateBounds, ReleasedBounds, ordered
 
 
 def scores(values, level):

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from equipoise.cli.application import build
 from equipoise.errors import InvalidData
-from equipoise.reproduce.claims import VERDICTS
-from equipoise.reproduce.data import IWPC
-from equipoise.reproduce.private_regression import (
+from equipoise_studies.claims import VERDICTS
+from equipoise_studies.data import IWPC
+from equipoise_studies.private_regression import (
     certified,
     consequences,
     hindsight,
@@ -23,10 +23,10 @@ from equipoise.reproduce.private_regression import (
     printed,
     tuning,
 )
-from equipoise.reproduce.private_regression.attack import Inversion, published_error
-from equipoise.reproduce.private_regression.linear import Linear, Squares, spherical
-from equipoise.reproduce.private_regression.mechanisms import LISTED, MECHANISMS, PAIRS, SAME_PRIVACY, SPENT, Training
-from equipoise.reproduce.private_regression.preparation import (
+from equipoise_studies.private_regression.attack import Inversion, published_error
+from equipoise_studies.private_regression.linear import Linear, Squares, spherical
+from equipoise_studies.private_regression.mechanisms import LISTED, MECHANISMS, PAIRS, SAME_PRIVACY, SPENT, Training
+from equipoise_studies.private_regression.preparation import (
     COLUMNS,
     CYP2C9,
     VKORC1,

@@ -5,9 +5,9 @@ import pytest
 
 import equipoise as eq
 from auditing import FAILURE, audit
-from equipoise.errors import InvalidParameter
 from equipoise.data.projection import directions, projected_rows, shortening
 from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import InvalidParameter
 from equipoise.noise import SeededSource
 from equipoise.planning.reference import lost_by_projection
 from equipoise.release import release

@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from equipoise.certify.laws.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
 from scipy.integrate import quad
 from scipy.stats import binom
 
-from equipoise.errors import InvalidParameter
 from equipoise.certify.curves import GaussianCurve, PureCurve
 from equipoise.certify.laws import members
-from equipoise.certify.laws.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
+from equipoise.errors import InvalidParameter
 from equipoise.noise import ExactSource, SeededSource
 from equipoise.vocabulary.facts import Budget
 

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.linear_model import ElasticNet as PublicElasticNet
 
 import equipoise as eq
+from equipoise.data.rows import RowSource, row_source
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
-from equipoise.data.rows import RowSource, row_source
 from equipoise.solve.solvers import proximal
 from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary.constants import constants, public_tolerance

@@ -13,8 +13,8 @@ import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import manifest
 from equipoise.artifact.model_file import read_record
-from equipoise.errors import EquipoiseError
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.errors import EquipoiseError
 
 COLUMNS = (NumberColumn("age", (0, 100)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
 SCHEMA = eq.Schema(50, COLUMNS, Target("ill", classes=(0, 1)), vouched_by="A. Officer", vouched_on="2026-11-16")

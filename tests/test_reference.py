@@ -4,15 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from equipoise.proof import argument, reference
+from equipoise.proof.argument import derive
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.solve.descents.gradient import descend
-from equipoise.proof import argument, reference
-from equipoise.proof.argument import derive
+from equipoise.planning.kinds.noisy_gradient import MARKS
 from equipoise.planning.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
 from equipoise.planning.request import Request
-from equipoise.planning.kinds.noisy_gradient import MARKS
+from equipoise.solve.descents.gradient import descend
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-
 from equipoise.proof.renyi import RenyiSampledCurve, one_step, renyi_multiplier
+
 from equipoise.certify.sampled import SampledGaussianCurve, smallest_multiplier
 
 

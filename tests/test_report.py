@@ -12,16 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from equipoise.release_report import noise_of_a_weight, page_of, record_of
 
 import equipoise as eq
 from browser import Outline
-from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.certify.certificate import Certificate
-from equipoise.ledger import Balance
-from equipoise.certify.laws import named
-from equipoise.noise import SeededSource
 from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
-from equipoise.release_report import noise_of_a_weight, page_of, record_of
+from equipoise.certify.laws import named
+from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.ledger import Balance
+from equipoise.noise import SeededSource
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from equipoise.proof import theorems
 
 import equipoise as eq
-from equipoise.proof import theorems
 from equipoise.vocabulary.methods import METHODS
 
 ROOT = Path(__file__).parents[1]

@@ -17,10 +17,10 @@ from equipoise.cli.application import build
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, OutputRefused, UnknownName
 from equipoise.report.study_charts import lines
 from equipoise.report.study_page import Figure, Section
-from equipoise.reproduce import frame
-from equipoise.reproduce.claims import VERDICTS, Claim, distinct, tally
-from equipoise.reproduce.data import ADULT, COVERTYPE, MNIST, data_folder
-from equipoise.reproduce.frame import Outcome, Study, reproduce, studies, study_named
+from equipoise_studies import frame
+from equipoise_studies.claims import VERDICTS, Claim, distinct, tally
+from equipoise_studies.data import ADULT, COVERTYPE, MNIST, data_folder
+from equipoise_studies.frame import Outcome, Study, reproduce, studies, study_named
 
 CONTRACT = ["id", "where", "published", "measured", "low", "high", "tolerance", "verdict"]
 
@@ -151,7 +151,7 @@ def test_a_file_that_is_no_parquet_or_lacks_a_column_says_so(tmp_path):
 
 
 def test_data_of_the_right_columns_and_too_few_rows_is_refused(tmp_path):
-    preparation = pytest.importorskip("equipoise.reproduce.intrinsic_privacy.preparation")
+    preparation = pytest.importorskip("equipoise_studies.intrinsic_privacy.preparation")
     write_adult(tmp_path, rows=60)
     with pytest.raises(InvalidData, match="training rows"):
         preparation.adult(tmp_path)
@@ -284,7 +284,7 @@ def test_the_command_prints_its_claims_as_json_and_nothing_else(command, monkeyp
 def reduced(monkeypatch):
     """The study with few short runs, so that its paths are walked in seconds."""
     pytest.importorskip("jax")
-    from equipoise.reproduce.intrinsic_privacy import grids
+    from equipoise_studies.intrinsic_privacy import grids
 
     monkeypatch.setattr(grids, "QUICK_SIDE", 8)
     monkeypatch.setattr(grids, "QUICK_NETWORK", (4, 4))

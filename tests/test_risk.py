@@ -11,9 +11,9 @@ from scipy import integrate, special, stats
 
 import equipoise as eq
 from contracts.falsifier import minimiser
-from equipoise.errors import InvalidParameter
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.laws import named as mechanism_named
+from equipoise.errors import InvalidParameter
 from equipoise.noise import SeededSource
 from equipoise.planning.request import Request
 from equipoise.planning.risk import (

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.data.raw import RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
-from equipoise.data.schema.record import DEFAULT_MISSING
 from equipoise.data.schema.draft import draft
+from equipoise.data.schema.record import DEFAULT_MISSING
+from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 from sample_schemas import EXAMPLE
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
+from equipoise.certify.claims.private_bounds import CANDIDATES
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
-from equipoise.certify.claims.private_bounds import CANDIDATES
+from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
 
 N = 600
 COLUMNS = (

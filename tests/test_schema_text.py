@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipoise.errors import EquipoiseError, SchemaInvalid
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.schema.text import number_of, place, text_of, written
+from equipoise.errors import EquipoiseError, SchemaInvalid
 from sample_schemas import EXAMPLE
 
 names = st.text(min_size=1, max_size=12)

@@ -11,11 +11,12 @@ from dp_accounting import GaussianDpEvent
 from dp_accounting.dp_event import RepeatAndSelectDpEvent
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
+from equipoise.proof.search import SearchCertificate
 from scipy import stats
 
 import equipoise as eq
-from equipoise.certify.curves import largest_mu
 from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.curves import largest_mu
 from equipoise.planning.random_stopping import (
     DRAW_BITS,
     SelectedCurve,
@@ -26,7 +27,6 @@ from equipoise.planning.random_stopping import (
     stopping_chance,
 )
 from equipoise.planning.request import Request
-from equipoise.proof.search import SearchCertificate
 from equipoise.planning.search import LEVELS, Candidate, Parameter, SearchRequest, run_budget
 
 DOMAIN = eq.Domain(1.0, labels=(0.0, 1.0))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.data.rows import Rows
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
 from equipoise.solve.solvers import gradient as gradient_module
 from equipoise.solve.solvers import line_search
 from equipoise.solve.solvers import newton as newton_module

@@ -4,13 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from equipoise.learn import rows as rows_module
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
 import equipoise as eq
-from equipoise.learn import rows as rows_module
 from equipoise.data.rows import Rows, SparseRows
 
 Array = NDArray[np.float64]

@@ -8,11 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-
-from equipoise.errors import InvalidParameter
 from equipoise.proof import mechanisms
-from equipoise.certify.curves import GaussianCurve, PureCurve, largest_mu
-from equipoise.certify.laws.spherical_laplace import rounding_epsilon
 from equipoise.proof.spherical_curve import (
     LARGEST_DIMENSION,
     LARGEST_GAP,
@@ -21,6 +17,10 @@ from equipoise.proof.spherical_curve import (
     bessel_ratio,
     largest_ratio,
 )
+
+from equipoise.certify.curves import GaussianCurve, PureCurve, largest_mu
+from equipoise.certify.laws.spherical_laplace import rounding_epsilon
+from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Budget
 
 exact = mpmath.MPContext()

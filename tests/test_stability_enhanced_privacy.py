@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from equipoise.cli.application import build
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.reproduce.adult import ADULT_LEVELS
-from equipoise.reproduce.claims import VERDICTS
-from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy import audited, certified, noises, printed
-from equipoise.reproduce.stability_enhanced_privacy.linear import (
+from equipoise_studies.adult import ADULT_LEVELS
+from equipoise_studies.claims import VERDICTS
+from equipoise_studies.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
+from equipoise_studies.frame import Session
+from equipoise_studies.stability_enhanced_privacy import audited, certified, noises, printed
+from equipoise_studies.stability_enhanced_privacy.linear import (
     accuracies,
     columns,
     minimise,
@@ -27,7 +27,7 @@ from equipoise.reproduce.stability_enhanced_privacy.linear import (
     similarity,
     support,
 )
-from equipoise.reproduce.stability_enhanced_privacy.preparation import (
+from equipoise_studies.stability_enhanced_privacy.preparation import (
     COLUMNS,
     Prepared,
     Source,

@@ -9,26 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from equipoise.proof import theorems
 from scipy.optimize import minimize
 
 import equipoise as eq
+from equipoise.certify.theorems.momentum import responses
 from equipoise.cli.bounds import command
+from equipoise.data.rows import row_source
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import at_least, at_most
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import row_source
-from equipoise.proof import theorems
 from equipoise.planning.measured_only import REASONS
-from equipoise.certify.theorems.momentum import responses
-from equipoise.reproduce.stability_enhanced_privacy import (
+from equipoise.solve.objective import Objective
+from equipoise.vocabulary.methods import METHODS, method_named
+from equipoise_studies.stability_enhanced_privacy import (
     table,
     table_descents,
     table_figure,
     table_langevin,
     table_witnesses,
 )
-from equipoise.reproduce.stability_enhanced_privacy.table_settings import CHAIN, COLDER, DESCENT, FREE, LONGER, STRAIGHT
-from equipoise.vocabulary.methods import METHODS, method_named
+from equipoise_studies.stability_enhanced_privacy.table_settings import CHAIN, COLDER, DESCENT, FREE, LONGER, STRAIGHT
 
 INTERVAL = r"[\d.]+ \[[\d.]+, [\d.]+\]"
 PAGE = Path(__file__).parents[1] / "docs" / "stable-algorithms.md"

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from equipoise.learn import kernels
 from scipy import sparse
 
-from equipoise.errors import InvalidParameter
-from equipoise.learn import kernels
-from equipoise.data.rows import DenseArrays, SparseArrays, row_source
-from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
-from equipoise.data.tables import Columns
 from equipoise.certify.theorems import descent
+from equipoise.data.rows import DenseArrays, SparseArrays, row_source
+from equipoise.data.tables import Columns
+from equipoise.errors import InvalidParameter
+from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.losses import Loss

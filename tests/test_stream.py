@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.stats
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
 from equipoise.proof import stream
+
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.noise.stream import LAYERS, TAIL, WIDTHS, CipherStream
 

@@ -7,12 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.fft
+from equipoise.proof import subsampling
 from scipy.stats import norm
 
-from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.proof import subsampling
 from equipoise.certify.curves import GaussianCurve, largest_mu
 from equipoise.certify.sampled import SampledGaussianCurve, composed, one_step, profile, smallest_multiplier
+from equipoise.errors import BudgetImpossible, InvalidParameter
 
 exact = mpmath.MPContext()
 exact.prec = 200

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from equipoise.planning.kinds.functional import coefficient_sensitivity
+from equipoise.planning.kinds.sufficient_statistics import joint_sensitivity
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 
 import equipoise as eq
 import equipoise.release as door
-from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-from equipoise.solve.products import products, symmetric
+from equipoise.certify.certificate import Certificate
 from equipoise.data.rows import row_source
 from equipoise.data.tables import feature_table, target_column
-from equipoise.certify.certificate import Certificate
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.noise import NoiseSource, SeededSource
-from equipoise.planning.kinds.functional import coefficient_sensitivity
-from equipoise.planning.kinds.sufficient_statistics import joint_sensitivity
+from equipoise.solve.products import products, symmetric
 
 Array = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from equipoise.errors import InvalidData, SchemaInvalid
 from equipoise.data.diagnosis import STAMP, ColumnDiagnosis, check_table
 from equipoise.data.files import open_table
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.errors import InvalidData, SchemaInvalid
 
 SCHEMA = Schema(
     6,

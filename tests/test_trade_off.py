@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from browser import PHONE, POLICY, Outline, measure, needs_browser, visit
+from equipoise.certify.certificate import Certificate
 from equipoise.cli import plan as plan_command
 from equipoise.errors import InvalidParameter
-from equipoise.certify.certificate import Certificate
 from equipoise.planning.risk import risk, stability_gain
 from equipoise.planning.trade_off import _lengths, _unbalanced, least_training_error, trade_off
 from equipoise.report.trade_off_page import LINES, absences

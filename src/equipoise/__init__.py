@@ -75,7 +75,7 @@ __all__ = [
     "risk",
     "save",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imports are lazy: `import equipoise` costs nothing, and checking a certificate never loads data libraries.
 _ROOMS = {

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
+from equipoise.certify.theorems import Theorem
+from equipoise.data.rows import Rows
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
 from equipoise.solve.solvers.base import Target
-from equipoise.certify.theorems import Theorem
 from equipoise.vocabulary.constants import constants, rounding_floor, setting
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
+from equipoise.proof import mechanisms
 from numpy.typing import NDArray
 
-from equipoise.proof import mechanisms
 from equipoise.certify.curves import Curve, PureCurve
 from equipoise.certify.laws import Mechanism, quietest
 from equipoise.certify.laws.laplace import Laplace

@@ -14,14 +14,14 @@ from scipy.special import lambertw
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
 
 import equipoise as eq
+from equipoise.data.rows import Rows
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import INTERCEPT_SHARE
 from equipoise.solve import solvers
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
-from equipoise.solve.solvers.base import Target
 from equipoise.solve.compiled_slope import compiled_slope
 from equipoise.solve.losses import LossArrays, arrays_of
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.losses.multinomial import lambert

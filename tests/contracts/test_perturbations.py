@@ -15,21 +15,21 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from equipoise.proof import perturbations
+from equipoise.proof.perturbations import Perturbation, answers
+from equipoise.proof.perturbations.base import determinant_price, row_share
+from equipoise.proof.perturbations.pure import FreeDeterminant, PureTilt
+from equipoise.proof.perturbations.vertices import Corners, LogisticCorners
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from equipoise.errors import NoTheoremApplies
-from equipoise.proof import perturbations
 from equipoise.certify.laws import named as law_named
-from equipoise.proof.perturbations import Perturbation, answers
-from equipoise.proof.perturbations.base import determinant_price, row_share
-from equipoise.proof.perturbations.pure import FreeDeterminant, PureTilt
-from equipoise.proof.perturbations.vertices import Corners, LogisticCorners
-from equipoise.planning.request import Request
+from equipoise.errors import NoTheoremApplies
 from equipoise.planning.kinds import objective as route
+from equipoise.planning.request import Request
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe, Setting

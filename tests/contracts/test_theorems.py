@@ -9,6 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from equipoise.certify.theorems.gradient_diameter import GradientDiameter
+from equipoise.certify.theorems.strongly_convex import StronglyConvex
+from equipoise.proof import argument, theorems
+from equipoise.proof.argument import derive
 
 from contracts.falsifier import (
     attack_settings,
@@ -18,19 +22,15 @@ from contracts.falsifier import (
     observed_distance_exceeds,
     tightest_tolerance,
 )
-from equipoise.errors import NoTheoremApplies
-from equipoise.solve.objective import Objective
-from equipoise.data.rows import Rows
-from equipoise.proof import argument, theorems
-from equipoise.proof.argument import derive
-from equipoise.planning.public_alpha import public_alpha
-from equipoise.planning.request import Request
 from equipoise.certify.theorems import Theorem
 from equipoise.certify.theorems.approximate import ROUNDING_MARGIN, approximate
-from equipoise.certify.theorems.gradient_diameter import GradientDiameter
-from equipoise.certify.theorems.strongly_convex import StronglyConvex
+from equipoise.data.rows import Rows
+from equipoise.errors import NoTheoremApplies
+from equipoise.planning.public_alpha import public_alpha
+from equipoise.planning.request import Request
 from equipoise.solve import losses as partners
 from equipoise.solve.losses import LossArrays
+from equipoise.solve.objective import Objective
 from equipoise.vocabulary.constants import rounding_floor, setting
 from equipoise.vocabulary.facts import Bound, Budget, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import Loss

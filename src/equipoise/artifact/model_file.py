@@ -33,7 +33,7 @@ def read(text: str) -> Saved:
     --------
     >>> read("[]")
     Traceback (most recent call last):
-    equipoise.errors.ReleaseUnreadable: asked: a model of format 2; found: list; to do: ask for the released folder again
+    equipoise.errors.ReleaseUnreadable: asked: a model of format 2; found: list; to do: ask for the released ...
     """
     try:
         record = parse(text)

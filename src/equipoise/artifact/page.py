@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.curves import AfterPure, Curve
-from equipoise.certify.laws import named
-from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.errors import EquipoiseError, InvalidParameter
@@ -241,8 +238,8 @@ def _statements(certificate: Certificate) -> tuple[Statement, ...]:
 
 def _modelled(certificate: Certificate, asked: Request, places: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Return the modelled cost of the release's own kind over epsilon, if it can be asked for by its name."""
-    kind = certificate.kind
-    if not planner_of(certificate.claim.trained).minimises:
+    kind, claim = certificate.kind, certificate.claim.trained
+    if not isinstance(claim, Trained) or not planner_of(claim).minimises:
         # A descent with other noise would take other steps, and long runs take seconds to calibrate.
         return ()
     mechanism = asked.mechanism if asked.mechanism.startswith(kind) else kind

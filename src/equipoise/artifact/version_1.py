@@ -61,7 +61,9 @@ def _opened(record: Any, claim: Any, text: str, schema: Schema | None) -> Privat
         intercepts=read(tuple[float, ...], record["intercepts"], "intercepts"),
     )
     shapes = {len(row) for row in saved.coefficients}
-    together = record["certificate"] == claim["digest"] and request["schema"] == ("" if schema is None else schema.digest)
+    together = record["certificate"] == claim["digest"] and request["schema"] == (
+        "" if schema is None else schema.digest
+    )
     if not together or shapes != {facts.n_features} or len(saved.coefficients) != len(saved.intercepts):
         found = "others: weights of another shape, for another certificate, or another schema"
         raise ReleaseUnreadable("a model, a certificate and a schema that belong together", found, AGAIN)

@@ -188,6 +188,11 @@ class Certificate:
         return float(getattr(self.claim.main, "scale", 0.0))
 
     @property
+    def released(self) -> Any:
+        """What the main claim released on the way, or which candidate was chosen; None in a plan."""
+        return getattr(self.claim.main, "released", None)
+
+    @property
     def bounds(self) -> tuple[Bound, ...]:
         """Every theorem's answer, with its hypotheses, as the planner noted them."""
         return tuple(read(tuple[Bound, ...], self.notes.get("bounds", []), "notes.bounds"))

@@ -120,18 +120,20 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
     if not isinstance(model, dict) or model.get("certificate") != certificate.digest:
         yield f"{MODEL}: weights for another certificate"
         return
-    rows, constants = model.get("coefficients"), model.get("intercepts")
+    rows: Any = model.get("coefficients")
+    constants: Any = model.get("intercepts")
     if not isinstance(trained, Trained):
         places = model.get("selected")
         known = isinstance(places, list) and all(place in range(certificate.n_features) for place in places)
         if rows != [] or constants != [] or not known:
             yield f"{MODEL}: weights, where none were released, or no such columns"
         return
-    outputs = trained.problem.loss.outputs
-    shaped = isinstance(rows, list) and isinstance(constants, list) and len(rows) == len(constants) == outputs
-    if not shaped or not all(isinstance(row, list) and len(row) == certificate.n_features for row in rows):
+    outputs, width = trained.problem.loss.outputs, certificate.n_features
+    listed = isinstance(rows, list) and isinstance(constants, list)
+    matrix = [*rows, constants] if listed and all(isinstance(row, list) for row in rows) else []
+    if [len(row) for row in matrix] != [width] * outputs + [outputs]:
         yield f"{MODEL}: weights of another shape"
-    elif not all(type(entry) is float and math.isfinite(entry) for row in (*rows, constants) for entry in row):
+    elif not all(type(entry) is float and math.isfinite(entry) for row in matrix for entry in row):
         yield f"{MODEL}: weights that are no numbers"
     declared = trained.problem.domain.classes
     if declared != "observed" and model.get("classes") != list(declared or ()):

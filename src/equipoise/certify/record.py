@@ -98,7 +98,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @cache
-def _hints(record_type: type) -> dict[str, Any]:
+def _hints(record_type: Any) -> dict[str, Any]:
     return typing.get_type_hints(record_type)
 
 
@@ -120,8 +120,9 @@ def build(record_type: type[Record], value: object, path: str) -> Record:
     if not isinstance(value, dict) or not required <= keys <= known:
         found = f"missing {sorted(required - keys)}, unknown {sorted(keys - known)}" if keys else type(value).__name__
         raise CertificateUnreadable(f"{path} with fields {sorted(known)}", f"{found:.300}", AGAIN)
-    hints = _hints(record_type)
-    return _made(record_type, path, {name: read(hints[name], value[name], f"{path}.{name}") for name in value})
+    hints = _hints(record_type)  # type: ignore[arg-type] # every class can be hashed
+    made: Record = _made(record_type, path, {name: read(hints[name], value[name], f"{path}.{name}") for name in value})
+    return made
 
 
 def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ COLOURS = {"does not hold": "bold red", "withdrawn": "bold yellow"}
 def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Check every byte of a release and every inequality of its claim.
 
-    Exit code 1 if anything does not hold, 5 if what the claim rests on was withdrawn, 6 if this version cannot check it.
+    Exit code 1 if anything does not hold, 5 if what it rests on was withdrawn, 6 if this version cannot check it.
     """
     found = inspect(path)
     # A member that the checker alone does not ship was trusted because it is installed here.

@@ -186,9 +186,9 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
         intake = self._intake()
         rows = intake.training(X, y)
-        found, shape = self._found_classes(rows.target), rows.features.shape
+        found, shape = self._found_classes(rows.target), rows.shape
         declared = self.ledger is None or isinstance(self.domain, Schema)
-        certificate = self._certified(shape, declared, lambda: issue(self._request(*shape, found)))
+        certificate = self._certified(shape, declared, lambda: issue(self._request(shape[0], shape[1], found)))
         intake.remember(self, X)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
@@ -198,7 +198,10 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _take(self, released: Released) -> None:
         """Keep a release under scikit-learn's names."""
         certificate, weights = released.certificate, released.weights
-        problem = certificate.claim.trained.problem
+        claim = certificate.claim.trained
+        if not isinstance(claim, Trained):
+            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
+        problem = claim.problem
         constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
         coefficients = weights[:, : certificate.n_features]
         self.certificate_ = certificate

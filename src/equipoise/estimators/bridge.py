@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 
-
 # So near to a ridge the bridge is about as curved at small weights as it is stated to be for all of them.
 NEARLY_A_RIDGE = 1.999
 

@@ -63,7 +63,7 @@ class _DroppingOut(PrivateLinearModel):
     @property
     def refused_(self) -> bool:
         """Whether the proposal was not confirmed: predictions then say the public midpoint or the first class."""
-        released = self.certificate_.claim.trained.released
+        released = self.certificate_.released
         return released is not None and not released.passed
 
 
@@ -95,7 +95,7 @@ class DropoutRegressor(_DroppingOut, PrivateRegressor):
     coef_, intercept_ : array of shape (n_features,) and float
         The noisy weights.
     certificate_ : Certificate
-        The claim and its whole argument; ``certificate_.claim.released`` is what was released on the way.
+        The claim and its whole argument; ``certificate_.released`` is what was released on the way.
 
     Examples
     --------

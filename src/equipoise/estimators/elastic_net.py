@@ -7,7 +7,6 @@ from sklearn import linear_model
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
 
-
 # So small a share of the L1 norm leaves a row's pull as it is.
 SMALL_L1_RATIO = 2e-4
 

@@ -156,13 +156,13 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         candidates = self._candidates()
         intake = candidates[0][1]._intake()
         rows = intake.training(X, y)
-        shape = rows.features.shape
+        shape = rows.shape
         declared = self.ledger is None or any(isinstance(model.domain, Schema) for _, model in candidates)
         certificate = self._certified(shape, declared, lambda: issue_search(self._request(*shape)))
         intake.remember(self, X)
         released = release(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
         self.__dict__.pop("classes_", None)  # of an earlier fit
-        parameters, model = candidates[released.certificate.claim.main.released or 0]
+        parameters, model = candidates[released.certificate.released or 0]
         model._take(released)
         self.best_params_ = parameters
         self.coef_, self.intercept_ = model.coef_, model.intercept_

@@ -32,6 +32,11 @@ class TrainingRows:
     target: Unread
     unbounded: EncodedTable | None = None
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.features.shape[0], self.features.shape[1]
+
 
 class Intake(ABC):
     """Where rows come from, and which public facts describe them."""

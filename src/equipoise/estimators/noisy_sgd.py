@@ -109,5 +109,3 @@ class NoisySGDRegressor(_NoiseInSteps, DescendingRegressor):
 
     name: ClassVar[str] = "noisy-sgd-regressor"
     loss: str = "squared"
-
-

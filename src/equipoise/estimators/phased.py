@@ -80,5 +80,3 @@ class PhasedRegressor(_InPhases, DescendingRegressor):
     name: ClassVar[str] = "phased-regressor"
     loss: str = "squared"
     clip: float | str | None = "public"
-
-

@@ -23,6 +23,7 @@ from equipoise.errors import InvalidParameter, MissingExtra
 
 Array = NDArray[np.float64]
 
+
 def plain_model(
     kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, schema: Schema | None
 ) -> Any:

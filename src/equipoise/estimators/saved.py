@@ -78,5 +78,7 @@ def named(model: PrivateEstimator) -> Named:
     if estimators.members().get(name) is not type(model):
         found = f"a {type(model).__name__}, which none of its files defines"
         raise InvalidParameter("an estimator of this library", found, f"use one of {', '.join(estimators.members())}")
-    own = {name: plain(value) for name, value in model.get_params(deep=False).items() if name not in KEPT_ELSEWHERE}
+    own: dict[str, Any] = {
+        name: plain(value) for name, value in model.get_params(deep=False).items() if name not in KEPT_ELSEWHERE
+    }
     return Named(name, tuple(Setting(name, value) for name, value in sorted(own.items())))

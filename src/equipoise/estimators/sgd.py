@@ -154,5 +154,3 @@ class SGDRegressor(_EndNoise, DescendingRegressor):
     name: ClassVar[str] = "sgd-regressor"
     loss: str = "squared"
     clip: float | str | None = "public"
-
-

@@ -83,7 +83,7 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
 
     def _fit(self, X: Any) -> Self:
         table = feature_table(X)
-        shape = table.shape
+        shape = (table.shape[0], table.shape[1])
         certificate = self._certified(shape, self.ledger is None, lambda: issue_simplex(self._request(*shape)))
         validate_data(self, X, skip_check_array=True)
         released = release(certificate, table, None, noise_source(self.random_state), self.ledger)
@@ -113,7 +113,7 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
     @property
     def refused_(self) -> bool:
         """Whether the test refused, so that the first column stands in."""
-        return self.certificate_.claim.released is False
+        return self.certificate_.released is False
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "certificate_")

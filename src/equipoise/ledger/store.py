@@ -39,7 +39,6 @@ PATIENCE = 30
 ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
 
 
-
 def _table(name: str, texts: Sequence[str]) -> sql.Table:
     return sql.Table(
         name,
@@ -75,7 +74,6 @@ def _triggers(dialect: str, table: str) -> list[str]:
         f"CREATE TRIGGER {prefix}append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
         f"EXECUTE FUNCTION {table}_append_only()",
     ]
-
 
 
 class Store:

@@ -88,10 +88,9 @@ class WeightNoise:
                 "private bounds, so that the encoding depends on rows",
                 "declare the bounds in the schema",
             )
-        planner = planner_of(claim) if isinstance(claim, Trained) else None
-        noise = None if planner is None else planner.noise_of_a_weight(claim)
-        if planner is None or noise is None:
-            by_parameter = planner is not None and planner.minimises
+        noise = planner_of(claim).noise_of_a_weight(claim) if isinstance(claim, Trained) else None
+        if not isinstance(claim, Trained) or noise is None:
+            by_parameter = isinstance(claim, Trained) and planner_of(claim).minimises
             other = "use ElasticNetClassifier or SGDClassifier, for a number ElasticNet or SGDRegressor"
             raise InvalidParameter(
                 "noise that is added to the weights, with one law that public facts tell",

@@ -29,9 +29,15 @@ _NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "",
 def _chosen(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan, whose claim was checked: a search may be wrong, a certificate may not."""
     plan, menu = choose(request)
-    if faults := plan.claim.check():
-        raise NoTheoremApplies("a claim that holds", "; ".join(faults[:3]), "report this: the search found a false claim")
+    checked(plan.claim)
     return plan, menu
+
+
+def checked(claim: Claim) -> None:
+    """Refuse a claim that does not follow: a search may be wrong, a certificate may not."""
+    if faults := claim.check():
+        remedy = "report this: the search found a false claim"
+        raise NoTheoremApplies("a claim that holds", "; ".join(faults[:3]), remedy)
 
 
 def forget() -> None:
@@ -102,4 +108,3 @@ def _bounds_section(bounds: PrivateBounds, left: Budget) -> tuple[str, tuple[str
         f"{bounds.scale:.6g} on counts of rows",
         f"- epsilon {left.epsilon:.6g} is left for the model; by basic composition the claim covers both",
     )
-

@@ -77,9 +77,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     faithful = [plan for plan in plans if plan.clip is None and plan.share <= NEGLIGIBLE]
     equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
     # Of equals, objective perturbation is the fastest, and with clipped slopes no row can pull far.
-    chosen = min(
-        faithful or equal, key=lambda plan: (plan.claim.kind != "objective", plan.clip is None, plan.share)
-    )
+    chosen = min(faithful or equal, key=lambda plan: (plan.claim.kind != "objective", plan.clip is None, plan.share))
     if chosen.claim.kind == "noisy-gradient" and chosen.share > DROWNED:
         limit = chosen.share * ROUGH_RESOLUTION
         calm = [plan for plan in plans if plan.claim.kind == "objective" and plan.share <= limit]

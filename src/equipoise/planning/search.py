@@ -23,8 +23,8 @@ from equipoise.certify.claims.choice import (
     mean_of,
 )
 from equipoise.certify.claims.compositions import Disjoint
-from equipoise.errors import InvalidParameter, NoTheoremApplies
-from equipoise.planning.issue import issue
+from equipoise.errors import InvalidParameter
+from equipoise.planning.issue import checked, issue
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.notes import Notes
 from equipoise.planning.random_stopping import best_order, gaussian_run, pure_run, stopping_chance
@@ -159,8 +159,7 @@ def issue_search(request: SearchRequest) -> Certificate:
     _check_candidates(request, run)
     trainings = tuple(issue(candidate.request).claim for candidate in request.candidates)
     claim = _by_chunks(request, trainings) if request.method == "chunks" else _by_stopping(request, run, trainings)
-    if faults := claim.check():
-        raise NoTheoremApplies("a claim that holds", "; ".join(faults[:3]), "report this: the search found a false claim")
+    checked(claim)
     first = request.candidates[0].request
     terms = replace(first.terms(), n_samples=request.n_samples)
     notes = Notes(
@@ -209,8 +208,8 @@ def _how(request: SearchRequest, claim: Disjoint | Stopping, run: Budget) -> Sec
     count, scale = request.validation_rows, float(getattr(claim.main, "scale", 0.0))
     own, total = f"({run.epsilon:.6g}, {run.delta:.6g})", f"({request.budget.epsilon:.6g}, {request.budget.delta:.6g})"
     scored = (
-        f"- {count} rows score: the mean of losses clipped at {request.score_bound:.6g}, which one row moves by at most "
-        f"{request.score_bound / count:.6g}; noise of scale {scale * request.score_bound / LEVELS / count:.6g} on it"
+        f"- {count} rows score: the mean of losses clipped at {request.score_bound:.6g}, which one row moves by at "
+        f"most {request.score_bound / count:.6g}; noise of scale {scale * request.score_bound / LEVELS / count:.6g} on it"
     )
     split = f"- public seed {request.public_seed} splits the rows, and no row is in two parts"
     if isinstance(claim, Disjoint):

@@ -14,13 +14,15 @@ from typing import Literal
 
 from equipoise.certify.certificate import Certificate, Terms
 from equipoise.certify.claims.simplex import MOST_ONES, Simplex, column_delta
-from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.issue import checked
 from equipoise.planning.notes import Notes
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.numbers import plain, require_count, require_number
 
 # The parts of epsilon that may pay for the test when public facts pick one.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+
 
 @lru_cache(maxsize=1024)
 def smallest_columns(p: int, epsilon: float, delta: float) -> int:
@@ -102,8 +104,7 @@ def issue_simplex(request: SimplexRequest) -> Certificate:
             f"{claim.threshold:.0f} ones",
             f"train on more than {math.ceil(claim.threshold) + 1:,} rows, or raise epsilon",
         )
-    if faults := claim.check():
-        raise NoTheoremApplies("a claim that holds", "; ".join(faults[:3]), "report this: the search found a false claim")
+    checked(claim)
     terms = Terms(request.n_samples, request.n_features, seeded=request.seeded, ledger=request.ledger)
     return Certificate.seal(terms, claim, _notes(claim).plain())
 

@@ -69,9 +69,7 @@ def certified(answered: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """Return the answers on which a claim can rest: of theorems that the check knows, all of whose hypotheses hold."""
     known = theorems.members()
     return tuple(
-        bound
-        for bound in answered
-        if bound.value is not None and bound.theorem.removesuffix(theorems.SUFFIX) in known
+        bound for bound in answered if bound.value is not None and bound.theorem.removesuffix(theorems.SUFFIX) in known
     )
 
 

@@ -87,9 +87,7 @@ def _scale_for(theorem: Perturbation, setting: Setting, law: Law, budget: Budget
     rest = budget.epsilon - determinant_price(setting)
     if rest <= 0:
         return None
-    start = known(law.id).scale_for(
-        setting.constants.gradient_diameter, setting.dimension, Budget(rest, budget.delta)
-    )
+    start = known(law.id).scale_for(setting.constants.gradient_diameter, setting.dimension, Budget(rest, budget.delta))
 
     def private(scale: float) -> bool:
         return theorem.curve(setting, law, scale).delta(budget.epsilon) <= budget.delta

@@ -157,9 +157,7 @@ def trade_off(certificate: Certificate) -> TradeOff:
     for strength in alphas:
         for level in epsilons:
             try:
-                issued[strength, level] = issue(
-                    replace(request, alpha=strength, budget=Budget(level, budget.delta))
-                )
+                issued[strength, level] = issue(replace(request, alpha=strength, budget=Budget(level, budget.delta)))
             except EquipoiseError as refusal:
                 # Nothing can be certified there: too small an alpha for double precision, for example.
                 refusals.append(str(refusal))

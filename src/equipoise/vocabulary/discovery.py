@@ -5,7 +5,7 @@ import importlib
 import inspect
 import pkgutil
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ..errors import UnknownName
 
@@ -38,7 +38,7 @@ def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[A
                     f"two for {name!r}",
                     f"change one: {found[name].__module__} or {candidate.__module__}",
                 )
-            found[name] = candidate
+            found[name] = cast(type[Member], candidate)
     return found
 
 

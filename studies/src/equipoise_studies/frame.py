@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import equipoise.reproduce
+import equipoise_studies
 from equipoise.artifact.staging import Staging
 from equipoise.errors import OutputRefused, UnknownName
 from equipoise.report.study_charts import static_image
 from equipoise.report.study_page import Contents, Section, study_page
-from equipoise.reproduce.claims import Claim, distinct, tally
-from equipoise.reproduce.data import Dataset, data_folder
+from equipoise_studies.claims import Claim, distinct, tally
+from equipoise_studies.data import Dataset, data_folder
 
 PAGE, CLAIMS = "index.html", "claims.json"
 
@@ -81,10 +81,10 @@ def studies() -> Mapping[str, Study]:
     True
     """
     found: dict[str, Study] = {}
-    for module in pkgutil.iter_modules(equipoise.reproduce.__path__):
+    for module in pkgutil.iter_modules(equipoise_studies.__path__):
         # A folder without a study.py is not a study yet.
-        if module.ispkg and importlib.util.find_spec(f"equipoise.reproduce.{module.name}.study") is not None:
-            study: Study = importlib.import_module(f"equipoise.reproduce.{module.name}.study").STUDY
+        if module.ispkg and importlib.util.find_spec(f"equipoise_studies.{module.name}.study") is not None:
+            study: Study = importlib.import_module(f"equipoise_studies.{module.name}.study").STUDY
             found[study.name] = study
     return dict(sorted(found.items()))
 

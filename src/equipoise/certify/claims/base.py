@@ -183,8 +183,11 @@ class Trained(Claim):
 class Moved(Trained):
     """Weights, or sums, that one row moves by at most `sensitivity`, by the theorem that is named; noise hides that."""
 
+    # Whether noise is added once, to finished weights.
+    on_weights: ClassVar[bool] = False
+
     sensitivity: float
-    theorem: str
+    theorem: str  # type: ignore[misc] # recorded here, a property of the kind elsewhere
 
     def curve(self) -> Curve:
         """Return the curve of the noise for the sensitivity."""

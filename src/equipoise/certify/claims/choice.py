@@ -171,5 +171,6 @@ class Stopping(Composition):
 
 def is_gaussian(part: Claim, mu: float) -> bool:
     """Return whether weights carry Gaussian noise once, of at most this parameter (E6, hypothesis 4)."""
-    known = isinstance(part, Moved) and part.kind in ("output", "sgd") and part.law == "gaussian"
-    return known and part.sensitivity / part.scale <= mu * (1 + 1e-12)
+    if not isinstance(part, Moved) or not part.on_weights or part.law != "gaussian":
+        return False
+    return part.sensitivity / part.scale <= mu * (1 + 1e-12)

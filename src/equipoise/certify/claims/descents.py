@@ -24,6 +24,7 @@ class StochasticDescent(Moved):
     """SGD by a recipe from 0; one row moves the end by at most `sensitivity`, or by a random distance (M1)."""
 
     kind: ClassVar[str] = "sgd"
+    on_weights: ClassVar[bool] = True
 
     recipe: Recipe
 

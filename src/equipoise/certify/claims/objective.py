@@ -22,7 +22,7 @@ class Objective(Trained):
 
     kind: ClassVar[str] = "objective"
 
-    theorem: str
+    theorem: str  # type: ignore[misc] # recorded here
     radius: float
     tolerance: float
     finish: Noise

@@ -14,6 +14,7 @@ class Output(Moved):
     """A solver stops at a gradient of norm `tolerance`; one row moves what it returns by at most `sensitivity`."""
 
     kind: ClassVar[str] = "output"
+    on_weights: ClassVar[bool] = True
 
     tolerance: float
 

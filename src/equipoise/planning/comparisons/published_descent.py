@@ -54,7 +54,6 @@ class BassilyLemma(DescentTheorem):
         return 2 * slope * math.sqrt(squares) + 4 * slope / setting.recipe.batch_size * math.fsum(steps[1:])
 
 
-
 class BassilyTable(DescentTheorem):
     """Table 1 with the factor L that it omits: ``4 L (step sqrt(T) + step T / n)`` for all rows in every step."""
 
@@ -79,7 +78,6 @@ class BassilyTable(DescentTheorem):
         # Passes that have begun count whole: the table's T / n is a whole number there.
         hits = passes.count if setting.recipe.batch_size == 1 else passes.steps / setting.n_samples
         return slope * (root * math.sqrt(passes.steps) + 4 * hits)
-
 
 
 class HylandPasses(DescentTheorem):

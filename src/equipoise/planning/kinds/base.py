@@ -53,7 +53,7 @@ WEAK = 0.01
 
 
 class Words:
-    """What is said of one kind of claim: where the noise enters, and what one row changes, as a page heads its column."""
+    """What is said of one kind of claim: where noise enters, and what one row changes, as a page heads its column."""
 
     claim: ClassVar[type[Claim]]
     words: ClassVar[str]
@@ -93,7 +93,7 @@ class Planner(Words, ABC, Generic[Made]):
         return None
 
     def deviation_of_a_weight(self, claim: Made) -> float | None:
-        """Return the standard deviation of the noise in one weight, in the root mean square over all; None if unknown."""
+        """Return the standard deviation of a weight's noise, in the root mean square over all; None if unknown."""
         noise = self.noise_of_a_weight(claim)
         return None if noise is None else free_share(claim) * noise.deviation
 

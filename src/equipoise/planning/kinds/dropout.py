@@ -80,7 +80,11 @@ class DropoutPlanner(Planner[Dropout]):
             f"replaced; ({number(claim.statistic.epsilon)}, {number(claim.statistic.delta)}) pays for Laplace noise of "
             f"scale {number(noisy.scale)} and a margin of {number(noisy.margin)} (G4).",
             f"({number(claim.weights.epsilon)}, {number(claim.weights.delta)}) is left for the weights; "
-            + ("both epsilons and both deltas add up." if claim.proposal is None else "of the deltas the larger counts."),
+            + (
+                "both epsilons and both deltas add up."
+                if claim.proposal is None
+                else "of the deltas the larger counts."
+            ),
             f"With curvature g the weights move by at most {number(claim.movement)} / ({number(claim.alpha)} + "
             f"{number(masks.factor(claim.problem))} g) (G3, L3).",
             "The noisy g less the margin is released and used; it is never refused."

@@ -111,9 +111,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
 
     def how(self, claim: NoisyGradient, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and how the descent goes."""
-        title = (
-            f"What does one row change? Every gradient, by at most {number(claim.sensitivity)} (L2), by {claim.theorem}."
-        )
+        most = number(claim.sensitivity)
+        title = f"What does one row change? Every gradient, by at most {most} (L2), by {claim.theorem}."
         rows = f"{claim.batch} rows drawn in secret" if claim.batch else "all rows"
         shown = "the last weights are" if claim.procedure.average == "last" else "the mean of all weights is"
         return title, (

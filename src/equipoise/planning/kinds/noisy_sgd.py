@@ -91,8 +91,7 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         )
         return title, (
             *passes(claim.recipe, claim.n_samples),
-            "Rows of a step are different ones, drawn afresh; the weights are kept within "
-            f"{number(claim.radius)}.",
+            f"Rows of a step are different ones, drawn afresh; the weights are kept within {number(claim.radius)}.",
             f"As Langevin dynamics the run has inverse temperature {number(temperature)}.",
         )
 

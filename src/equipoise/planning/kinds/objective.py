@@ -135,15 +135,15 @@ def _projected(request: Request, loss: Loss, clip: float | None) -> Iterator[Pla
     for directions in (2**power for power in range((request.n_features - 1).bit_length())):
         lost = lost_by_projection(request.n_features, directions)
         if lost < least:
-            plan = _plan(replace(request, n_features=directions), loss, clip)
+            plan = _plan(replace(request, n_features=directions), loss, clip, directions)
             share = lost + (1 - lost) * plan.share
             if share < least:
-                best, least = replace(plan, share=share, claim=replace(plan.claim, projection=directions)), share
+                best, least = replace(plan, share=share), share
     if best is not None:
         yield best
 
 
-def _plan(request: Request, loss: Loss, clip: float | None) -> Plan:
+def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0) -> Plan:
     finishing = request.budget.epsilon * FINISHING_SHARE
     budget = Budget(request.budget.epsilon * (1 - FINISHING_SHARE) * (1 - 1e-12), request.budget.delta)
     alpha = _public_alpha(request, loss, budget, finishing) if isinstance(request.alpha, str) else request.alpha
@@ -178,6 +178,7 @@ def _plan(request: Request, loss: Loss, clip: float | None) -> Plan:
             tolerance=setting.recipe.tolerance,
             finish=finish,
             finishing_epsilon=finishing,
+            projection=directions,
         ),
         share=_share(request, problem, tilt.calibration.deviation, finish.deviation),
         bounds=bounds,

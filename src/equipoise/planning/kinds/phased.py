@@ -72,9 +72,7 @@ class PhasedPlanner(Planner[Phased]):
             bound = smallest(open_claim.setting_of(phase))
             noise = quietest(bound.sensitivity, dimension, request.budget, quiet.mechanism)
             bounds.append(bound)
-            phases.append(
-                replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale)
-            )
+            phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
         first = phases[0]
         yield Plan(
             claim=replace(

@@ -98,8 +98,8 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
         coins: tuple[str, ...] = ()
         if bound.law and claim.budget.delta > 0:
             title = (
-                f"How far can the weights move? By {number(bound.typical or 0.0)} (L2) on average over secret coins, by "
-                f"{claim.theorem}; {most} at most."
+                f"How far can the weights move? By {number(bound.typical or 0.0)} (L2) on average over secret coins, "
+                f"by {claim.theorem}; {most} at most."
             )
             coins = ("Coins decide how often a row is met; the curve is the average over that number (M1).",)
         described = passes(claim.recipe, claim.n_samples)

@@ -83,5 +83,3 @@ def within(weights: Array, radius: float) -> Array:
     """Return the weights, projected to the ball."""
     norm = float(np.linalg.norm(weights))
     return weights if norm <= radius else weights * (radius / norm)
-
-

@@ -255,9 +255,15 @@ def single_step(
 
 @compiled
 def dense_steps(
-    loss: CompiledSlope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
+    loss: CompiledSlope,
+    rows: DenseRows,
+    schedule: Schedule,
+    settings: Settings,
+    done: int,
+    weights: Array,
+    total: Array,
 ) -> int:
-    """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many steps are done."""
+    """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
     order, masked = schedule.order, len(schedule.masks) > 0
     gradient = np.zeros(len(weights))
     # Where nothing is left to settle, the call alone would count references in every step: a quarter of a short one.
@@ -363,7 +369,13 @@ def write_back(scale: float, counted: float, weights: Array, owed: Array, total:
 
 @compiled
 def sparse_steps(
-    loss: CompiledSlope, rows: SparseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
+    loss: CompiledSlope,
+    rows: SparseRows,
+    schedule: Schedule,
+    settings: Settings,
+    done: int,
+    weights: Array,
+    total: Array,
 ) -> int:
     """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
 

@@ -18,14 +18,14 @@ from equipoise.lab.row_removal import mean
 from equipoise.report.study_charts import bands
 from equipoise.report.study_page import Figure, Section, number
 from equipoise.report.study_page import Table as Cells
-from equipoise.reproduce.adult import adult_columns
-from equipoise.reproduce.claims import Claim
-from equipoise.reproduce.data import ADULT
-from equipoise.reproduce.dropout_stability import preparation
-from equipoise.reproduce.dropout_stability.preparation import Array, Table
-from equipoise.reproduce.dropout_stability.removals import share_below
-from equipoise.reproduce.frame import Report, Session
-from equipoise.reproduce.intrinsic_privacy.preparation import unit_rows
+from equipoise_studies.adult import adult_columns
+from equipoise_studies.claims import Claim
+from equipoise_studies.data import ADULT
+from equipoise_studies.dropout_stability import preparation
+from equipoise_studies.dropout_stability.preparation import Array, Table
+from equipoise_studies.dropout_stability.removals import share_below
+from equipoise_studies.frame import Report, Session
+from equipoise_studies.intrinsic_privacy.preparation import unit_rows
 
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 3.0)
@@ -210,12 +210,12 @@ def measure_cell(task: Task, name: str, epsilon: float) -> Cell:
         if getattr(model, "proposal", None) is None:
             raise
         return Cell(np.empty(0), np.empty(0), np.empty(0), np.empty(0, bool), ())
-    rule = plan.argument.procedure.curvature
+    rule: Any = plan.claim
     errors, curvatures, noise, refused = [], [], [], []
     for seed, (train, test) in enumerate(task.draws):
         model.set_params(random_state=seed).fit(train.rows, train.outcomes)
         errors.append(task.error(test.outcomes, model.predict(test.rows)))
-        released = model.certificate_.released_curvature
+        released = model.certificate_.released
         passed = released is not None and released.passed
         curvatures.append(released.low if passed else 0.0)
         noise.append(rule.distance(released.low) / rule.distance(0.0) if passed else 1.0)
@@ -239,7 +239,7 @@ def rows_needed(task: Task, keep: float, epsilon: float) -> float:
     """
     many = 10**7
     model = clone(task.models[LOW]).set_params(epsilon=epsilon, keep_probability=keep, curvature_share=0.5)
-    margin = model.plan(many, task.shape[1]).argument.procedure.curvature.noisy.margin
+    margin = model.plan(many, task.shape[1]).claim.noisy.margin
     found = data_curvature(task.draws[0][0].rows, keep)
     return many * margin / found if found > ROUNDING else math.inf
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from equipoise.lab.row_removal import RemovalFinding
 from equipoise.report.study_charts import bands, lines
 from equipoise.report.study_page import Figure
-from equipoise.reproduce.dropout_stability.hidden_nodes import Learning
-from equipoise.reproduce.dropout_stability.theory import Example, Neighbours, Risks
+from equipoise_studies.dropout_stability.hidden_nodes import Learning
+from equipoise_studies.dropout_stability.theory import Example, Neighbours, Risks
 
 
 def removal(name: str, heading: str, findings: Mapping[str, RemovalFinding], way: str) -> tuple[Figure, Figure]:

@@ -7,13 +7,13 @@ import numpy as np
 
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import mean
-from equipoise.reproduce.claims import CORRECTED, Claim
-from equipoise.reproduce.dropout_stability import hidden_nodes, printed_simplex, published, theory
-from equipoise.reproduce.dropout_stability.hidden_nodes import Network
-from equipoise.reproduce.dropout_stability.networks import Trained
-from equipoise.reproduce.dropout_stability.removals import Compared, share_below
-from equipoise.reproduce.dropout_stability.theory import Example, Neighbours, Risks
-from equipoise.reproduce.nonsmooth_stability.descent import slope
+from equipoise_studies.claims import CORRECTED, Claim
+from equipoise_studies.dropout_stability import hidden_nodes, printed_simplex, published, theory
+from equipoise_studies.dropout_stability.hidden_nodes import Network
+from equipoise_studies.dropout_stability.networks import Trained
+from equipoise_studies.dropout_stability.removals import Compared, share_below
+from equipoise_studies.dropout_stability.theory import Example, Neighbours, Risks
+from equipoise_studies.nonsmooth_stability.descent import slope
 
 RIVALS = {"L2": "l2", "unregularised": "plain"}
 SHARES = "interval: fractions at which the whole interval is below, and not above"

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, RidgeCV
 
-from equipoise.reproduce.dropout_stability.descent import DropoutDescentRegressor
+from equipoise_studies.dropout_stability.descent import DropoutDescentRegressor
 
 Array = NDArray[np.float64]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.dropout_stability import hidden_nodes, networks, preparation, removals, theory
-from equipoise.reproduce.frame import Session
+from equipoise_studies.dropout_stability import hidden_nodes, networks, preparation, removals, theory
+from equipoise_studies.frame import Session
 
 
 @dataclass(frozen=True)

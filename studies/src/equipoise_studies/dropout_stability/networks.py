@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.lab.row_removal import RemovalFinding, Repetition, summarise
-from equipoise.reproduce.dropout_stability.preparation import Table
-from equipoise.reproduce.frame import Report
+from equipoise_studies.dropout_stability.preparation import Table
+from equipoise_studies.frame import Report
 
 BATCH, STEP, MOMENTUM = 50, 0.05, 0.9
 # The chance that an input and a hidden unit stay.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from equipoise.reproduce.data import BOSTON, MNIST, NEWSGROUPS
+from equipoise_studies.data import BOSTON, MNIST, NEWSGROUPS
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import WAYS, RemovalFinding, Repetition, repeat, summarise
-from equipoise.reproduce.dropout_stability import linear_models, text_models
-from equipoise.reproduce.dropout_stability.preparation import Pair, Table
-from equipoise.reproduce.frame import Report
+from equipoise_studies.dropout_stability import linear_models, text_models
+from equipoise_studies.dropout_stability.preparation import Pair, Table
+from equipoise_studies.frame import Report
 
 Array = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ import numpy as np
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import RemovalFinding
 from equipoise.report.study_page import Figure, Section, Table, number
-from equipoise.reproduce.dropout_stability import figures, printed_simplex, theory
-from equipoise.reproduce.dropout_stability.hidden_nodes import Learning, Network
-from equipoise.reproduce.dropout_stability.networks import KEPT, Trained
-from equipoise.reproduce.dropout_stability.removals import Compared
-from equipoise.reproduce.dropout_stability.theory import Example, Neighbours, Risks
+from equipoise_studies.dropout_stability import figures, printed_simplex, theory
+from equipoise_studies.dropout_stability.hidden_nodes import Learning, Network
+from equipoise_studies.dropout_stability.networks import KEPT, Trained
+from equipoise_studies.dropout_stability.removals import Compared
+from equipoise_studies.dropout_stability.theory import Example, Neighbours, Risks
 
 MEASURE = (
     "A share of the training rows is removed, and the model is trained again. The marginal error is the absolute "

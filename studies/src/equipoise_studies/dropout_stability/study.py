@@ -1,7 +1,7 @@
 """`equipoise reproduce dropout-stability`: dropout's stability measured again, and its theorems counted out."""
 
-from equipoise.reproduce.data import ADULT, BOSTON, MNIST, NEWSGROUPS
-from equipoise.reproduce.frame import Outcome, Session, Study
+from equipoise_studies.data import ADULT, BOSTON, MNIST, NEWSGROUPS
+from equipoise_studies.frame import Outcome, Session, Study
 
 NOTICE = (
     "These are measurements, not certificates: a model that changes little here is no private one. The theorems on "
@@ -14,7 +14,7 @@ def run(session: Session) -> Outcome:
     # JAX and the rest are loaded when a study is run, not when studies are listed.
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from equipoise.reproduce.dropout_stability import certified, judged, measure, sections
+    from equipoise_studies.dropout_stability import certified, judged, measure, sections
 
     grid = measure.QUICK if session.quick else measure.FULL
     # Vectors are short: threads would wait for one another.

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import mean
-from equipoise.reproduce.dropout_stability.descent import (
+from equipoise_studies.dropout_stability.descent import (
     DropoutDescentRegressor,
     PrintedDropoutDescentRegressor,
     ball_minimiser,
     expected_hessian,
     expected_minimiser,
 )
-from equipoise.reproduce.frame import Report
+from equipoise_studies.frame import Report
 
 Array = NDArray[np.float64]
 KEEP, NOISE, RADIUS = 0.5, 0.5, 2.0

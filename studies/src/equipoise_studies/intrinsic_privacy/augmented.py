@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from equipoise.certify.curves import largest_mu
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.lab.epsilon import gaussian_factor
 from equipoise.lab.estimate import Array, Bootstrap, Estimate, checked, positive
+from equipoise.planning.laws.gaussian import largest_mu
 
 Score = Callable[[NDArray[Any]], ArrayLike]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from equipoise.lab.ensemble_models import Neighbours, Training
 from equipoise.lab.study import engine, run_study
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.intrinsic_privacy.preparation import (
+from equipoise_studies.frame import Session
+from equipoise_studies.intrinsic_privacy.preparation import (
     Prepare,
     Prepared,
     adult,

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.claims import CORRECTED, INCONSISTENT, Claim
-from equipoise.reproduce.intrinsic_privacy import published
-from equipoise.reproduce.intrinsic_privacy.measure import Measured, MeasuredNetwork, Reading
-from equipoise.reproduce.intrinsic_privacy.utility import Paired
+from equipoise_studies.claims import CORRECTED, INCONSISTENT, Claim
+from equipoise_studies.intrinsic_privacy import published
+from equipoise_studies.intrinsic_privacy.measure import Measured, MeasuredNetwork, Reading
+from equipoise_studies.intrinsic_privacy.utility import Paired
 
 # What rests on a maximum over the whole grid, or on where a law peaks: a reduced grid gets it wrong, and leaves it out.
 WHOLE_GRID = ("empirical", "epsilon-empirical", "half-size", "looseness", "maximum", "mode")

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from equipoise.lab import intrinsic
 from equipoise.lab.estimate import Bootstrap, Estimate
 from equipoise.lab.variability import Distances
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.intrinsic_privacy import grids, utility
-from equipoise.reproduce.intrinsic_privacy.grids import Network, Source
-from equipoise.reproduce.intrinsic_privacy.preparation import Prepared
-from equipoise.reproduce.intrinsic_privacy.published import LIPSCHITZ
+from equipoise_studies.frame import Session
+from equipoise_studies.intrinsic_privacy import grids, utility
+from equipoise_studies.intrinsic_privacy.grids import Network, Source
+from equipoise_studies.intrinsic_privacy.preparation import Prepared
+from equipoise_studies.intrinsic_privacy.published import LIPSCHITZ
 
 # The weights of Figure 1, and how many seeds it shows, or gradients are looked at.
 SHOWN_WEIGHTS, SHOWN_SEEDS, TRACED = (26, 36), 4, 150

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData
-from equipoise.reproduce.data import ADULT, COVERTYPE, MNIST, Dataset
+from equipoise_studies.data import ADULT, COVERTYPE, MNIST, Dataset
 
 Array = NDArray[np.float64]
 

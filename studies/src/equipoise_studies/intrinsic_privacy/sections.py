@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from equipoise.lab.estimate import Estimate
 from equipoise.report.study_page import Section, Table, number
-from equipoise.reproduce.intrinsic_privacy import figures, published
-from equipoise.reproduce.intrinsic_privacy.measure import SHOWN_WEIGHTS, Measured, MeasuredNetwork, Reading
+from equipoise_studies.intrinsic_privacy import figures, published
+from equipoise_studies.intrinsic_privacy.measure import SHOWN_WEIGHTS, Measured, MeasuredNetwork, Reading
 
 WHY_NO_CERTIFICATE = (
     "With a fixed start SGD takes finitely many values, one for each order of the rows, and on a neighbouring dataset "

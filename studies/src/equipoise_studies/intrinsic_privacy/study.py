@@ -1,7 +1,7 @@
 """`equipoise reproduce intrinsic-privacy`: every table and figure of the paper, for either start."""
 
-from equipoise.reproduce.data import ADULT, COVERTYPE, MNIST
-from equipoise.reproduce.frame import Outcome, Session, Study
+from equipoise_studies.data import ADULT, COVERTYPE, MNIST
+from equipoise_studies.frame import Outcome, Session, Study
 
 NOTICE = (
     "These are measurements, not certificates. An epsilon on this page says how private SGD would be if its own "
@@ -13,7 +13,7 @@ NOTICE = (
 def run(session: Session) -> Outcome:
     """Measure every claim."""
     # JAX and the rest are loaded when a study is run, not when studies are listed.
-    from equipoise.reproduce.intrinsic_privacy import grids, judged, measure, sections
+    from equipoise_studies.intrinsic_privacy import grids, judged, measure, sections
 
     found = tuple(measure.measure(session, source) for source in grids.MAIN)
     others = tuple(measure.read_otherwise(session, source) for source in grids.OTHERS)

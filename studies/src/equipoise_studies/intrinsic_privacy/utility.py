@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from equipoise.lab.estimate import Bootstrap, Estimate
-from equipoise.reproduce.intrinsic_privacy.preparation import Prepared
+from equipoise_studies.intrinsic_privacy.preparation import Prepared
 
 Array = NDArray[np.float64]
 NOISE_SEED = 2

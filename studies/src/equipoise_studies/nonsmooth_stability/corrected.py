@@ -13,10 +13,10 @@ from scipy.stats import binom
 
 from equipoise.certify.theorems.random_hits import CornerRandomHits
 from equipoise.planning.stability import bounds
-from equipoise.reproduce.nonsmooth_stability import published
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
+from equipoise_studies.nonsmooth_stability import published
 
 Array = NDArray[np.float64]
 

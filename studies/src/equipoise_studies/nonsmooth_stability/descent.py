@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.nonsmooth_stability.populations import Population
+from equipoise_studies.nonsmooth_stability.populations import Population
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def measure(population: Population, plan: Plan, seed: Sequence[int]) -> Runs:
 
     Examples
     --------
-    >>> from equipoise.reproduce.nonsmooth_stability.populations import a_column_each
+    >>> from equipoise_studies.nonsmooth_stability.populations import a_column_each
     >>> runs = measure(a_column_each(8), Plan(8, (8, 64), 0.05, 0.0, 3), (0,))
     >>> runs.gaps.shape, bool((runs.excesses > 0).all())
     ((3, 2), True)

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.claims import CORRECTED, Claim
-from equipoise.reproduce.nonsmooth_stability import corrected, instances, published
-from equipoise.reproduce.nonsmooth_stability.descent import slope
-from equipoise.reproduce.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
+from equipoise_studies.claims import CORRECTED, Claim
+from equipoise_studies.nonsmooth_stability import corrected, instances, published
+from equipoise_studies.nonsmooth_stability.descent import slope
+from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
 
 LOOSE = "the printed bound holds; the drift of Lemma 3.1 is counted twice (THEOREMS C1)"
 FASTER = "an upper bound: falling faster would be no contradiction"

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from equipoise.certify.sampled import SampledGaussianCurve, smallest_multiplier
+from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.frame import Report
-from equipoise.reproduce.nonsmooth_stability import corrected, instances, published
-from equipoise.reproduce.nonsmooth_stability.descent import Plan, Runs, mean, measure
-from equipoise.reproduce.nonsmooth_stability.populations import Population, a_column_each, few_columns
+from equipoise.planning.sampling import smallest_multiplier
+from equipoise_studies.frame import Report
+from equipoise_studies.nonsmooth_stability import corrected, instances, published
+from equipoise_studies.nonsmooth_stability.descent import Plan, Runs, mean, measure
+from equipoise_studies.nonsmooth_stability.populations import Population, a_column_each, few_columns
 
 Array = NDArray[np.float64]
 

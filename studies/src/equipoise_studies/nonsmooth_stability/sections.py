@@ -7,9 +7,9 @@ import numpy as np
 
 from equipoise.lab.estimate import Estimate
 from equipoise.report.study_page import Section, Table, number
-from equipoise.reproduce.nonsmooth_stability import corrected, figures, instances, published
-from equipoise.reproduce.nonsmooth_stability.descent import slope
-from equipoise.reproduce.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
+from equipoise_studies.nonsmooth_stability import corrected, figures, instances, published
+from equipoise_studies.nonsmooth_stability.descent import slope
+from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
 
 
 def _text(found: Estimate) -> str:

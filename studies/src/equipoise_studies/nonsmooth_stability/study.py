@@ -1,6 +1,6 @@
 """`equipoise reproduce nonsmooth-stability`: the bounds of the paper beside simulated distances and measured risks."""
 
-from equipoise.reproduce.frame import Outcome, Session, Study
+from equipoise_studies.frame import Outcome, Session, Study
 
 NOTICE = (
     "The bounds on this page are theorems, in the paper or in Equipoise's catalogue. The distances and risks are "
@@ -12,7 +12,7 @@ NOTICE = (
 def run(session: Session) -> Outcome:
     """Measure every claim."""
     # Numba and the rest are loaded when a study is run, not when studies are listed.
-    from equipoise.reproduce.nonsmooth_stability import judged, measure, sections
+    from equipoise_studies.nonsmooth_stability import judged, measure, sections
 
     grid = measure.QUICK if session.quick else measure.FULL
     found = [measure.simulate(rule, grid, session.report) for rule in measure.RULES]

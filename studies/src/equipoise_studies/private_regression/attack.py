@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.private_regression.linear import Array, Linear
-from equipoise.reproduce.private_regression.preparation import VKORC1, Patients, Rows
+from equipoise_studies.private_regression.linear import Array, Linear
+from equipoise_studies.private_regression.preparation import VKORC1, Patients, Rows
 
 
 def published_error(model: Linear, training: Rows) -> float:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import equipoise as eq
-from equipoise.reproduce.private_regression.linear import Linear
-from equipoise.reproduce.private_regression.preparation import Rows
-from equipoise.reproduce.private_regression.printed import public_ridge
+from equipoise_studies.private_regression.linear import Linear
+from equipoise_studies.private_regression.preparation import Rows
+from equipoise_studies.private_regression.printed import public_ridge
 
 # The target is scaled to [-1, 1] and rows are clipped to norm 1, by public constants.
 LABELS = (-1.0, 1.0)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 import numpy as np
 
 from equipoise.errors import InvalidData
-from equipoise.reproduce.private_regression import parameters as known
-from equipoise.reproduce.private_regression.pharmacology import Course, Floats, share_below
+from equipoise_studies.private_regression import parameters as known
+from equipoise_studies.private_regression.pharmacology import Course, Floats, share_below
 
 RESAMPLES = 2000
 HARMS = ("stroke", "bleeding", "death")

@@ -10,15 +10,15 @@ import equipoise as eq
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.inversion_attack import InversionFinding
 from equipoise.lab.membership_attack import MembershipFinding
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.private_regression.attack import Inversion, published_error
-from equipoise.reproduce.private_regression.certified import DEFAULT, LABELS
-from equipoise.reproduce.private_regression.clinical_risk import relative_risks
-from equipoise.reproduce.private_regression.linear import Array, Linear
-from equipoise.reproduce.private_regression.measure import Measured, mean
-from equipoise.reproduce.private_regression.mechanisms import least_squares
-from equipoise.reproduce.private_regression.pharmacology import Course, simulate
-from equipoise.reproduce.private_regression.preparation import (
+from equipoise_studies.frame import Session
+from equipoise_studies.private_regression.attack import Inversion, published_error
+from equipoise_studies.private_regression.certified import DEFAULT, LABELS
+from equipoise_studies.private_regression.clinical_risk import relative_risks
+from equipoise_studies.private_regression.linear import Array, Linear
+from equipoise_studies.private_regression.measure import Measured, mean
+from equipoise_studies.private_regression.mechanisms import least_squares
+from equipoise_studies.private_regression.pharmacology import Course, simulate
+from equipoise_studies.private_regression.preparation import (
     CENTRE,
     HALF_RANGE,
     VKORC1,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.reproduce.private_regression import printed
-from equipoise.reproduce.private_regression.certified import Certified
-from equipoise.reproduce.private_regression.linear import Array, Linear
-from equipoise.reproduce.private_regression.mechanisms import Training
-from equipoise.reproduce.private_regression.preparation import Rows
+from equipoise_studies.private_regression import printed
+from equipoise_studies.private_regression.certified import Certified
+from equipoise_studies.private_regression.linear import Array, Linear
+from equipoise_studies.private_regression.mechanisms import Training
+from equipoise_studies.private_regression.preparation import Rows
 
 
 class Choice(NamedTuple):

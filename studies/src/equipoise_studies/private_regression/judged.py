@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.claims import CORRECTED, Claim
-from equipoise.reproduce.private_regression import hindsight, printed, published
-from equipoise.reproduce.private_regression.linear import Array
-from equipoise.reproduce.private_regression.measure import Measured, mean
-from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY
 from equipoise.vocabulary.losses import named
+from equipoise_studies.claims import CORRECTED, Claim
+from equipoise_studies.private_regression import hindsight, printed, published
+from equipoise_studies.private_regression.linear import Array
+from equipoise_studies.private_regression.measure import Measured, mean
+from equipoise_studies.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY
 
 SLIP = (
     "with noise whose norm is drawn from an exponential law instead of Gamma(d), d = 14 times too short and not private"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.private_regression.preparation import CENTRE, HALF_RANGE, Rows
+from equipoise_studies.private_regression.preparation import CENTRE, HALF_RANGE, Rows
 
 Array = NDArray[np.float64]
 # A bracket of the ball's multiplier is halved so often that nothing is left of it.

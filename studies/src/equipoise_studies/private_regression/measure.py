@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.lab.estimate import Bootstrap, Estimate
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.private_regression import hindsight, printed, tuning
-from equipoise.reproduce.private_regression.attack import Inversion, published_error
-from equipoise.reproduce.private_regression.linear import Array, Linear
-from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
-from equipoise.reproduce.private_regression.preparation import Patients, Rows, patients, split
+from equipoise_studies.frame import Session
+from equipoise_studies.private_regression import hindsight, printed, tuning
+from equipoise_studies.private_regression.attack import Inversion, published_error
+from equipoise_studies.private_regression.linear import Array, Linear
+from equipoise_studies.private_regression.mechanisms import MECHANISMS, NOISELESS, Training
+from equipoise_studies.private_regression.preparation import Patients, Rows, patients, split
 
 EPSILONS, QUICK_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 1.0)
 REPETITIONS, QUICK_REPETITIONS = 100, 2

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from equipoise.reproduce.private_regression import certified, printed, tuning
-from equipoise.reproduce.private_regression.linear import Array, Linear, Squares
-from equipoise.reproduce.private_regression.preparation import Rows
+from equipoise_studies.private_regression import certified, printed, tuning
+from equipoise_studies.private_regression.linear import Array, Linear, Squares
+from equipoise_studies.private_regression.preparation import Rows
 
 PRINTED, CORRECTED, READING, REFERENCE = "as printed", "corrected", "another reading", "reference"
 # A corrected mechanism at the epsilon that the paper's one really spends.

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 
 from equipoise.errors import InvalidData, InvalidParameter, UnknownName
-from equipoise.reproduce.private_regression import parameters as known
-from equipoise.reproduce.private_regression.titration import FixedDose, Prescriber, Titration
+from equipoise_studies.private_regression import parameters as known
+from equipoise_studies.private_regression.titration import FixedDose, Prescriber, Titration
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.errors import InvalidData
-from equipoise.reproduce.data import IWPC
+from equipoise_studies.data import IWPC
 
 Array = NDArray[np.float64]
 Texts = NDArray[np.object_]

@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.private_regression.linear import Array, Linear, Squares, spherical
-from equipoise.reproduce.private_regression.preparation import Rows
+from equipoise_studies.private_regression.linear import Array, Linear, Squares, spherical
+from equipoise_studies.private_regression.preparation import Rows
 
 # The squared loss bends with 2 |x|^2, at most 2 for unit rows: the c of Algorithm 3.
 CURVATURE = 2.0

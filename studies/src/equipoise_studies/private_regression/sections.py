@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from equipoise.lab.estimate import Estimate
 from equipoise.report.study_page import Section, Table, number
-from equipoise.reproduce.private_regression import figures, hindsight, published
-from equipoise.reproduce.private_regression.consequences import (
+from equipoise_studies.private_regression import figures, hindsight, published
+from equipoise_studies.private_regression.consequences import (
     MEMBER_EPSILON,
     TRUE_DOSE,
     Consequences,
     attacked_epsilons,
 )
-from equipoise.reproduce.private_regression.measure import Measured
-from equipoise.reproduce.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY, SPENT
+from equipoise_studies.private_regression.measure import Measured
+from equipoise_studies.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY, SPENT
 
 SHOWN = 1.0
 

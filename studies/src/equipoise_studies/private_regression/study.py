@@ -1,7 +1,7 @@
 """`equipoise reproduce private-regression`: private dosing models of warfarin, and what an attacker still learns."""
 
-from equipoise.reproduce.data import IWPC
-from equipoise.reproduce.frame import Outcome, Session, Study
+from equipoise_studies.data import IWPC
+from equipoise_studies.frame import Outcome, Session, Study
 
 NOTICE = (
     "This page is about methods, on public data with seeded noise. No model on it is for release, and no figure on it "
@@ -13,7 +13,7 @@ NOTICE = (
 def run(session: Session) -> Outcome:
     """Measure every claim."""
     # The product and its noise are loaded when a study is run, not when studies are listed.
-    from equipoise.reproduce.private_regression import consequences, judged, measure, sections
+    from equipoise_studies.private_regression import consequences, judged, measure, sections
 
     found = measure.measure(session)
     effects = consequences.consequences(session, found)

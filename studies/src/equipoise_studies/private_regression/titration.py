@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.private_regression import parameters as known
+from equipoise_studies.private_regression import parameters as known
 
 Floats = NDArray[np.float64]
 

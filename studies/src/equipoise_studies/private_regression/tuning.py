@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 import equipoise as eq
-from equipoise.reproduce.private_regression import printed
-from equipoise.reproduce.private_regression.certified import LABELS, least_alpha
-from equipoise.reproduce.private_regression.linear import Linear, Squares
-from equipoise.reproduce.private_regression.preparation import HALF_RANGE, Rows
+from equipoise_studies.private_regression import printed
+from equipoise_studies.private_regression.certified import LABELS, least_alpha
+from equipoise_studies.private_regression.linear import Linear, Squares
+from equipoise_studies.private_regression.preparation import HALF_RANGE, Rows
 
 # Random stopping: the share of the rows that scores, and the radii beside the ridges of Algorithm 5.
 SCORING_SHARE = 0.2

@@ -8,10 +8,10 @@ import numpy as np
 
 from equipoise.lab.auditing import Finding, audit
 from equipoise.lab.estimate import Estimate
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy import printed
-from equipoise.reproduce.stability_enhanced_privacy.noises import spherical
-from equipoise.reproduce.stability_enhanced_privacy.preparation import COLUMNS, Array
+from equipoise_studies.frame import Session
+from equipoise_studies.stability_enhanced_privacy import printed
+from equipoise_studies.stability_enhanced_privacy.noises import spherical
+from equipoise_studies.stability_enhanced_privacy.preparation import COLUMNS, Array
 
 EPSILON = 1.0
 RUNS, QUICK_RUNS = 20_000, 4_000

@@ -12,8 +12,8 @@ import numpy as np
 
 import equipoise as eq
 from equipoise.planning.flips import WeightNoise
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.curves import (
+from equipoise_studies.frame import Session
+from equipoise_studies.stability_enhanced_privacy.curves import (
     FIXED,
     SCALES,
     SELECTED,
@@ -22,9 +22,9 @@ from equipoise.reproduce.stability_enhanced_privacy.curves import (
     Curves,
     curves_of,
 )
-from equipoise.reproduce.stability_enhanced_privacy.linear import product_penalty
-from equipoise.reproduce.stability_enhanced_privacy.measure import EPSILONS, MIDDLE, Found, one_per_split
-from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared, by_public_rules
+from equipoise_studies.stability_enhanced_privacy.linear import product_penalty
+from equipoise_studies.stability_enhanced_privacy.measure import EPSILONS, MIDDLE, Found, one_per_split
+from equipoise_studies.stability_enhanced_privacy.preparation import Array, Prepared, by_public_rules
 
 
 @dataclass(frozen=True, eq=False)

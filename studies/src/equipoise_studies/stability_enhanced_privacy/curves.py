@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, columns, similarity, support
-from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared
+from equipoise_studies.stability_enhanced_privacy.linear import accuracies, columns, similarity, support
+from equipoise_studies.stability_enhanced_privacy.preparation import Array, Prepared
 
 Selected = Callable[[Array, float], NDArray[np.bool_]]
 

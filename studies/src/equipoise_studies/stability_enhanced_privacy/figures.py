@@ -6,8 +6,8 @@ import numpy as np
 
 from equipoise.report.study_charts import lines
 from equipoise.report.study_page import Figure
-from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
-from equipoise.reproduce.stability_enhanced_privacy.curves import (
+from equipoise_studies.stability_enhanced_privacy.certified import Certified
+from equipoise_studies.stability_enhanced_privacy.curves import (
     CUTOFFS,
     FIXED,
     MULTIPLES,
@@ -17,9 +17,9 @@ from equipoise.reproduce.stability_enhanced_privacy.curves import (
     WIDE,
     Curves,
 )
-from equipoise.reproduce.stability_enhanced_privacy.measure import Found
-from equipoise.reproduce.stability_enhanced_privacy.noises import BOUND, DIRECT, PRINTED
-from equipoise.reproduce.stability_enhanced_privacy.preparation import Array
+from equipoise_studies.stability_enhanced_privacy.measure import Found
+from equipoise_studies.stability_enhanced_privacy.noises import BOUND, DIRECT, PRINTED
+from equipoise_studies.stability_enhanced_privacy.preparation import Array
 
 Record = dict[str, object]
 LAMBDA, ACCURACY, SIMILARITY = "lambda", "test accuracy", "F1 score"

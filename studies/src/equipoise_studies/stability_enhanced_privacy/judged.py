@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.planning.flips import WeightNoise, flip_probabilities
-from equipoise.reproduce.claims import CORRECTED, Claim
-from equipoise.reproduce.stability_enhanced_privacy import audited, printed
-from equipoise.reproduce.stability_enhanced_privacy.audited import Audits
-from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
-from equipoise.reproduce.stability_enhanced_privacy.curves import CUTOFFS, MULTIPLES, REFERENCE
-from equipoise.reproduce.stability_enhanced_privacy.measure import MIDDLE, Found, mean
-from equipoise.reproduce.stability_enhanced_privacy.noises import PRINTED, direct_sensitivity, spherical
-from equipoise.reproduce.stability_enhanced_privacy.preparation import COLUMNS
+from equipoise_studies.claims import CORRECTED, Claim
+from equipoise_studies.stability_enhanced_privacy import audited, printed
+from equipoise_studies.stability_enhanced_privacy.audited import Audits
+from equipoise_studies.stability_enhanced_privacy.certified import Certified
+from equipoise_studies.stability_enhanced_privacy.curves import CUTOFFS, MULTIPLES, REFERENCE
+from equipoise_studies.stability_enhanced_privacy.measure import MIDDLE, Found, mean
+from equipoise_studies.stability_enhanced_privacy.noises import PRINTED, direct_sensitivity, spherical
+from equipoise_studies.stability_enhanced_privacy.preparation import COLUMNS
 
 # The paper draws curves and prints no numbers from them. What its text says of a curve is asked of every split: the
 # share of splits in which it holds is to be 1.

@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.rows import Rows
-from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared
-from equipoise.reproduce.stability_enhanced_privacy.printed import ETA, GAMMA
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers import suited
 from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Domain
+from equipoise_studies.stability_enhanced_privacy.preparation import Array, Prepared
+from equipoise_studies.stability_enhanced_privacy.printed import ETA, GAMMA
 
 # The minimisers are the same to seven digits whatever solves for them; scikit-learn's SGD would not arrive.
 TOLERANCE = 1e-7

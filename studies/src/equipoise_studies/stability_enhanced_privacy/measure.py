@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equipoise.lab.estimate import Bootstrap, Estimate
-from equipoise.reproduce.frame import Session
-from equipoise.reproduce.stability_enhanced_privacy.curves import (
+from equipoise_studies.frame import Session
+from equipoise_studies.stability_enhanced_privacy.curves import (
     FIXED,
     SCALES,
     SELECTED,
@@ -17,9 +17,9 @@ from equipoise.reproduce.stability_enhanced_privacy.curves import (
     Selected,
     curves_of,
 )
-from equipoise.reproduce.stability_enhanced_privacy.linear import accuracies, minimise, support
-from equipoise.reproduce.stability_enhanced_privacy.noises import NOISES, PRINTED, Noise, proved_epsilon
-from equipoise.reproduce.stability_enhanced_privacy.preparation import (
+from equipoise_studies.stability_enhanced_privacy.linear import accuracies, minimise, support
+from equipoise_studies.stability_enhanced_privacy.noises import NOISES, PRINTED, Noise, proved_epsilon
+from equipoise_studies.stability_enhanced_privacy.preparation import (
     PREPARATIONS,
     SOURCES,
     Array,

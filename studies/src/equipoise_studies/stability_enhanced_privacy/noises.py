@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.reproduce.stability_enhanced_privacy import printed
-from equipoise.reproduce.stability_enhanced_privacy.preparation import Array, Prepared
+from equipoise_studies.stability_enhanced_privacy import printed
+from equipoise_studies.stability_enhanced_privacy.preparation import Array, Prepared
 
 Shape = tuple[int, ...]
 

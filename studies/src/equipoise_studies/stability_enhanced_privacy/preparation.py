@@ -17,8 +17,8 @@ from sklearn.decomposition import TruncatedSVD
 
 from equipoise.data.projection import directions
 from equipoise.errors import InvalidData
-from equipoise.reproduce.adult import adult_columns
-from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES, Dataset
+from equipoise_studies.adult import adult_columns
+from equipoise_studies.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES, Dataset
 
 Array = NDArray[np.float64]
 

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from equipoise.planning.flips import WeightNoise
 from equipoise.report.study_page import Section, Table, number
-from equipoise.reproduce.stability_enhanced_privacy import audited, figures
-from equipoise.reproduce.stability_enhanced_privacy.audited import Audits
-from equipoise.reproduce.stability_enhanced_privacy.certified import Certified
-from equipoise.reproduce.stability_enhanced_privacy.curves import MULTIPLES, REFERENCE, SWEPT, enough
-from equipoise.reproduce.stability_enhanced_privacy.measure import DRAWS, MIDDLE, Found, mean
-from equipoise.reproduce.stability_enhanced_privacy.noises import BOUND, DIRECT, NOISES, PRINTED
-from equipoise.reproduce.stability_enhanced_privacy.preparation import COLUMNS
-from equipoise.reproduce.stability_enhanced_privacy.table import table_section
+from equipoise_studies.stability_enhanced_privacy import audited, figures
+from equipoise_studies.stability_enhanced_privacy.audited import Audits
+from equipoise_studies.stability_enhanced_privacy.certified import Certified
+from equipoise_studies.stability_enhanced_privacy.curves import MULTIPLES, REFERENCE, SWEPT, enough
+from equipoise_studies.stability_enhanced_privacy.measure import DRAWS, MIDDLE, Found, mean
+from equipoise_studies.stability_enhanced_privacy.noises import BOUND, DIRECT, NOISES, PRINTED
+from equipoise_studies.stability_enhanced_privacy.preparation import COLUMNS
+from equipoise_studies.stability_enhanced_privacy.table import table_section
 
 # A private model is called usable when it is less than this below the model without noise.
 SHORT = 0.05
@@ -137,7 +138,7 @@ def limits(found: Sequence[Found], certified: Sequence[Certified]) -> Table:
         product = products[each.source.key]
         curves, alone = (product.curves, product.plain) if public else (each.curves[DIRECT.key], each.plain)
         needed = enough(curves, alone[place], SHORT)
-        size = product.certificate.argument.dimension
+        size = WeightNoise.of(product.certificate).dimension
         weights = size if public else each.rows.outputs * (each.rows.features.shape[1] + 1)
         rows.append(
             (

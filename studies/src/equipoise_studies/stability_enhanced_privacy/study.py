@@ -1,7 +1,7 @@
 """`equipoise reproduce stability-enhanced-privacy`: elastic nets, the noise they need, and what they select."""
 
-from equipoise.reproduce.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
-from equipoise.reproduce.frame import Outcome, Session, Study
+from equipoise_studies.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
+from equipoise_studies.frame import Outcome, Session, Study
 
 NOTICE = (
     "This page is about methods, on public data with seeded noise: no model on it is for release. Curves 'as printed' "
@@ -15,7 +15,7 @@ def run(session: Session) -> Outcome:
     # The product and its noise are loaded when a study is run, not when studies are listed.
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from equipoise.reproduce.stability_enhanced_privacy import audited, certified, judged, measure, sections
+    from equipoise_studies.stability_enhanced_privacy import audited, certified, judged, measure, sections
 
     # Thousands of small products: threads of the linear algebra would wait for one another.
     with threadpool_limits(1):

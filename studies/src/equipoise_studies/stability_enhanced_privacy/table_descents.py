@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.rows import row_source
-from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.solve.objective import Objective
 from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Problem, Recipe
 from equipoise.vocabulary.methods import method_named
+from equipoise_studies.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 
 Array = NDArray[np.float64]
 Masks = NDArray[np.bool_]

@@ -6,9 +6,9 @@ from dataclasses import replace
 from equipoise.planning.stability import bounds
 from equipoise.report.study_charts import bands
 from equipoise.report.study_page import Figure
-from equipoise.reproduce.stability_enhanced_privacy.table_descents import momentum_distance
-from equipoise.reproduce.stability_enhanced_privacy.table_settings import MOMENTUM, SQUARED
-from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import N_ROWS
+from equipoise_studies.stability_enhanced_privacy.table_descents import momentum_distance
+from equipoise_studies.stability_enhanced_privacy.table_settings import MOMENTUM, SQUARED
+from equipoise_studies.stability_enhanced_privacy.table_witnesses import N_ROWS
 
 # Gradient descent is a heavy ball without momentum.
 METHODS = {

@@ -15,10 +15,10 @@ from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.data.rows import row_source
 from equipoise.lab.auditing import Finding, lower_bound
 from equipoise.noise import SeededSource
-from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 from equipoise.solve.descents.stochastic import Run, run_noisy
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Problem
+from equipoise_studies.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 
 Array = NDArray[np.float64]
 

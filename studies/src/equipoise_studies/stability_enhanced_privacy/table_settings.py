@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from equipoise.reproduce.stability_enhanced_privacy.table_langevin import Chain
-from equipoise.reproduce.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Domain, Problem, Recipe
+from equipoise_studies.stability_enhanced_privacy.table_langevin import Chain
+from equipoise_studies.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
 
 # Huber's loss with targets so far away that every row pulls with 1, wherever the weights are.
 STRAIGHT = Problem(losses.named("huber:1"), penalties.named("l2", 0.1), Domain(1.0, labels=(-FAR, FAR)))
