@@ -115,7 +115,7 @@ def build(record_type: type[Record], value: object, path: str) -> Record:
     """
     fields = dataclasses.fields(record_type)  # type: ignore[arg-type]
     known = {field.name for field in fields}
-    required = {field.name for field in fields if field.default is dataclasses.MISSING}
+    required = {field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING}
     keys = set(value) if isinstance(value, dict) else set()
     if not isinstance(value, dict) or not required <= keys <= known:
         found = f"missing {sorted(required - keys)}, unknown {sorted(keys - known)}" if keys else type(value).__name__

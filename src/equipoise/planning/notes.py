@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims import Noise, Trained
+from equipoise.certify.claims import Trained
 from equipoise.certify.record import build, to_plain
 from equipoise.planning import words
 from equipoise.planning.kinds import Plan, planner_of
@@ -86,12 +86,11 @@ def _sections(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> list[Se
     planner, norm = planner_of(claim), guessed_norm(claim.problem)
     picked = f"picked from public facts, comparator norm {number(norm)}" if request.alpha == "public" else "given"
     tolerance = getattr(claim, "tolerance", 0.0)
-    considered = tuple(Noise(entry.mechanism, entry.scale, claim.noise.dimension) for entry in plan.candidates)
     return [
         words.facts(claim, picked, planner.ball(claim), tolerance, request.public_seed),
         *([_menu(menu)] if menu else []),
         planner.how(claim, plan.bounds),
-        words.noise(claim.noise, planner.place, considered),
+        words.noise(claim.noise, planner.place, plan.candidates),
         words.cost(plan.share, plan.excess_risk, norm, WEIGHT_GUESS),
     ]
 

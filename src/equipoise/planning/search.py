@@ -209,7 +209,8 @@ def _how(request: SearchRequest, claim: Disjoint | Stopping, run: Budget) -> Sec
     own, total = f"({run.epsilon:.6g}, {run.delta:.6g})", f"({request.budget.epsilon:.6g}, {request.budget.delta:.6g})"
     scored = (
         f"- {count} rows score: the mean of losses clipped at {request.score_bound:.6g}, which one row moves by at "
-        f"most {request.score_bound / count:.6g}; noise of scale {scale * request.score_bound / LEVELS / count:.6g} on it"
+        f"most {request.score_bound / count:.6g}; noise of scale {scale * request.score_bound / LEVELS / count:.6g} on "
+        "it"
     )
     split = f"- public seed {request.public_seed} splits the rows, and no row is in two parts"
     if isinstance(claim, Disjoint):

@@ -10,15 +10,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from ..errors import InvalidParameter, NoTheoremApplies
+from .losses import Loss
 from .methods import method_named
 from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
-
-if TYPE_CHECKING:
-    from .losses import Loss
-    from .penalties import Penalty
+from .penalties import Penalty
 
 Label = int | float | str | bool
 

@@ -44,6 +44,6 @@ def answer(name: str, setting: Setting) -> Bound:
     >>> from ...vocabulary.facts import Domain, Problem, Recipe
     >>> problem = Problem(losses.named("logistic"), penalties.named("l2", 1.0), Domain(1.0, classes=(0, 1)))
     >>> round(answer("A1+A4", setting(problem, Recipe(tolerance=1e-6), 100, 2)).value, 4)
-    0.0117
+    0.012
     """
     return carried(look_up(members(), name.removesuffix(SUFFIX), "theorem")(), setting)
