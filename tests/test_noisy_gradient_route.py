@@ -22,6 +22,7 @@ from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.proof.subsampling import SampledGaussianCurve
 from equipoise.release.base import Task
 from equipoise.release.noisy_gradient import Descending
+from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 
@@ -430,7 +431,7 @@ def test_a_clipped_gradient_is_the_mean_of_rows_gradients_each_clipped(loss, for
         terms = []
         for place in places:
             scores = (weights @ table[place])[None, :] if member.outputs > 1 else table[place : place + 1] @ weights[0]
-            slope = np.atleast_1d(member.slope(scores, coded[place : place + 1]).squeeze())
+            slope = np.atleast_1d(arrays_of(member).slope(scores, coded[place : place + 1]).squeeze())
             terms.append(np.outer(slope * clip / max(clip, np.linalg.norm(slope)), table[place]))
             assert np.linalg.norm(terms[-1]) <= clip * problem.row_norm * (1 + 1e-12)
         np.testing.assert_allclose(found, np.mean(terms, axis=0), rtol=1e-10, atol=1e-13)
