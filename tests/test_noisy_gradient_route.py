@@ -20,8 +20,21 @@ from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+<<<<<<< HEAD
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.solve.objective import Objective
+=======
+from equipoise.learn.problem import Objective
+from equipoise.learn.rows import coded_targets, row_source
+from equipoise.learn.tables import feature_table, target_column
+from equipoise.proof.certificate import Certificate
+from equipoise.proof.curves import GaussianCurve
+from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.proof.subsampling import SampledGaussianCurve
+from equipoise.release.base import Task
+from equipoise.release.noisy_gradient import Descending
+from equipoise.solve.losses import arrays_of
+>>>>>>> split
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 
@@ -430,7 +443,7 @@ def test_a_clipped_gradient_is_the_mean_of_rows_gradients_each_clipped(loss, for
         terms = []
         for place in places:
             scores = (weights @ table[place])[None, :] if member.outputs > 1 else table[place : place + 1] @ weights[0]
-            slope = np.atleast_1d(member.slope(scores, coded[place : place + 1]).squeeze())
+            slope = np.atleast_1d(arrays_of(member).slope(scores, coded[place : place + 1]).squeeze())
             terms.append(np.outer(slope * clip / max(clip, np.linalg.norm(slope)), table[place]))
             assert np.linalg.norm(terms[-1]) <= clip * problem.row_norm * (1 + 1e-12)
         np.testing.assert_allclose(found, np.mean(terms, axis=0), rtol=1e-10, atol=1e-13)

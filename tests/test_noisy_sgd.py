@@ -156,9 +156,9 @@ def test_the_batches_of_a_seeded_run_have_no_row_twice(monkeypatch):
 
     plain = kernels.dense_steps
 
-    def noted(rows, plan, settings, done, weights, total):
+    def noted(loss, rows, plan, settings, done, weights, total):
         seen.append(np.array(plan.order).reshape(-1, settings.batch))
-        return plain(rows, plan, settings, done, weights, total)
+        return plain(loss, rows, plan, settings, done, weights, total)
 
     monkeypatch.setattr(kernels, "dense_steps", noted)
     classifier(passes=100, batch_size=7, random_state=0).fit(np.eye(10)[:, :2], np.zeros(10))
