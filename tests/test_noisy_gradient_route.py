@@ -20,21 +20,9 @@ from equipoise.certify.sampled import SampledGaussianCurve
 from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
-<<<<<<< HEAD
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
 from equipoise.solve.objective import Objective
-=======
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import coded_targets, row_source
-from equipoise.learn.tables import feature_table, target_column
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.curves import GaussianCurve
-from equipoise.proof.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.proof.subsampling import SampledGaussianCurve
-from equipoise.release.base import Task
-from equipoise.release.noisy_gradient import Descending
 from equipoise.solve.losses import arrays_of
->>>>>>> split
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 
