@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
+from equipoise.planning.laws import deviation_of
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[Any]
@@ -142,6 +143,6 @@ def _cell(dataset: PublicDataset, splits: list[list[Array]], plain: float, epsil
         kind=certificate.kind,
         theorem=certificate.theorem,
         mechanism=certificate.mechanism,
-        noise=certificate.claim.noise.deviation,
+        noise=deviation_of(certificate.claim.noise),
         explanation=certificate.explain(),
     )

@@ -5,16 +5,14 @@ both, the release that it was carried out in, and notes, on which no claim rests
 inequalities; it cannot know whether noise was really drawn.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import field, replace
+from typing import Any, Literal
 
 from ..errors import CertificateUnreadable, NotCheckable
-from ..vocabulary.facts import Bound, Budget
+from ..vocabulary.facts import Bound, Record
 from .claims import Claim
 from .curves import Curve
 from .record import AGAIN, build, canonical, parse, read, to_plain
@@ -22,16 +20,10 @@ from .withdrawn import affecting
 
 SCHEMA_VERSION = 2
 
-ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
-SCORES = "scores and choices that looked at the data are not covered"
-DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
-SEEDED = "seeded: for experiments, not for release"
-NOT_RECORDED = "not recorded: no ledger keeps this spend"
-RUNNING_TIME = "the running time of a fit is not covered"
+ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Record):
     """What a claim is about: neighbours, the public shape of the table, and whose word its facts rest on.
 
     `schema` is the SHA-256 of the schema that encodes raw rows, "" where rows are taken as given, and `vouched` who
@@ -57,19 +49,8 @@ class Terms:
         if self.seeded:
             yield "the seed of the noise is secret and random, and its double-precision noise is as good as exact"
 
-    def caveats(self) -> Iterator[str]:
-        """Yield what the claim does not cover."""
-        vouched = (
-            f"covers raw rows as the schema {self.schema[:16]} encodes them, whose facts {self.vouched} vouches for"
-        )
-        yield f"{vouched}; {SCORES}" if self.schema else ROWS_AS_GIVEN
-        yield RUNNING_TIME
-        yield from (DOUBLE_PRECISION, SEEDED) if self.seeded else ()
-        yield from () if self.ledger else (NOT_RECORDED,)
 
-
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Record):
     """When and by which software a plan was carried out; `entry` is left for the ledger entry that paid for it.
 
     `software` names Equipoise and the libraries that the noise came from, with their versions; nobody is named.
@@ -81,8 +62,7 @@ class Release:
     entry: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Record):
     """An immutable claim: this release is (epsilon, delta)-private under replace-one adjacency, for these reasons.
 
     Made by an estimator's ``plan`` or ``fit``, or from a file by `from_json`.
@@ -105,15 +85,12 @@ class Certificate:
     release: Release | None = None
     notes: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    ABOUT_NOTES: ClassVar[str] = "written for people by the program that planned; no claim rests on them"
-
     @classmethod
-    def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> Certificate:
+    def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> "Certificate":
         """Return the certificate of a plan."""
-        digest = _digest(terms, claim)
-        return cls(SCHEMA_VERSION, terms, claim, digest, None, {"about": cls.ABOUT_NOTES, **notes})
+        return cls(SCHEMA_VERSION, terms, claim, _digest(terms, claim), None, {"about": ABOUT_NOTES, **notes})
 
-    def with_release(self, claim: Claim, release: Release) -> Certificate:
+    def with_release(self, claim: Claim, release: Release) -> "Certificate":
         """Return the certificate of a release: the claim with what a fit appended to it, sealed again."""
         return replace(self, claim=claim, digest=_digest(self.terms, claim), release=release)
 
@@ -121,11 +98,6 @@ class Certificate:
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.terms, self.claim, released=False)
-
-    @property
-    def budget(self) -> Budget:
-        """What the whole release costs."""
-        return self.claim.budget
 
     @property
     def epsilon(self) -> float:
@@ -210,9 +182,8 @@ class Certificate:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the claim does not cover, and what its arithmetic assumes."""
-        rounding = () if self.terms.seeded else (entry for node in self.claim.nodes() for entry in node.caveats())
-        return tuple(dict.fromkeys((*self.terms.caveats(), *rounding)))
+        """What the claim does not cover, and what else to keep in mind, as the planner noted it."""
+        return tuple(read(tuple[str, ...], self.notes.get("caveats", []), "notes.caveats"))
 
     def curve(self) -> Curve:
         """Return the privacy curve of the whole release."""
@@ -228,9 +199,10 @@ class Certificate:
 
     def faults(self) -> tuple[str, ...]:
         """Return one line for everything that does not follow from what is recorded."""
-        found, trained, own = list(self.claim.check()), self.claim.trained, (self.n_samples, self.n_features)
-        columns = getattr(trained, "n_features", own[1]) if not getattr(trained, "projection", 0) else own[1]
-        if (self.claim.n_samples, columns) != own:
+        found, trained = list(self.claim.check()), self.claim.trained
+        # Of a projected table the claim is about the directions.
+        columns = 0 if getattr(trained, "projection", 0) else getattr(trained, "n_features", 0)
+        if self.claim.n_samples != self.n_samples or columns not in (0, self.n_features):
             found.append("terms: rows or columns that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
             found.append("digest: a recorded field was changed after the certificate was made")
@@ -244,49 +216,44 @@ class Certificate:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
         checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.conditions())
-        said = (entry for node in self.claim.nodes() for entry in node.said())
+        released = ((node.kind, found) for node in self.claim.nodes() if (found := getattr(node, "released", None)))
         kind = "pure" if self.delta == 0 else "approximate"
         head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and one row is replaced."
         sections = (
-            (head, (about, *self.notes.get("claim", []))),
+            (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
             *noted,
-            ("Released on the way, and paid for", tuple(said)),
+            ("Released on the way, and paid for", tuple(f"{name}: {canonical(value)}" for name, value in released)),
             ("Checked", tuple(checked)),
             ("Assumptions that make it conditional", self.assumptions),
             ("What to keep in mind", self.caveats),
         )
         return "\n\n".join("\n  ".join((title, *lines)) for title, lines in sections if lines) + "\n"
 
-    def __str__(self) -> str:
-        """Return the explanation."""
-        return self.explain()
+    __str__ = explain
 
     def to_json(self) -> str:
         """Return the certificate as JSON text (docs/certificate.md)."""
         return json.dumps({**to_plain(replace(self, notes={})), "notes": self.notes}, indent=2, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Certificate:
+    def from_json(cls, text: str) -> "Certificate":
         """Read a certificate; refuse a truncated, malformed, older or newer one, and say where it is wrong."""
         record = parse(text)
-        version = record.get("schema_version") if isinstance(record, dict) else None
-        if type(version) is not int or version < 1:
-            found = f"schema_version {version!r:.80} in a {type(record).__name__}"
-            raise CertificateUnreadable("a certificate with a whole schema_version >= 1", found, AGAIN)
+        stated = record if isinstance(record, dict) else {}
+        version, notes = stated.get("schema_version"), stated.pop("notes", {})
         if version == 1:
-            raise NotCheckable(
-                f"schema {SCHEMA_VERSION}",
-                "schema 1: not checkable by this version",
-                'check it with "pip install equipoise==0.1.0", or release again with this one',
-            )
-        if version > SCHEMA_VERSION:
-            asked, found = f"schema version {SCHEMA_VERSION} or older", f"schema version {version}"
-            raise CertificateUnreadable(asked, found, "install a newer Equipoise")
-        notes = record.pop("notes", {})
-        if not isinstance(notes, dict):
-            raise CertificateUnreadable("notes, an object", type(notes).__name__, AGAIN)
-        return replace(build(cls, record, "certificate"), notes=notes)
+            remedy = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+            raise NotCheckable(f"schema {SCHEMA_VERSION}", "schema 1: not checkable by this version", remedy)
+        if type(version) is not int or version != SCHEMA_VERSION or not isinstance(notes, dict):
+            newer = type(version) is int and version > SCHEMA_VERSION
+            found = f"schema_version {version!r:.80} in a {type(record).__name__}"
+            remedy = "install a newer Equipoise" if newer else AGAIN
+            raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, remedy)
+        try:
+            return replace(build(cls, record, "certificate"), notes=notes)
+        except RecursionError:
+            raise CertificateUnreadable("a tree of claims", "one that is too deep", AGAIN) from None
 
 
 def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:

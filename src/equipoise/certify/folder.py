@@ -4,22 +4,19 @@ import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import CertificateUnreadable, ReleaseUnreadable
+from ..vocabulary.records import Record
 from .certificate import Certificate
 from .claims import Trained
 from .record import AGAIN, parse
 
-MODEL, CERTIFICATE, SCHEMA, REPORT, MANIFEST = (
-    "model.json",
-    "certificate.json",
-    "schema.toml",
-    "report.html",
-    "MANIFEST.sha256",
-)
+MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
+REPORT, MANIFEST = "report.html", "MANIFEST.sha256"
+
+DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**28, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
@@ -33,8 +30,7 @@ UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest
 ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Record):
     """What a check found: the certificate, everything that is wrong, what was withdrawn, and what was not looked at."""
 
     certificate: Certificate
@@ -47,34 +43,50 @@ class Findings:
         return self.certificate.withdrawn()
 
     @property
-    def verdict(self) -> str:
-        """The answer in a word or two."""
+    def verdict(self) -> tuple[int, str]:
+        """The answer for scripts, an exit code, and in a word or two."""
         if self.faults:
-            return "does not hold"
-        return "withdrawn" if self.withdrawn else "consistent; origin unproved"
+            return CHECK_FAILED, "does not hold"
+        return (WITHDRAWN, "withdrawn") if self.withdrawn else (DONE, "consistent; origin unproved")
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer for people: the verdict, what it rests on or what is wrong, and what was not checked."""
+        claim = self.certificate
+        yield f"{self.verdict[1]}: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, {claim.adjacency}"
+        yield from (f"  {line}" for line in (*self.faults, *self.withdrawn))
+        if not self.faults:
+            yield f"  {claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
+            yield from (f"  assumed: {line}" for line in claim.assumptions)
+        yield from (f"  not checked: {line}" for line in self.unchecked)
+
+    def plain(self) -> dict[str, object]:
+        """Return the answer for programs."""
+        lists = {"faults": list(self.faults), "withdrawn": list(self.withdrawn), "unchecked": list(self.unchecked)}
+        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **lists}
 
 
 def contents_of(folder: Path) -> dict[str, bytes]:
     """Return the bytes of every file; anything but the files of a release is refused unread."""
     try:
-        entries = {entry.name: entry for entry in os.scandir(folder)}
+        names = set(os.listdir(folder))
     except OSError as error:
-        found = error.strerror or "it cannot be opened"
-        raise ReleaseUnreadable(f"a released folder {folder}", found, "pass the folder that train wrote") from None
-    needed = LARGEST.keys() - {SCHEMA}
-    strange, missing = sorted(entries.keys() - LARGEST.keys()), sorted(needed - entries.keys())
+        remedy = "pass the folder that train wrote"
+        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", remedy) from None
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA} - names)
     if strange or missing:
-        found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange[:8])) or 'nothing'}"
+        found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
-    contents = {}
-    for name, entry in entries.items():
-        if not entry.is_file(follow_symlinks=False) or entry.stat(follow_symlinks=False).st_size > LARGEST[name]:
-            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", "something else", AGAIN)
-        try:
-            contents[name] = Path(entry.path).read_bytes()
-        except OSError as error:
-            raise ReleaseUnreadable(name, error.strerror or "it cannot be read", "check its permissions") from None
-    return contents
+    return {name: _bytes(folder / name, name) for name in names}
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST[name]:
+            asked = f"a plain file {name} of at most {LARGEST[name]} bytes"
+            raise ReleaseUnreadable(asked, f"none, or something else at {path}", AGAIN)
+        return path.read_bytes()
+    except OSError as error:
+        raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
 
 
 def manifest_of(files: Mapping[str, bytes]) -> str:
@@ -116,43 +128,30 @@ def schema_faults(contents: Mapping[str, bytes], certificate: Certificate) -> It
 
 def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
     """Yield what is wrong with the weights beside a certificate: their shape, or that they belong to another one."""
-    trained = certificate.claim.trained
     if not isinstance(model, dict) or model.get("certificate") != certificate.digest:
         yield f"{MODEL}: weights for another certificate"
         return
-    rows: Any = model.get("coefficients")
-    constants: Any = model.get("intercepts")
+    trained, width, rows = certificate.claim.trained, certificate.n_features, model.get("coefficients")
     if not isinstance(trained, Trained):
         places = model.get("selected")
-        known = isinstance(places, list) and all(place in range(certificate.n_features) for place in places)
-        if rows != [] or constants != [] or not known:
+        known = isinstance(places, list) and all(place in range(width) for place in places)
+        if rows != [] or model.get("intercepts") != [] or not known:
             yield f"{MODEL}: weights, where none were released, or no such columns"
         return
-    outputs, width = trained.problem.loss.outputs, certificate.n_features
-    listed = isinstance(rows, list) and isinstance(constants, list)
-    matrix = [*rows, constants] if listed and all(isinstance(row, list) for row in rows) else []
-    if [len(row) for row in matrix] != [width] * outputs + [outputs]:
+    outputs, declared = trained.problem.loss.outputs, trained.problem.domain.classes
+    matrix: list[Any] = [*rows, model.get("intercepts")] if isinstance(rows, list) else []
+    if [len(row) if isinstance(row, list) else -1 for row in matrix] != [width] * outputs + [outputs]:
         yield f"{MODEL}: weights of another shape"
     elif not all(type(entry) is float and math.isfinite(entry) for row in matrix for entry in row):
         yield f"{MODEL}: weights that are no numbers"
-    declared = trained.problem.domain.classes
     if declared != "observed" and model.get("classes") != list(declared or ()):
         yield f"{MODEL}: other classes"
 
 
 def certificate_at(path: Path) -> Certificate:
     """Return the certificate of a released folder, or in a file by itself."""
-    if path.is_dir():
-        return Certificate.from_json(text_of(contents_of(path), CERTIFICATE))
-    remedy = "pass a released folder or the path of a certificate.json"
-    try:
-        if path.is_file() and path.stat().st_size > LARGEST[CERTIFICATE]:
-            raise CertificateUnreadable(f"at most {LARGEST[CERTIFICATE]} bytes", "a longer file", remedy)
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
-        raise CertificateUnreadable(f"a certificate at {path}", f"{found}", remedy) from None
-    return Certificate.from_json(text)
+    alone = {} if path.is_dir() else {CERTIFICATE: _bytes(path.resolve(), CERTIFICATE)}
+    return Certificate.from_json(text_of(alone or contents_of(path), CERTIFICATE))
 
 
 def inspect(path: Path) -> Findings:

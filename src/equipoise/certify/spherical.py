@@ -1,10 +1,10 @@
 """D6: the exact privacy curve of noise with density proportional to exp(-||k|| / scale)."""
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 from ..errors import InvalidParameter
+from ..vocabulary.records import Record
 from .curves import Curve, PureCurve
 
 # Beyond these the curve of a pure mechanism answers, which holds as well. In more dimensions the law is hardly quieter
@@ -39,7 +39,6 @@ def rule() -> tuple[tuple[float, float], ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
 class SphericalCurve(Curve):
     """The exact curve of the spherical law with ``ratio = sensitivity / scale``, never below the truth (D6).
 
@@ -74,7 +73,7 @@ class SphericalCurve(Curve):
         """The epsilon from which on delta is 0: two doubles up, for the quotient behind `ratio` and for this sum."""
         return math.nextafter(math.nextafter(self.ratio + self.rounding, math.inf), math.inf)
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the exact delta, rounded up by what the evaluation can be wrong; never more than the pure curve."""
         pure = PureCurve(self.level).delta(epsilon)
         gap = self.level - max(epsilon, self.rounding)
@@ -100,8 +99,7 @@ def _profile(epsilon: float, gap: float, dimension: int) -> float:
     return (part + error) / (whole - loss) if loss < whole else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class AngleLaw:
+class AngleLaw(Record):
     """The law ``W(t) e^(z cos t)`` on (0, pi), W as in `SphericalCurve`: of the angle whose cosine is loss / ratio."""
 
     dimension: int

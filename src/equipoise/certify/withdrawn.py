@@ -1,12 +1,12 @@
 """What was found false after it was released: a dated list that ships with the checker (docs/certificate.md)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from ..vocabulary.records import Record
 
-@dataclass(frozen=True, slots=True)
-class Withdrawal:
+
+class Withdrawal(Record):
     """One theorem, law, kind or sampler that was found false, since when, in which versions, and why.
 
     `versions` are those of Equipoise for a member of a family, and of the library for a sampler; empty means all.
@@ -40,9 +40,6 @@ def affecting(members: Iterable[tuple[str, str]], software: Mapping[str, str]) -
     ()
     """
     used = {*members, *(("sampler", name) for name in software)}
-    return tuple(
-        str(entry)
-        for entry in WITHDRAWN
-        if (entry.family, entry.name) in used
-        and entry.concerns(software.get(entry.name if entry.family == "sampler" else "equipoise"))
-    )
+    found = [entry for entry in WITHDRAWN if (entry.family, entry.name) in used]
+    makers = [entry.name if entry.family == "sampler" else "equipoise" for entry in found]
+    return tuple(str(entry) for entry, maker in zip(found, makers, strict=True) if entry.concerns(software.get(maker)))

@@ -1,6 +1,6 @@
 """What the program tells a script by its exit code (docs/command-line.md)."""
 
-from equipoise.certify.command import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, WITHDRAWN
+from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, WITHDRAWN
 from equipoise.errors import EquipoiseError, LedgerError, NotCheckable, PrivateFailure, ReleaseNotWritten
 
 __all__ = ["CHECK_FAILED", "DONE", "NOT_CHECKABLE", "REFUSED", "WITHDRAWN", "code_of"]

@@ -7,12 +7,11 @@ import typer
 from rich.console import Console
 
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.command import exit_code, lines, plain
-from equipoise.certify.folder import inspect
+from equipoise.certify.folder import CHECK_FAILED, DONE, WITHDRAWN, inspect
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, Quiet
 
-COLOURS = {"does not hold": "bold red", "withdrawn": "bold yellow"}
+COLOURS = {DONE: "bold green", CHECK_FAILED: "bold red", WITHDRAWN: "bold yellow"}
 
 
 def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False) -> None:
@@ -25,13 +24,12 @@ def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False
     trusted = list(strangers(found.certificate))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     if as_json and not quiet:
-        print(json.dumps({**plain(found), "trusted": trusted}, indent=2))
-    verdict, *rest = lines(found)
-    colour = COLOURS.get(found.verdict, "bold green")
-    console.print(f"[{colour}]{found.verdict}[/]", end="")
-    console.print(verdict.removeprefix(found.verdict), markup=False)
+        print(json.dumps({**found.plain(), "trusted": trusted}, indent=2))
+    (code, verdict), (first, *rest) = found.verdict, found.lines()
+    console.print(f"[{COLOURS[code]}]{verdict}[/]", end="")
+    console.print(first.removeprefix(verdict), markup=False)
     for line in rest:
         console.print(line, markup=False)
     for member in trusted:
         console.print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship", markup=False)
-    raise typer.Exit(exit_code(found))
+    raise typer.Exit(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from typing import TYPE_CHECKING
 
 from equipoise.vocabulary.discovery import discover, look_up
@@ -19,7 +18,7 @@ def members() -> dict[str, type[PrivateEstimator]]:
     """Return every estimator by the name that a released folder calls it."""
     from equipoise.estimators.base import PrivateEstimator
 
-    return discover(sys.modules[__name__], PrivateEstimator, key="name")  # type: ignore[type-abstract]
+    return discover(__name__, PrivateEstimator, key="name")  # type: ignore[type-abstract]
 
 
 def models() -> dict[str, type[PrivateLinearModel]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.planning.losses import known as known_loss
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Averaging, Domain, Order, Recipe
 from equipoise.vocabulary.numbers import plain, require_number
@@ -83,7 +84,7 @@ class DescendingModel(PrivateLinearModel):
         if self.clip != PUBLIC:
             return self.clip  # type: ignore[return-value] # the recipe refuses what is no number
         loss = losses.named(self._loss_name(domain))
-        return loss.typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
+        return known_loss(loss).typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
 
     def _number_of_passes(self, n_samples: int) -> float:
         return require_number("passes", plain(self.passes), above=0.0, remedy="pass passes=10")

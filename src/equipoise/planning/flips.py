@@ -107,7 +107,7 @@ class WeightNoise:
     @property
     def deviation(self) -> float:
         """The standard deviation (F3)."""
-        return self.share * self.law.law.deviation(self.scale, self.dimension)
+        return self.share * self.law.deviation(self.scale, self.dimension)
 
     def tail(self, distance: ArrayLike) -> Array:
         """Return the probability that the noise is above each distance, in one direction."""

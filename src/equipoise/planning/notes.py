@@ -1,19 +1,24 @@
 """What a planner notes beside a claim: the menu, modelled costs, every theorem's answer, sentences for people."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims import Trained
+from equipoise.certify.certificate import ABOUT_NOTES, Certificate, Terms
+from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.record import build, to_plain
 from equipoise.planning import words
-from equipoise.planning.kinds import Plan, planner_of
+from equipoise.planning.kinds import Plan, planner_of, words_of
 from equipoise.planning.laws import Calibration
 from equipoise.planning.menu import Choice
 from equipoise.planning.public_alpha import WEIGHT_GUESS, guessed_norm
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
 from equipoise.vocabulary.facts import Bound
+
+ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
+DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
+SEEDED = "seeded: for experiments, not for release"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class Notes:
         What was released, in a line or two.
     sections : tuple of (title, lines)
         The argument in words.
+    caveats : tuple of str
+        How rounding was priced, and what else to keep in mind.
     asked : Request, optional
         What was asked for, of which the claim is one answer; a search asked for several.
     bounds, candidates, menu
@@ -36,9 +43,10 @@ class Notes:
         The yardsticks of alpha="public", the certified bound on training risk (J6) and the modelled cost.
     """
 
-    about: str = Certificate.ABOUT_NOTES
+    about: str = ABOUT_NOTES
     claim: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
+    caveats: tuple[str, ...] = ()
     asked: Request | None = None
     bounds: tuple[Bound, ...] = ()
     candidates: tuple[Calibration, ...] = ()
@@ -59,6 +67,20 @@ class Notes:
         return found
 
 
+def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
+    """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
+    parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
+    return tuple(dict.fromkeys((*_not_covered(terms), *parts)))
+
+
+def _not_covered(terms: Terms) -> Iterator[str]:
+    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them, whose facts {terms.vouched} vouches for"
+    yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
+    yield "the running time of a fit is not covered"
+    yield from (DOUBLE_PRECISION, SEEDED) if terms.seeded else ()
+    yield from () if terms.ledger else ("not recorded: no ledger keeps this spend",)
+
+
 def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     """Return what is noted beside the claim of a plan."""
     claim, norm = plan.claim, guessed_norm(plan.claim.problem)
@@ -70,6 +92,7 @@ def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
     return Notes(
         claim=(released,),
         sections=tuple(_sections(request, plan, menu)),
+        caveats=caveats_of(request.terms(), claim),
         asked=request,
         bounds=plan.bounds,
         candidates=plan.candidates,

@@ -19,7 +19,9 @@ from functools import lru_cache
 from equipoise.certify import laws
 from equipoise.certify.claims import Noise
 from equipoise.errors import NoTheoremApplies
-from equipoise.planning.laws import quietest
+from equipoise.planning.laws import deviation_of, quietest
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.request import Request
 from equipoise.planning.rules import planned_setting
 from equipoise.planning.stability import smallest
@@ -36,7 +38,7 @@ OCTAVES = (-48, 12)
 
 def guessed_norm(problem: Problem, guess: float = WEIGHT_GUESS) -> float:
     """Return G: `guess` units of evidence divided by the row norm, and never more than a declared weight radius."""
-    norm = guess * problem.loss.unit(problem.domain.label_bound) / problem.row_norm
+    norm = guess * known_loss(problem.loss).unit(problem.domain.label_bound) / problem.row_norm
     return norm if problem.domain.radius is None else min(norm, problem.domain.radius)
 
 
@@ -45,8 +47,10 @@ def excess_risk(situation: Setting, noise: Noise, norm: float) -> float:
     problem, facts = situation.problem, situation.constants
     # The penalty sees every output's weights, also where some follow from the others.
     weights = problem.dimension(situation.n_features) // problem.loss.free_outputs * problem.loss.outputs
-    shrinkage = problem.penalty.largest(norm, weights)
-    rise = problem.loss.noise_cost(facts.row_norm * noise.deviation, laws.named(noise.law).rotation_invariant)
+    shrinkage = known_penalty(problem.penalty).largest(norm, weights)
+    rise = known_loss(problem.loss).noise_cost(
+        facts.row_norm * deviation_of(noise), laws.named(noise.law).rotation_invariant
+    )
     return shrinkage + rise + situation.recipe.tolerance**2 / (2 * facts.strong_convexity)
 
 
@@ -56,7 +60,11 @@ def _yardstick(problem: Problem) -> float:
     if math.isfinite(smoothness):
         return smoothness
     label_bound = problem.domain.label_bound
-    return problem.loss.slope_bound(math.inf, label_bound) / problem.loss.unit(label_bound) * problem.row_norm**2
+    return (
+        problem.loss.slope_bound(math.inf, label_bound)
+        / known_loss(problem.loss).unit(label_bound)
+        * problem.row_norm**2
+    )
 
 
 @lru_cache(maxsize=1024)

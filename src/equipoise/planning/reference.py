@@ -25,6 +25,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.planning.losses import known
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
 
@@ -73,9 +74,9 @@ def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> 
     (0.115, 30.0)
     """
     spreads, counts = _spectrum(columns)
-    prediction = EVIDENCE[loss.task] * loss.unit(label_bound)
+    prediction = EVIDENCE[loss.task] * known(loss).unit(label_bound)
     # A corner is as curved as a slope that turns within one prediction.
-    curvature = mean_curvature(loss, label_bound, prediction) or loss.typical_slope(label_bound) / prediction
+    curvature = mean_curvature(loss, label_bound, prediction) or known(loss).typical_slope(label_bound) / prediction
     return Reference(curvature * row_norm**2 * spreads, counts, prediction / row_norm)
 
 
@@ -144,7 +145,7 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     predictions = deviation * points
     if loss.outputs > 1:
         others = (0.0,) * loss.free_outputs
-        traces = np.array([loss.curvature_trace((leader, *others)) for leader in predictions.tolist()])
+        traces = np.array([known(loss).curvature_trace((leader, *others)) for leader in predictions.tolist()])
         return float(likely @ traces) / loss.free_outputs
     chances = 1 / (1 + np.exp(-predictions))
     width = deviation * float(gap)

@@ -16,7 +16,8 @@ from equipoise.certify.claims.output import Output
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.curves import Curve
 from equipoise.errors import InvalidParameter
-from equipoise.planning.laws import known
+from equipoise.planning.laws import deviation_of, known
+from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.public_alpha import excess_risk, guessed_norm
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
@@ -264,7 +265,7 @@ def _values(
     loss, penalty, declared = problem.loss, problem.penalty, problem.domain.radius
     noise, law, sensitivity, d = claim.noise, known(claim.law), claim.sensitivity, claim.noise.dimension
     comparator = guessed_norm(problem)
-    certified = excess_risk(claim.setting, noise, comparator)
+    certified = excess_risk(claim.setting(), noise, comparator)
     mu, beta, row_norm = facts.strong_convexity, facts.smoothness, facts.row_norm
     distance = claim.tolerance / mu
     ball = facts.radius + distance
@@ -285,14 +286,14 @@ def _values(
     variation = total_variation(epsilon, certificate.delta)
     curve = claim.curve()
     length = law.mean_norm(noise.scale, d) * (1 + NORM_MARGIN)
-    deviation = noise.deviation * math.sqrt(loss.free_outputs)
+    deviation = deviation_of(noise) * math.sqrt(loss.free_outputs)
     full, half = (law.norm_quantile(noise.scale, d, share) * (1 + NORM_MARGIN) for share in (failure, failure / 2))
-    start, usual = (penalty.largest(size, d) for size in (norm, comparator))
+    start, usual = (known_penalty(penalty).largest(size, d) for size in (norm, comparator))
     slack = claim.tolerance * distance
     gap = stability + slack
     likely = 2 * gap / failure
     # The papers put the penalty inside the loss, and take 4 rho/(lambda n) for the sensitivity.
-    slope = rho + penalty.slope_bound(ball)
+    slope = rho + known_penalty(penalty).slope_bound(ball)
     unit = 4 * slope / (mu * n)
     printed = unit * d * math.log(d / failure) / epsilon
     # The gradient vanishes at every minimiser only if there is no corner and the constraint never binds.

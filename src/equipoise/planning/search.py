@@ -26,7 +26,7 @@ from equipoise.certify.claims.compositions import Disjoint
 from equipoise.errors import InvalidParameter
 from equipoise.planning.issue import checked, issue
 from equipoise.planning.laws.gaussian import largest_mu
-from equipoise.planning.notes import Notes
+from equipoise.planning.notes import Notes, caveats_of
 from equipoise.planning.random_stopping import best_order, gaussian_run, pure_run, stopping_chance
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
@@ -165,6 +165,7 @@ def issue_search(request: SearchRequest) -> Certificate:
     notes = Notes(
         claim=(f"Released: the noisy weights of one candidate of {len(trainings)}, and which it is.",),
         sections=(_how(request, claim, run), _candidates(request, trainings, run)),
+        caveats=caveats_of(terms, claim),
     )
     return Certificate.seal(terms, claim, notes.plain())
 

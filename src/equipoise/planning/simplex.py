@@ -16,7 +16,7 @@ from equipoise.certify.certificate import Certificate, Terms
 from equipoise.certify.claims.simplex import MOST_ONES, Simplex, column_delta
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.issue import checked
-from equipoise.planning.notes import Notes
+from equipoise.planning.notes import Notes, caveats_of
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.numbers import plain, require_count, require_number
 
@@ -96,28 +96,29 @@ def issue_simplex(request: SimplexRequest) -> Certificate:
     (301, ())
     """
     shares = SHARES if isinstance(request.share, str) else (request.share,)
-    claim = min((_split(request, share) for share in shares), key=lambda split: split.threshold)
-    if claim.threshold >= request.n_samples - 1:
+    claim = min((_split(request, share) for share in shares), key=lambda split: split.threshold())
+    if claim.threshold() >= request.n_samples - 1:
         raise InvalidParameter(
             "columns with enough ones for coins to hide a row",
             f"n_samples={request.n_samples} and n_features={request.n_features}, where every column needs more than "
-            f"{claim.threshold:.0f} ones",
-            f"train on more than {math.ceil(claim.threshold) + 1:,} rows, or raise epsilon",
+            f"{claim.threshold():.0f} ones",
+            f"train on more than {math.ceil(claim.threshold()) + 1:,} rows, or raise epsilon",
         )
     checked(claim)
     terms = Terms(request.n_samples, request.n_features, seeded=request.seeded, ledger=request.ledger)
-    return Certificate.seal(terms, claim, _notes(claim).plain())
+    return Certificate.seal(terms, claim, _notes(claim, terms).plain())
 
 
-def _notes(claim: Simplex) -> Notes:
+def _notes(claim: Simplex, terms: Terms) -> Notes:
+    noisy = claim.noisy()
     steps = (
         f"- ({claim.test.epsilon:.6g}, {claim.test.delta:.6g}) pays for the test: the fewest ones of a column, any one "
-        f"row left out, plus Laplace noise of scale {claim.noisy.scale:.6g}, must exceed {claim.threshold:.6g} (G4)",
+        f"row left out, plus Laplace noise of scale {noisy.scale:.6g}, must exceed {claim.threshold():.6g} (G4)",
         f"- ({claim.coins.epsilon:.6g}, {claim.coins.delta:.6g}) pays for the choice: every one is kept with "
         f"probability 1/2, which hides a row where every column has {claim.ones} ones or more (G5)",
     )
     released = f"Released: which of {claim.n_features} columns coins left the fewest ones, if a test passed."
-    return Notes(claim=(released,), sections=(("How", steps),))
+    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
 
 
 def _split(request: SimplexRequest, share: float) -> Simplex:

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 
 from equipoise.certify import laws, theorems
-from equipoise.certify.claims import Noise
 from equipoise.certify.laws import Law
 from equipoise.certify.theorems import Perturbation
 from equipoise.certify.theorems.perturbation import SUFFIX, FreeDeterminant, PureTilt, determinant_price, finishing
@@ -74,7 +73,7 @@ def answers(setting: Setting, law: Law, budget: Budget) -> tuple[tuple[Bound, Ca
         scale = _scale_for(theorem, setting, law, budget) if holds else None
         if holds and scale is None:
             hypotheses += (TOO_DEAR,)
-        deviation = None if scale is None else Noise(law.id, scale, setting.dimension).deviation
+        deviation = None if scale is None else known(law.id).deviation(scale, setting.dimension)
         calibration = None if scale is None or deviation is None else Calibration(law.id, scale, deviation)
         found.append((Bound(name, True, scale, hypotheses), calibration))
     return tuple(found)

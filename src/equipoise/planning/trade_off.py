@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.planning.issue import asked_for, issue
+from equipoise.planning.laws import deviation_of
+from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.risk import largest_loss, output_claim, risk, stability_gain
 from equipoise.vocabulary.facts import Budget, Problem
@@ -146,7 +148,7 @@ def trade_off(certificate: Certificate) -> TradeOff:
     (True, True)
     """
     centre = _on_the_output(certificate)
-    request, alpha, budget = asked_for(centre), centre.alpha, centre.budget
+    request, alpha, budget = asked_for(centre), centre.alpha, centre.claim.budget
     octaves = range(-ALPHA_STEPS * ALPHA_OCTAVES, ALPHA_STEPS * ALPHA_OCTAVES + 1)
     decades = range(-EPSILON_STEPS * EPSILON_DECADES, EPSILON_STEPS * EPSILON_DECADES + 1)
     # The plan itself is on the grid, unrounded.
@@ -211,12 +213,12 @@ def _point(certificate: Certificate) -> TradeOffPoint:
         alpha=certificate.alpha,
         epsilon=certificate.epsilon,
         sensitivity=claim.sensitivity,
-        noise_deviation=claim.noise.deviation,
+        noise_deviation=deviation_of(claim.noise),
         privacy=min((form for form in forms if form is not None), default=None),
         lemma_11=forms[0],
         generalisation=report["J1.mean"].value,
         # Weights of 0 pay no penalty, and no loss is below 0.
-        training_high=min(problem.penalty.largest(norm, weights), _without_weights(problem)) + slack,
+        training_high=min(known_penalty(problem.penalty).largest(norm, weights), _without_weights(problem)) + slack,
         training_low=least_training_error(problem, claim.sensitivity, certificate.n_samples, norm),
         together=report["J4.linear.mean"].value,
     )

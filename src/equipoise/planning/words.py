@@ -6,7 +6,7 @@ import math
 from equipoise.certify import theorems
 from equipoise.certify.claims import Noise, Trained
 from equipoise.planning import stability
-from equipoise.planning.laws import Calibration
+from equipoise.planning.laws import Calibration, deviation_of
 from equipoise.vocabulary.facts import Bound, Recipe
 
 Section = tuple[str, tuple[str, ...]]
@@ -83,7 +83,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
 def noise(drawn: Noise, place: str, candidates: tuple[Calibration, ...]) -> Section:
     """Return which noise hides the change, and which laws were considered."""
     title = f"Which noise hides that? {drawn.law}, scale {number(drawn.scale)}"
-    lines = [f"Its standard deviation is {number(drawn.deviation)} a {place}."]
+    lines = [f"Its standard deviation is {number(deviation_of(drawn))} a {place}."]
     lines += [
         f"  {entry.mechanism:<20} scale {number(entry.scale):<12} standard deviation {number(entry.deviation)}"
         for entry in candidates

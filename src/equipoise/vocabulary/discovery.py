@@ -4,16 +4,16 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
-from types import ModuleType
-from typing import Any, TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar
 
 from ..errors import UnknownName
 
 Member = TypeVar("Member")
 
 
-def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[Any, type[Member]]:
-    """Return every concrete subclass of `base` defined in the modules of `package`, keyed by its `id`.
+def discover(package: str, base: type[Member], key: str = "id") -> dict[Any, type[Member]]:
+    """Return every concrete subclass of `base` defined in the modules of a package, keyed by its `id`.
 
     Another attribute of the class may be the `key`: the type that it is the partner of, for example. Two members with
     one key would make a certificate ambiguous, so they are refused.
@@ -21,24 +21,26 @@ def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[A
     Examples
     --------
     >>> from equipoise.vocabulary import losses
-    >>> "logistic" in discover(losses, losses.Loss)
+    >>> "logistic" in discover("equipoise.vocabulary.losses", losses.Loss)
     True
     """
-    found: dict[Any, type[Member]] = {}
-    for module_information in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
-        module = importlib.import_module(f"{package.__name__}.{module_information.name}")
+    return _found(package, base, key)  # type: ignore[arg-type] # a class can be hashed
+
+
+@cache
+def _found(package: str, base: type, key: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for entry in sorted(pkgutil.iter_modules(importlib.import_module(package).__path__), key=lambda entry: entry.name):
+        module = importlib.import_module(f"{package}.{entry.name}")
         for _, candidate in inspect.getmembers(module, inspect.isclass):
             own = candidate.__module__ == module.__name__ and issubclass(candidate, base) and candidate is not base
             if not own or inspect.isabstract(candidate):
                 continue
             name = getattr(candidate, key)
             if name in found:
-                raise UnknownName(
-                    f"one member for each {key} in {package.__name__}",
-                    f"two for {name!r}",
-                    f"change one: {found[name].__module__} or {candidate.__module__}",
-                )
-            found[name] = cast(type[Member], candidate)
+                remedy = f"change one: {found[name].__module__} or {candidate.__module__}"
+                raise UnknownName(f"one member for each {key} in {package}", f"two for {name!r}", remedy)
+            found[name] = candidate
     return found
 
 
@@ -56,8 +58,8 @@ def split_name(text: str, family: str) -> tuple[str, tuple[float, ...]]:
     try:
         return name, (float(parameter),)
     except ValueError:
-        remedy = f"write {name}:NUMBER, or {name} for its default"
-        raise UnknownName(f"a {family} with a number as its parameter", f"{text!r}", remedy) from None
+        asked = f"a {family} with a number as its parameter"
+        raise UnknownName(asked, f"{text!r}", f"write {name}:NUMBER") from None
 
 
 def make(members: dict[str, type[Member]], text: str, family: str, *arguments: float) -> Member:

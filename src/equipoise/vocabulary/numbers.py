@@ -48,9 +48,8 @@ def settle(
     >>> Huber(2).cap
     2.0
     """
-    number = require_number(
-        name, plain(getattr(owner, name)), above=above, remedy=remedy, inclusive=inclusive, largest=largest
-    )
+    given = plain(getattr(owner, name))
+    number = require_number(name, given, above=above, remedy=remedy, inclusive=inclusive, largest=largest)
     object.__setattr__(owner, name, number)
     return number
 

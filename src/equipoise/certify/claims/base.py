@@ -2,11 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...errors import EquipoiseError, MissingExtra
-from ...vocabulary.facts import Budget, Constants, Hypothesis, Problem, Setting
+from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Record, Setting
 from .. import laws, theorems
 from ..curves import Curve
 
@@ -36,8 +35,7 @@ def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
     return holds(f"{what}: {value} <= {limit:.9g}", found is not None and found <= limit * AGREEMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Record):
     """A law of noise at a scale, on so many numbers."""
 
     law: str
@@ -48,19 +46,13 @@ class Noise:
         """Return the curve of this noise on numbers of an L2 sensitivity."""
         return laws.named(self.law).curve(sensitivity, self.dimension, self.scale)
 
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of one number's noise."""
-        return laws.named(self.law).deviation(self.scale, self.dimension)
-
     def drawable(self) -> Hypothesis:
         """Return the condition that the samplers' proofs cover this scale."""
         bearable = SMALLEST_SCALE <= self.scale <= LARGEST_SCALE
         return holds(f"{self.law} noise of scale {self.scale:.9g} can be drawn", bearable)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim(ABC):
+class Claim(Record, ABC):
     """A node of a certificate's tree: what was released costs no more than its budget, for one row replaced.
 
     Meanings of recorded kinds and fields never change; new kinds and fields with defaults are added. A field called
@@ -77,7 +69,7 @@ class Claim(ABC):
     n_samples: int
 
     @abstractmethod
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield every hypothesis and inequality from which the claim follows, parts included."""
 
     @abstractmethod
@@ -102,14 +94,6 @@ class Claim(ABC):
         """Yield what the claim itself rests on besides theorems; nothing where it is proved."""
         return iter(())
 
-    def caveats(self) -> Iterator[str]:
-        """Yield how the rounding of its noise was priced."""
-        return iter(())
-
-    def said(self) -> Iterator[str]:
-        """Yield what a fit released on the way, in words."""
-        return iter(())
-
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the members that the claim itself rests on, each with its family."""
         yield "kind", self.kind
@@ -130,7 +114,6 @@ class Claim(ABC):
             return (f"{self.kind}: its numbers mean nothing ({error!s:.200})",)
 
 
-@dataclass(frozen=True, slots=True)
 class Trained(Claim):
     """A claim about weights that were trained for a problem on n rows, with noise somewhere."""
 
@@ -138,15 +121,14 @@ class Trained(Claim):
     n_features: int
     noise: Noise
 
-    @property
     @abstractmethod
     def setting(self) -> Setting:
-        """What a theorem sees of it."""
+        """Return what a theorem sees of it."""
 
     @property
     def constants(self) -> Constants:
         """The constants that follow from the facts."""
-        return self.setting.constants
+        return self.setting().constants
 
     @property
     def alpha(self) -> float:
@@ -163,28 +145,23 @@ class Trained(Claim):
         """The scale of the noise."""
         return self.noise.scale
 
-    def caveats(self) -> Iterator[str]:
-        """Yield how the law's rounding was priced."""
-        yield laws.named(self.law).rounding(self.noise.dimension)
-
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the kind, and the theorems, loss, penalty and law that are named."""
         yield from Claim.rests_on(self)
         yield from (("loss", self.problem.loss.id), ("penalty", self.problem.penalty.id), ("law", self.law))
 
-    def covered(self, numbers: int) -> Iterator[Hypothesis]:
+    def covered(self, numbers: int) -> Conditions:
         """Yield that noise covers so many numbers and can be drawn, and that its curve is within the budget."""
         yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers)
         yield self.noise.drawable()
         yield self.meets()
 
 
-@dataclass(frozen=True, slots=True)
 class Moved(Trained):
     """Weights, or sums, that one row moves by at most `sensitivity`, by the theorem that is named; noise hides that."""
 
     # Whether noise is added once, to finished weights.
-    on_weights: ClassVar[bool] = False
+    on_weights = False
 
     sensitivity: float
     theorem: str  # type: ignore[misc] # recorded here, a property of the kind elsewhere
@@ -194,7 +171,7 @@ class Moved(Trained):
         return self.noise.curve(self.sensitivity)
 
 
-def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Iterator[Hypothesis]:
+def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Conditions:
     """Yield the hypotheses of the theorem that is named, and that its bound is at most the recorded one."""
     bound = theorems.answer(theorem, where)
     known = theorems.members()[theorem.removesuffix(theorems.SUFFIX)].about == about

@@ -1,28 +1,23 @@
 """Theorems that certify, one file a family; members are discovered from this folder. Arithmetic on public numbers."""
 
-import functools
-import sys
-
 from ...vocabulary.discovery import discover, look_up
 from ...vocabulary.facts import Bound, Setting
-from .approximate import SUFFIX, approximate
 from .base import Theorem
 from .descent import computed
+from .minimisers import SUFFIX, approximate
 from .perturbation import Perturbation
 
 __all__ = ["SUFFIX", "Perturbation", "Theorem", "answer", "carried", "members", "perturbations"]
 
 
-@functools.cache
 def members() -> dict[str, type[Theorem]]:
     """Return every theorem by its id."""
-    return discover(sys.modules[__name__], Theorem)  # type: ignore[type-abstract]
+    return discover(__name__, Theorem)  # type: ignore[type-abstract]
 
 
-@functools.cache
 def perturbations() -> dict[str, type[Perturbation]]:
     """Return every theorem on objective perturbation by its id."""
-    return discover(sys.modules[__name__], Perturbation)  # type: ignore[type-abstract]
+    return discover(__name__, Perturbation)  # type: ignore[type-abstract]
 
 
 def carried(theorem: Theorem, setting: Setting) -> Bound:

@@ -1,10 +1,9 @@
 """What every theorem says about itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
-from ...vocabulary.facts import Adjacency, Bound, Chance, Hypothesis, Setting
+from ...vocabulary.facts import Bound, Chance, Conditions, Setting
 
 # More rows or weights than these, and rounding may add up to more than it was priced at (M4).
 MOST_ROWS = 10**15
@@ -23,15 +22,15 @@ class Theorem(ABC):
     """
 
     # "minimiser", "descent", or the name of another method.
-    about: ClassVar[str] = "minimiser"
+    about = "minimiser"
 
     id: ClassVar[str]
     # Only the papers' own mistakes, which are kept for comparison in `planning`, say False.
-    certifies: ClassVar[bool] = True
+    certifies = True
 
     @abstractmethod
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield every condition but that one row is replaced, met or not, each with its remedy."""
+    def hypotheses(self, setting: Setting) -> Conditions:
+        """Yield every condition, met or not, each with its remedy."""
 
     @abstractmethod
     def sensitivity(self, setting: Setting) -> float:
@@ -43,16 +42,10 @@ class Theorem(ABC):
 
     def bound(self, setting: Setting) -> Bound:
         """Return the answer for one setting: a value when every hypothesis holds, the missing ones otherwise."""
-        hypotheses = (replaced(setting), *self.hypotheses(setting))
+        hypotheses = tuple(self.hypotheses(setting))
         if not all(hypothesis.holds for hypothesis in hypotheses):
             return Bound(self.id, self.certifies, None, hypotheses)
         return Bound(self.id, self.certifies, self.sensitivity(setting), hypotheses, self.law(setting))
-
-
-def replaced(setting: Setting) -> Hypothesis:
-    """Return the condition that neighbours are what this house calls neighbours."""
-    claim = "neighbouring datasets differ by replacing one row, and n is public"
-    return Hypothesis(claim, setting.adjacency is Adjacency.REPLACE_ONE, "declare n and use replace-one adjacency")
 
 
 def bearable(setting: Setting) -> bool:

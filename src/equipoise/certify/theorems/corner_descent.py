@@ -1,16 +1,12 @@
 """C1: descents on losses with corners, where even a step on common rows can drive the weights apart a little."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
-from ...vocabulary.facts import Hypothesis, Setting
+from ...vocabulary.facts import Conditions, Hypothesis, Record, Setting
 from .descent import UNIT, DescentTheorem, Passes, every_row_once, longest_steps, passes_of
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Record):
     """How a distance grows in one step of one length: on common rows, and when the row that differs is met.
 
     `shrinkage` is ``1 - step alpha``; `square` is what a common step adds to the squared distance, ``(a step)^2`` and
@@ -57,13 +53,8 @@ def growth(setting: Setting, length: float) -> Growth:
     spread = facts.lipschitz * (1 if setting.problem.loss.one_sided else 2)
     # A computed slope belongs to a prediction that is off by rounding (docs/proofs/SGD-rounding.md).
     square = (spread * length) ** 2 + 4.1 * length * spread * (setting.dimension + 3) * UNIT * facts.radius
-    return Growth(
-        shrinkage=1 - length * facts.strong_convexity,
-        square=square,
-        push=max(2 * facts.lipschitz * length, math.sqrt(square)),
-        pull=facts.gradient_diameter * length,
-        batch=setting.recipe.batch_size,
-    )
+    push, pull = max(2 * facts.lipschitz * length, math.sqrt(square)), facts.gradient_diameter * length
+    return Growth(1 - length * facts.strong_convexity, square, push, pull, setting.recipe.batch_size)
 
 
 class CornerDescent(DescentTheorem):
@@ -72,9 +63,9 @@ class CornerDescent(DescentTheorem):
     Followed from the first meeting on, in the order of meetings that is worst.
     """
 
-    id: ClassVar[str] = "C1"
+    id = "C1"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order and what the recursion is proved for."""
         yield every_row_once(setting)
         yield from recursion_hypotheses(setting)
@@ -93,7 +84,7 @@ class CornerDescent(DescentTheorem):
         return max(_fresh_orders(passes, laws, early, recipe.average != "last") for early in (True, False))
 
 
-def recursion_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
+def recursion_hypotheses(setting: Setting) -> Conditions:
     """Yield what the recursion is proved for."""
     recipe, ridge = setting.recipe, setting.constants.strong_convexity
     claim = "a ridge shrinks the weights in a step by no more than all of them: step alpha <= 1"

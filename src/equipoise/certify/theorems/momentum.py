@@ -4,13 +4,12 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import islice
-from typing import ClassVar
 
-from ...vocabulary.constants import STEEPER, constants
-from ...vocabulary.facts import Constants, Hypothesis, Setting
+from ...vocabulary.constants import STEEPER
+from ...vocabulary.facts import Conditions, Hypothesis, Setting
 from ...vocabulary.methods import method_named
 from .base import ROUNDING_MARGIN, Theorem, bearable
-from .descent import MOST_PASSES, UNIT
+from .descent import DOUBLES, MOST_PASSES, UNIT
 
 
 class Momentum(Theorem):
@@ -28,21 +27,18 @@ class Momentum(Theorem):
     def reach(self, momentum: float) -> float:
         """Return how far from 0 gradients are taken, in units of how far the weights are."""
 
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting) -> Conditions:
         """Yield the conditions of B9."""
         recipe, problem, facts = setting.recipe, setting.problem, setting.constants
         momentum = method_named(recipe.method).numbers[0]
-        yield Hypothesis(
-            "the loss is squared and the penalty a ridge or none: elsewhere differences can grow exponentially (B9)",
-            problem.loss.id == "squared" and problem.penalty.id in ("l2", "none"),
-            "use the squared loss with penalty l2 or none, or ridge, any accelerated solver and eq.release_solution",
-        )
+        claim = "the loss is squared and the penalty a ridge or none: elsewhere differences can grow exponentially (B9)"
+        remedy = "use the squared loss with penalty l2 or none, or ridge, any accelerated solver and release_solution"
+        yield Hypothesis(claim, problem.loss.id == "squared" and problem.penalty.id in ("l2", "none"), remedy)
         plain = recipe.decay == recipe.skip == recipe.dropout == 0 and recipe.clip is None and recipe.average == "last"
-        yield Hypothesis(
-            "every step sees all rows and has one length, the last weights are used, and nothing projects or clips",
-            recipe.batch_size == setting.n_samples and plain and problem.domain.radius is None,
-            f"pass batch_size={setting.n_samples}, passes and a step; leave out everything else, and the radius",
-        )
+        whole = recipe.batch_size == setting.n_samples and problem.domain.radius is None
+        claim = "every step sees all rows and has one length, the last weights are used, and nothing projects or clips"
+        remedy = f"pass batch_size={setting.n_samples}, passes and a step; leave out everything else, and the radius"
+        yield Hypothesis(claim, plain and whole, remedy)
         limit = self.limit(momentum) / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
         steady = isinstance(recipe.step, float) and 0 < recipe.step <= limit and recipe.passes > 0
         claim = f"steps are at most {self.limit(momentum):g} / (beta + alpha)"
@@ -50,11 +46,8 @@ class Momentum(Theorem):
         few = recipe.batch_size <= setting.n_samples and recipe.steps(setting.n_samples) <= MOST_PASSES
         claim = "the steps are few enough to be followed one by one"
         yield Hypothesis(claim, few, f"run at most {MOST_PASSES:g} steps")
-        yield Hypothesis(
-            "rows, weights and steps are of a size that double precision can bear (M4)",
-            bearable(setting) and (not (steady and few) or self._rounding(setting) <= 0.01 * _push(setting)),
-            "run fewer steps, or train on fewer rows",
-        )
+        small = not (steady and few) or self._rounding(setting) <= 0.01 * _push(setting)
+        yield Hypothesis(DOUBLES, bearable(setting) and small, "run fewer steps, or train on fewer rows")
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``(step Gam / n + rounding) sum of psi_k``, Gam over the ball that gradients are taken in."""
@@ -62,10 +55,6 @@ class Momentum(Theorem):
         diameter = setting.problem.loss.gradient_diameter(facts.row_norm, self.radius(setting), facts.label_bound)
         push = recipe.length * diameter / setting.n_samples + 2 * self._rounding(setting)
         return push * self._response(setting, recipe.steps(setting.n_samples)) * (1 + ROUNDING_MARGIN)
-
-    def facts(self, setting: Setting) -> Constants:
-        """Return the constants over the ball that gradients are taken in."""
-        return constants(setting.problem, self.radius(setting))
 
     def _response(self, setting: Setting, steps: int) -> float:
         c, p = self.recursion(setting, method_named(setting.recipe.method).numbers[0])
@@ -87,8 +76,8 @@ class Momentum(Theorem):
 class HeavyBall(Momentum):
     """``w <- w - step grad + gamma (w - w_before)``."""
 
-    id: ClassVar[str] = "B9.heavy-ball"
-    about: ClassVar[str] = "heavy-ball"
+    id = "B9.heavy-ball"
+    about = "heavy-ball"
 
     def limit(self, momentum: float) -> float:
         """Return ``2 (1 + gamma)``: beyond, the steepest direction diverges."""
@@ -109,8 +98,8 @@ class HeavyBall(Momentum):
 class Nesterov(Momentum):
     """``y = w + gamma (w - w_before)``, then ``w <- y - step grad(y)``."""
 
-    id: ClassVar[str] = "B9.nesterov"
-    about: ClassVar[str] = "nesterov"
+    id = "B9.nesterov"
+    about = "nesterov"
 
     def limit(self, momentum: float) -> float:
         """Return 1, so that no direction overshoots."""

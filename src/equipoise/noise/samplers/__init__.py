@@ -1,8 +1,5 @@
 """Samplers, one file a law, found by the type of the law. Members are discovered from this folder."""
 
-import functools
-import sys
-
 from equipoise.certify import laws
 from equipoise.certify.laws import Law
 from equipoise.errors import UnknownName
@@ -12,10 +9,9 @@ from equipoise.vocabulary.discovery import discover
 __all__ = ["Sampler", "members", "sampler_of"]
 
 
-@functools.cache
 def members() -> dict[type[Law], type[Sampler]]:
     """Return every sampler by the type of its law."""
-    return discover(sys.modules[__name__], Sampler, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, Sampler, key="of")  # type: ignore[type-abstract]
 
 
 def sampler_of(law: str) -> Sampler:

@@ -83,8 +83,8 @@ class BassilyTable(DescentTheorem):
 class HylandPasses(DescentTheorem):
     """``2 k step L / b`` with the fraction ``k = T b / n``: a row can be met once more, so it is no bound."""
 
-    id: ClassVar[str] = "004-k"
-    certifies: ClassVar[bool] = False
+    id = "004-k"
+    certifies = False
 
     def further(self, setting: Setting) -> Iterator[Hypothesis]:
         """Yield the order and the limit of the steps."""

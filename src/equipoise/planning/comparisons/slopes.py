@@ -2,12 +2,13 @@
 
 import math
 
+from equipoise.planning.penalties import known
 from equipoise.vocabulary.facts import Hypothesis, Setting
 
 
 def penalty_slope(setting: Setting) -> float:
     """Return the largest slope of the penalty where minimisers can lie."""
-    return setting.problem.penalty.slope_bound(setting.constants.radius)
+    return known(setting.problem.penalty).slope_bound(setting.constants.radius)
 
 
 def bounded_slope(setting: Setting) -> Hypothesis:

@@ -1,7 +1,5 @@
 """Planners, one file a kind of release, found by the type of its claim. Members are discovered from this folder."""
 
-import functools
-import sys
 from typing import Any
 
 from equipoise.certify.claims import Claim, Trained
@@ -11,10 +9,9 @@ from equipoise.vocabulary.discovery import discover
 __all__ = ["Plan", "Planner", "Words", "members", "named", "planner_of", "words_of"]
 
 
-@functools.cache
 def members() -> dict[type[Claim], type[Words]]:
     """Return what plans each kind, or says what it means, by the type of its claim."""
-    return discover(sys.modules[__name__], Words, key="claim")
+    return discover(__name__, Words, key="claim")
 
 
 def named() -> dict[str, type[Planner[Any]]]:

@@ -4,11 +4,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from equipoise.certify.claims import Claim, Noise, Trained
 from equipoise.errors import InvalidParameter, NoTheoremApplies
-from equipoise.planning.laws import Calibration
+from equipoise.planning.laws import Calibration, deviation_of, known
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
 from equipoise.vocabulary.facts import Bound, Budget, Hypothesis
@@ -59,6 +59,10 @@ class Words:
     words: ClassVar[str]
     changes: ClassVar[str] = "weights move by at most (L2)"
 
+    def caveats(self, claim: Any) -> Iterator[str]:
+        """Yield what to keep in mind about a claim of this kind, besides what its certificate says by itself."""
+        return iter(())
+
 
 class Planner(Words, ABC, Generic[Made]):
     """Plans one kind of release, and says in words what its claims mean.
@@ -95,12 +99,12 @@ class Planner(Words, ABC, Generic[Made]):
     def deviation_of_a_weight(self, claim: Made) -> float | None:
         """Return the standard deviation of a weight's noise, in the root mean square over all; None if unknown."""
         noise = self.noise_of_a_weight(claim)
-        return None if noise is None else free_share(claim) * noise.deviation
+        return None if noise is None else free_share(claim) * deviation_of(noise)
 
     def noise_words(self, claim: Made, deviation: float | None) -> str:
         """Say how much noise a released weight carries."""
         return (
-            f"Noise of standard deviation {claim.noise.deviation:.4g} entered {self.entered(claim)}. How much of it "
+            f"Noise of standard deviation {deviation_of(claim.noise):.4g} entered {self.entered(claim)}. How much of it "
             "a weight carries depends on the private rows, so no figure for a single weight is known and no band drawn."
         )
 
@@ -111,6 +115,10 @@ class Planner(Words, ABC, Generic[Made]):
     def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
         """Return where the claim is nearly attained; `parameter` is what follows the colon after the kind's name."""
         return Extreme(STRONG, FEW_ROWS)
+
+    def caveats(self, claim: Made) -> Iterator[str]:
+        """Yield how the law's rounding was priced."""
+        yield known(claim.law).rounding(claim.noise.dimension)
 
     def no_parameter(self, parameter: float | None) -> None:
         """Refuse a parameter."""

@@ -1,6 +1,7 @@
 """What is said of claims that are no training by themselves: choices, selections, bounds, and compositions."""
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.choice import Choice, Stopping
@@ -16,8 +17,12 @@ class ChoiceWords(Words):
     claim: ClassVar[type[Claim]] = Choice
     words: ClassVar[str] = "noise on the scores by which one of several candidates is chosen"
 
+    def caveats(self, claim: Any) -> Iterator[str]:
+        """Yield that the grid is public."""
+        yield "the candidates, the split and the score bound are taken to have been chosen without a look at the rows"
 
-class StoppingWords(Words):
+
+class StoppingWords(ChoiceWords):
     """The best of a random number of runs."""
 
     claim: ClassVar[type[Claim]] = Stopping
@@ -29,6 +34,10 @@ class SimplexWords(Words):
 
     claim: ClassVar[type[Claim]] = Simplex
     words: ClassVar[str] = "coins that keep or drop every one of a table, after a test with noise"
+
+    def caveats(self, claim: Any) -> Iterator[str]:
+        """Yield where the coins come from."""
+        yield "the coins come from a cryptographic stream; the noise of the test is sampled exactly by OpenDP"
 
 
 class PrivateBoundsWords(Words):

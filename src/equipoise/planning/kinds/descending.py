@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import guessed_norm, public_alpha
 from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Problem, Recipe
@@ -40,5 +41,5 @@ def longest_considered(problem: Problem) -> float:
         return 1 / (smoothness + ridge_strength)
     label_bound = problem.domain.label_bound
     steepest = problem.loss.slope_bound(math.inf, label_bound)
-    turning = problem.loss.unit(label_bound) / (problem.row_norm**2 * steepest)
+    turning = known_loss(problem.loss).unit(label_bound) / (problem.row_norm**2 * steepest)
     return min(turning, 1 / ridge_strength) if ridge_strength > 0 else turning

@@ -12,7 +12,7 @@ from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import request as requests
 from equipoise.planning.kinds.base import FEW_ROWS, STRONG, Extreme, Plan, Planner, exact_band, free_share, require
 from equipoise.planning.kinds.descending import ridge
-from equipoise.planning.laws import calibrations, quietest
+from equipoise.planning.laws import calibrations, deviation_of, quietest
 from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.rules import TOLERANCE_SHARE
@@ -54,9 +54,9 @@ class DropoutPlanner(Planner[Dropout]):
         problem, masks = request.problem(ridge(request)), Masks(asked.keep, asked.masks)
         _refuse_unbounded(problem, masks)
         claim = _shared(request, asked, problem, masks)
-        hypotheses = tuple(masked_minimiser(claim.setting, masks))
+        hypotheses = tuple(masked_minimiser(claim.setting(), masks))
         require(hypotheses, "a certified dropout model")
-        dimension = claim.setting.dimension
+        dimension = claim.setting().dimension
         chosen = quietest(claim.worst, dimension, claim.weights, "auto")
         yield Plan(
             claim=replace(claim, noise=Noise(chosen.mechanism, chosen.scale, dimension)),
@@ -67,7 +67,7 @@ class DropoutPlanner(Planner[Dropout]):
 
     def how(self, claim: Dropout, bounds: tuple[Bound, ...]) -> Section:
         """Say how the curvature is released, and how far the weights can move."""
-        noisy, masks, known = claim.noisy, claim.masks, claim.proposal or 0.0
+        noisy, masks, known = claim.noisy(), claim.masks, claim.proposal or 0.0
         title = (
             f"How far can the weights move? At most {number(claim.worst)} (L2), by {claim.theorem}, where the data's "
             f"curvature is {number(known)}; less where more was released."
@@ -76,8 +76,8 @@ class DropoutPlanner(Planner[Dropout]):
             "Only the curvature of the dataset at hand is needed, not that of its neighbours (A1, proof 2).",
             f"Columns are kept with probability {number(masks.keep)}, "
             + (f"by {masks.count} public mask(s) a row." if masks.count else "in expectation over all masks (G1)."),
-            f"The data's curvature g, {number(claim.most)} at most, moves by {number(noisy.sensitivity)} when a row is "
-            f"replaced; ({number(claim.statistic.epsilon)}, {number(claim.statistic.delta)}) pays for Laplace noise of "
+            f"The data's curvature g, {number(claim.most())} at most, moves by {number(noisy.sensitivity)} when a row "
+            f"is replaced; ({number(claim.statistic.epsilon)}, {number(claim.statistic.delta)}) pays for Laplace noise of "
             f"scale {number(noisy.scale)} and a margin of {number(noisy.margin)} (G4).",
             f"({number(claim.weights.epsilon)}, {number(claim.weights.delta)}) is left for the weights; "
             + (
@@ -85,7 +85,7 @@ class DropoutPlanner(Planner[Dropout]):
                 if claim.proposal is None
                 else "of the deltas the larger counts."
             ),
-            f"With curvature g the weights move by at most {number(claim.movement)} / ({number(claim.alpha)} + "
+            f"With curvature g the weights move by at most {number(claim.movement())} / ({number(claim.alpha)} + "
             f"{number(masks.factor(claim.problem))} g) (G3, L3).",
             "The noisy g less the margin is released and used; it is never refused."
             if claim.proposal is None
@@ -102,7 +102,7 @@ class DropoutPlanner(Planner[Dropout]):
 
     def deviation_of_a_weight(self, claim: Dropout) -> float | None:
         """Return the noise's own, by the released curvature; a refusal left none of it."""
-        return free_share(claim) * replace(claim.noise, scale=claim.scale).deviation
+        return free_share(claim) * deviation_of(replace(claim.noise, scale=claim.scale))
 
     def noise_words(self, claim: Dropout, deviation: float | None) -> str:
         """Say that it is exact."""
@@ -135,15 +135,15 @@ def _shared(request: Request, asked: requests.Dropout, problem: Problem, masks: 
     if asked.proposal is None:
         return min(claims, key=_imagined_noise)
     # So that twice the proposed curvature passes but for a chance of delta.
-    roomy = [claim for claim in claims if claim.noisy.margin <= asked.proposal / 2]
+    roomy = [claim for claim in claims if claim.noisy().margin <= asked.proposal / 2]
     chosen = roomy[0] if roomy else claims[-1]
     _refuse_too_few_rows(chosen)
     return chosen
 
 
 def _imagined_noise(claim: Dropout) -> float:
-    found = max(0.0, EVENNESS * claim.most - claim.noisy.margin)
-    return quietest(claim.distance(found), claim.setting.dimension, claim.weights, "auto").deviation
+    found = max(0.0, EVENNESS * claim.most() - claim.noisy().margin)
+    return quietest(claim.distance(found), claim.setting().dimension, claim.weights, "auto").deviation
 
 
 def _split(request: Request, asked: requests.Dropout, problem: Problem, masks: Masks, share: float) -> Dropout:
@@ -166,7 +166,7 @@ def _split(request: Request, asked: requests.Dropout, problem: Problem, masks: M
         worst=1.0,
         proposal=asked.proposal,
     )
-    moved = masks.most_of_a_row(problem) / request.n_samples * (1 + ROUNDING_MARGIN) + 2 * claim.error
+    moved = masks.most_of_a_row(problem) / request.n_samples * (1 + ROUNDING_MARGIN) + 2 * claim.error()
     # Without curvature of the data the ridge is all there is; a confirmed proposal is there or nothing is released.
     return replace(claim, curvature_sensitivity=moved, worst=claim.distance(asked.proposal or 0.0))
 
@@ -179,17 +179,17 @@ def _tolerance(request: Request, masks: Masks, facts: Constants, dimension: int,
 
 def _refuse_too_few_rows(claim: Dropout) -> None:
     """Refuse a part of the budget that no rows of this number could make anything of."""
-    proposal, margin = claim.proposal or 0.0, claim.noisy.margin
+    proposal, margin = claim.proposal or 0.0, claim.noisy().margin
     needed = proposal + margin
-    if needed < claim.most:
+    if needed < claim.most():
         return
-    room = claim.most - proposal
+    room = claim.most() - proposal
     remedy = "propose less than that"
     if room > 0:
         rows = math.ceil(claim.n_samples * margin / room) + 1
         remedy = f"train on {rows:,} rows or more, raise epsilon or curvature_share"
     raise InvalidParameter(
-        f"a curvature that shows through its noise: the most that rows can have is {claim.most:.4g}",
+        f"a curvature that shows through its noise: the most that rows can have is {claim.most():.4g}",
         f"{needed:.4g} needed for n={claim.n_samples}, epsilon {claim.statistic.epsilon:g} of it for the curvature",
         f"{remedy}, or use Ridge or LogisticRegression, which pay for no curvature",
     )

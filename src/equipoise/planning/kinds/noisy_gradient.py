@@ -15,6 +15,7 @@ from equipoise.planning import reference
 from equipoise.planning.kinds.base import FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.reference import Reference, descent_shares, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
@@ -58,7 +59,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         hypotheses = tuple(clipped_descent(problem, clip))
         require(hypotheses, "noisy gradient descent")
         # Clipped at its typical slope, a loss is as curved as its clipped form.
-        imagined = of_problem(replace(problem, loss=problem.loss.clipped(clip)), request.n_features)
+        imagined = of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip)), request.n_features)
         radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
         facts = constants(problem, radius)
         mu = largest_mu(request.budget.epsilon, request.budget.delta - max(MARKS) * LATTICE_DELTA)
@@ -149,7 +150,7 @@ def _problem(request: Request) -> tuple[Problem, float]:
         alpha = one_row if math.isfinite(one_row) else 1.0
     else:
         alpha = request.alpha
-    return request.problem(alpha), problem.loss.typical_slope(problem.domain.label_bound)
+    return request.problem(alpha), known_loss(problem.loss).typical_slope(problem.domain.label_bound)
 
 
 def _descent(imagined: Reference, alpha: float, noise: float, smoothness: float) -> tuple[reference.Descent, float]:

@@ -62,7 +62,7 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
             radius=problem.domain.radius or REACH * of_problem(problem, request.n_features).norm,
             stream=steps * dimension > EXACT_DRAWS,
         )
-        hypotheses = tuple(secret_batches(open_claim.setting))
+        hypotheses = tuple(secret_batches(open_claim.setting()))
         require(hypotheses, "noisy SGD")
         sensitivity = open_claim.movement()
         choices = accounted(request, steps, asked.batch_size)

@@ -17,7 +17,8 @@ from equipoise.certify.theorems.perturbation import (
 )
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.planning.kinds.base import FEW_ROWS, REACH, Extreme, Plan, Planner, free_share
-from equipoise.planning.laws import known
+from equipoise.planning.laws import deviation_of, known
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.reference import lost_by_projection, of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.tilts import completed, quietest_tilt
@@ -65,10 +66,10 @@ class ObjectivePlanner(Planner[Objective]):
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the plan with clipped slopes, and the one without when clipping changes the loss."""
         loss, label_bound = losses.named(request.loss), request.domain.label_bound
-        cap = loss.typical_slope(label_bound)
+        cap = known_loss(loss).typical_slope(label_bound)
         if parameter is not None:
             cap = require_number("clip", parameter, above=0.0, remedy="write objective:0.5, or objective alone")
-        clipped = loss.clipped(cap)
+        clipped = known_loss(loss).clipped(cap)
         if parameter is not None and clipped.slope_bound(math.inf, label_bound) > cap:
             remedy = "clip the logistic, squared or huber loss, or leave the number out"
             raise InvalidParameter(f"the {loss.id} loss clipped at {cap:g}", "a loss with no clipped form", remedy)
@@ -82,7 +83,7 @@ class ObjectivePlanner(Planner[Objective]):
 
     def how(self, claim: Objective, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what it costs."""
-        facts, price = claim.constants, claim.problem.loss.determinant_price(row_share(claim.setting))
+        facts, price = claim.constants, claim.problem.loss.determinant_price(row_share(claim.setting()))
         title = (
             f"What does one row change? The gradient, by at most Gam = {number(facts.gradient_diameter)}, and one "
             f"direction's curvature, which costs up to {number(price)} of epsilon."
@@ -113,13 +114,13 @@ class ObjectivePlanner(Planner[Objective]):
 
     def deviation_of_a_weight(self, claim: Objective) -> float | None:
         """Return a bound: a tilt moves the minimiser by at most ``||b||/(n mu)``, with the finishing noise on top."""
-        moved = claim.noise.deviation / (claim.n_samples * claim.constants.strong_convexity)
-        return free_share(claim) * math.hypot(moved, claim.finish.deviation)
+        moved = deviation_of(claim.noise) / (claim.n_samples * claim.constants.strong_convexity)
+        return free_share(claim) * math.hypot(moved, deviation_of(claim.finish))
 
     def noise_words(self, claim: Objective, deviation: float | None) -> str:
         """Say how far the tilt can move a weight."""
         return (
-            f"Noise of standard deviation {claim.noise.deviation:.4g} a coordinate tilted the objective, a sum over "
+            f"Noise of standard deviation {deviation_of(claim.noise):.4g} a coordinate tilted the objective, a sum over "
             f"{claim.n_samples:,} rows. It moves a weight by at most {deviation or 0.0:.4g}, in the root mean square "
             "over all weights, and by less where the rows determine a weight well. The shaded band is twice that much."
         )
@@ -180,7 +181,7 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             finishing_epsilon=finishing,
             projection=directions,
         ),
-        share=_share(request, problem, tilt.calibration.deviation, finish.deviation),
+        share=_share(request, problem, tilt.calibration.deviation, deviation_of(finish)),
         bounds=bounds,
         candidates=tilt.candidates,
         clip=clip,
@@ -236,7 +237,7 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
         if scale is None:
             return math.inf
         grown = calibration.deviation * budget.epsilon / rest
-        return _share(request, problem, grown, Noise(FINISHING_LAW, scale, dimension).deviation)
+        return _share(request, problem, grown, known(FINISHING_LAW).deviation(scale, dimension))
 
     steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
     grid = (unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps)

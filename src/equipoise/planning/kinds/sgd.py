@@ -16,6 +16,7 @@ from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.kinds.descending import asked_recipe, longest_considered, ridge
 from equipoise.planning.laws import ANY, Calibration, calibrations, known, quietest
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.reference import Reference, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.rules import settled
@@ -153,7 +154,7 @@ def averaged_calibration(law: tuple[Chance, ...], dimension: int, budget: Budget
     while high > low * 1.0001:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if meets(middle) else (middle, high)
-    return Calibration(RANDOM_LAW, high, Noise(RANDOM_LAW, high, dimension).deviation)
+    return Calibration(RANDOM_LAW, high, known(RANDOM_LAW).deviation(high, dimension))
 
 
 def averaged_curve(law: tuple[Chance, ...], noise: Noise) -> Curve:
@@ -225,7 +226,7 @@ def modelled_share(situation: Setting, deviation: float, imagined: Reference) ->
         begun = 0.0 if recipe.average == "uniform" else skipped / 2
         # The mean of powers from `begun` to the end.
         short = (np.abs(kept) ** begun - np.abs(kept) ** skipped) / ((1 - kept) * (skipped - begun))
-    unit = situation.problem.loss.unit(situation.constants.label_bound)
+    unit = known_loss(situation.problem.loss).unit(situation.constants.label_bound)
     batches = length * unit**2 / (2 * recipe.batch_size) if recipe.average == "last" else 0.0
     reached = imagined.curvatures / curved
     return imagined.share(1 - reached * (1 - short), deviation**2 + batches)

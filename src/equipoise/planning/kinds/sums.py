@@ -10,7 +10,7 @@ from equipoise.certify.claims.sums import Functional, NoisySums, Products, Solut
 from equipoise.certify.theorems.base import ROUNDING_MARGIN
 from equipoise.errors import BudgetImpossible
 from equipoise.planning.kinds.base import FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
-from equipoise.planning.laws import Calibration, calibrations, quietest
+from equipoise.planning.laws import Calibration, calibrations, deviation_of, quietest
 from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
@@ -113,14 +113,15 @@ class FunctionalPlanner(Planner[Functional]):
                 "the functional mechanism", f"noise of scale {scale:g}", "change the units or epsilon"
             )
         noise = replace(open_claim.noise, scale=scale)
+        deviation = deviation_of(noise)
         # Diagonal coefficients carry the noise once, cross coefficients half of it, the linear ones once.
-        tilt = noise.deviation * math.hypot(1.0, imagined.norm) / request.n_samples
-        ridge = 4 * noise.deviation / request.n_samples
+        tilt = deviation * math.hypot(1.0, imagined.norm) / request.n_samples
+        ridge = 4 * deviation / request.n_samples
         yield Plan(
             claim=replace(open_claim, noise=noise, sensitivity=sensitivity, procedure=Solution(ridge, reach)),
             share=ridge_share(imagined, 2 * ridge, tilt, 0.0),
             bounds=(Bound("E7", True, sensitivity, hypotheses),),
-            candidates=(Calibration("laplace", scale, noise.deviation),),
+            candidates=(Calibration("laplace", scale, deviation),),
         )
 
     def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:

@@ -1,7 +1,7 @@
 """What planning knows of each law of noise, one file each: the scale that meets a budget, lengths and marginals."""
 
 import functools
-import sys
+import math
 from dataclasses import dataclass
 
 from equipoise.certify import laws
@@ -11,7 +11,7 @@ from equipoise.planning.laws.base import KnownLaw
 from equipoise.vocabulary.discovery import discover
 from equipoise.vocabulary.facts import Budget
 
-__all__ = ["ANY", "Calibration", "KnownLaw", "calibrations", "known", "quietest"]
+__all__ = ["ANY", "Calibration", "KnownLaw", "calibrations", "deviation_of", "known", "quietest"]
 
 # The words of `mechanism=` that leave the law of noise on the weights open: the quietest is taken.
 ANY = ("auto", "output")
@@ -40,7 +40,18 @@ def known(name: str) -> KnownLaw:
     'gaussian'
     """
     law = laws.named(name)
-    return discover(sys.modules[__name__], KnownLaw, key="of").get(type(law), KnownLaw)(law)
+    return discover(__name__, KnownLaw, key="of").get(type(law), KnownLaw)(law)
+
+
+def deviation_of(noise: Noise) -> float:
+    """Return the standard deviation of one number's noise.
+
+    Examples
+    --------
+    >>> deviation_of(Noise("gaussian", 2.0, 3))
+    2.0
+    """
+    return known(noise.law).deviation(noise.scale, noise.dimension)
 
 
 def calibrations(sensitivity: float, dimension: int, budget: Budget, request: str = "auto") -> tuple[Calibration, ...]:
@@ -56,12 +67,13 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
     candidates = sorted(laws.members()) if request in ANY else [laws.named(request).id]
     scales = {name: known(name).scale_for(sensitivity, dimension, budget) for name in candidates}
     found = [
-        Calibration(name, scale, Noise(name, scale, dimension).deviation)
+        Calibration(name, scale, known(name).deviation(scale, dimension))
         for name, scale in scales.items()
         if scale is not None and SMALLEST_SCALE <= scale <= LARGEST_SCALE
     ]
     # Laws that differ by less than a thousandth count as equal, and the exact samplers of OpenDP come first by name.
-    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / found[0].deviation, 3), choice.mechanism)))
+    unit = next((choice.deviation for choice in found if math.isfinite(choice.deviation)), 1.0)
+    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / unit, 3), choice.mechanism)))
 
 
 def quietest(sensitivity: float, dimension: int, budget: Budget, request: str = "auto") -> Calibration:

@@ -48,6 +48,14 @@ class KnownLaw:
 
         return smallest_scale(sensitivity / budget.epsilon, private, FINENESS)
 
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return the standard deviation of one coordinate; infinity if unknown, so that no plan prefers the law."""
+        return math.inf
+
+    def rounding(self, dimension: int) -> str:
+        """Say in one sentence how finite precision was priced."""
+        return f"how the {self.law.id} noise is drawn in finite precision is described with its sampler"
+
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return the mean length of a noise vector, or a bound on it; infinity if unknown (J5)."""
         return math.inf
@@ -66,7 +74,7 @@ class KnownLaw:
 
     def quantile(self, probability: float, dimension: int) -> float:
         """Return the place that a coordinate exceeds with this probability, below one half, by search on the tail."""
-        far = self.law.deviation(1.0, dimension)
+        far = self.deviation(1.0, dimension)
         while float(self.upper(np.array(far), dimension)) > probability:
             far *= 2
         level = math.log(probability)

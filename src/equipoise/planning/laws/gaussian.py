@@ -37,6 +37,14 @@ class KnownGaussian(KnownLaw):
         mu = largest_mu(budget.epsilon, budget.delta)
         return None if mu == 0 else settled_scale(sensitivity, mu, 1, budget)
 
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return the scale."""
+        return scale
+
+    def rounding(self, dimension: int) -> str:
+        """Say what the lattice cost."""
+        return "the Gaussian noise is sampled exactly by OpenDP on the lattice of 2^-1074; 2^-500 of delta pays (D3)"
+
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return the mean of a chi variable, or its bound sqrt(d) for very many weights."""
         if dimension > MOST_EXACT_CHI:

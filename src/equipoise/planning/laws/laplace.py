@@ -28,6 +28,14 @@ class KnownLaplace(KnownLaw):
         """Return ``sqrt(d) sensitivity / epsilon``, rounded up."""
         return math.nextafter(math.sqrt(dimension) * sensitivity / budget.epsilon * (1 + 1e-15), math.inf)
 
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return ``sqrt(2) scale``."""
+        return math.sqrt(2) * scale
+
+    def rounding(self, dimension: int) -> str:
+        """Say that nothing had to be paid."""
+        return "the Laplace noise is sampled exactly by OpenDP on the lattice of 2^-1074: no rounding slack (D2)"
+
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return a bound: the smaller of the mean L1 norm and the root of the mean square."""
         return scale * min(float(dimension), math.sqrt(2 * dimension))

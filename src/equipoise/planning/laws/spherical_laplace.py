@@ -47,6 +47,17 @@ class KnownSpherical(KnownLaw):
             scale, step = scale * (1 + step), 2 * step
         return min(scale, pure)
 
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return ``sqrt(d + 1) scale``."""
+        return math.sqrt(dimension + 1) * scale
+
+    def rounding(self, dimension: int) -> str:
+        """Say what the rounding cost."""
+        return (
+            "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
+            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-310)"
+        )
+
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return ``d scale``, the mean of a Gamma variable."""
         return scale * dimension

@@ -1,7 +1,5 @@
 """Carriers, one file a kind of release, found by the type of its claim. Members are discovered from this folder."""
 
-import functools
-import sys
 from typing import Any
 
 from equipoise.certify.claims import Claim
@@ -12,10 +10,9 @@ from equipoise.vocabulary.discovery import discover
 __all__ = ["Carrier", "TrainedCarrier", "carry_out", "members"]
 
 
-@functools.cache
 def members() -> dict[type[Claim], type[Carrier[Any]]]:
     """Return what carries out each kind, by the type of its claim."""
-    return discover(sys.modules[__name__], Carrier, key="claim")  # type: ignore[type-abstract]
+    return discover(__name__, Carrier, key="claim")  # type: ignore[type-abstract]
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

@@ -54,11 +54,12 @@ class DropoutCarrier(TrainedCarrier[Dropout]):
 
 def release_curvature(task: Task[Dropout]) -> ReleasedCurvature:
     """Return the noisy lower bound on the data's curvature, or whether a proposal was confirmed (G4)."""
-    claim, noisy = task.claim, task.claim.noisy
+    claim, noisy = task.claim, task.claim.noisy()
     drawn = float(task.source.add("laplace", np.array([curvature(task)]), noisy.scale)[0])
     if claim.proposal is None:
-        return settled(claim, noisy.low(drawn, claim.most))
-    if not noisy.passes(drawn, claim.proposal):
+        # A lower bound, between 0 and the most that rows can be curved (G4).
+        return settled(claim, min(max(drawn - noisy.margin, 0.0), claim.most()))
+    if not drawn > claim.proposal + noisy.margin:
         return ReleasedCurvature(claim.proposal, False, 0.0, 0.0)
     return settled(claim, claim.proposal)
 

@@ -36,8 +36,8 @@ def _chosen(claim: Simplex, ones: NDArray[np.int64], source: NoiseSource) -> int
     """Return the column that coins leave the fewest ones, None where the test refuses (G5)."""
     # The fewest ones of any column when any row is left out: one replaced row moves it by at most 1.
     fewest = float((ones - (ones > 0)).min())
-    drawn = float(source.add("laplace", np.array([fewest]), claim.noisy.scale)[0])
-    if not claim.noisy.passes(drawn, claim.ones):
+    drawn = float(source.add("laplace", np.array([fewest]), claim.noisy().scale)[0])
+    if not drawn > claim.threshold():
         return None
     return int(np.argmin([kept_of(int(count), source) for count in ones]))
 

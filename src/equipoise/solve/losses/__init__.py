@@ -1,8 +1,5 @@
 """Losses on arrays of rows, one file each; members are discovered from this folder and paired by type."""
 
-import functools
-import sys
-
 from equipoise.solve.losses.base import KinkedArrays, LossArrays
 from equipoise.solve.pairing import partner_of
 from equipoise.vocabulary.discovery import discover
@@ -11,10 +8,9 @@ from equipoise.vocabulary.losses import Loss
 __all__ = ["KinkedArrays", "LossArrays", "arrays_of", "members"]
 
 
-@functools.cache
 def members() -> dict[type, type[LossArrays]]:
     """Return every partner by the type of loss that it is the partner of."""
-    return discover(sys.modules[__name__], LossArrays, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, LossArrays, key="of")  # type: ignore[type-abstract]
 
 
 def arrays_of(loss: Loss) -> LossArrays:

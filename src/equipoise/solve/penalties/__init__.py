@@ -1,8 +1,5 @@
 """Penalties on arrays of weights, one file each; members are discovered from this folder and paired by type."""
 
-import functools
-import sys
-
 from equipoise.solve.pairing import partner_of
 from equipoise.solve.penalties.base import PenaltyArrays
 from equipoise.vocabulary.discovery import discover
@@ -11,10 +8,9 @@ from equipoise.vocabulary.penalties import Penalty
 __all__ = ["PenaltyArrays", "arrays_of", "members"]
 
 
-@functools.cache
 def members() -> dict[type, type[PenaltyArrays]]:
     """Return every partner by the type of penalty that it is the partner of."""
-    return discover(sys.modules[__name__], PenaltyArrays, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, PenaltyArrays, key="of")  # type: ignore[type-abstract]
 
 
 def arrays_of(penalty: Penalty) -> PenaltyArrays:

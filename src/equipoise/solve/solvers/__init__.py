@@ -1,8 +1,5 @@
 """Solvers, one file each; members are discovered from this folder."""
 
-import functools
-import sys
-
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Solver
 from equipoise.vocabulary.discovery import discover, look_up
@@ -11,10 +8,9 @@ from equipoise.vocabulary.losses import KinkedLoss
 __all__ = ["Solver", "members", "named", "suited"]
 
 
-@functools.cache
 def members() -> dict[str, type[Solver]]:
     """Return every solver by its id."""
-    return discover(sys.modules[__name__], Solver)  # type: ignore[type-abstract]
+    return discover(__name__, Solver)  # type: ignore[type-abstract]
 
 
 def suited(objective: Objective) -> Solver:

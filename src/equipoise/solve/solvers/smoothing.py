@@ -33,7 +33,8 @@ class Smoothing(Solver):
         """Return weights that are proved near the minimiser."""
         kinked = kinked_arrays(objective)
         weights = objective.start
-        width = objective.loss.unit(target.label_bound)
+        # The margin that a hinge asks for, or a third of the way to the end of a target's range.
+        width = 1.0 if objective.loss.task == "classification" else target.label_bound / 3
         for _ in range(WIDTHS):
             smooth = Objective(
                 kinked.smoothed(width), objective.penalty_arrays, objective.rows, objective.targets, tilt=objective.tilt

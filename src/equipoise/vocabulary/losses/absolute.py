@@ -1,12 +1,10 @@
 """The absolute loss."""
 
 import math
-from dataclasses import dataclass
 
 from .base import KinkedLoss
 
 
-@dataclass(frozen=True)
 class Absolute(KinkedLoss):
     """Absolute loss ``|m - y|``, which regression to the median minimises.
 

@@ -2,14 +2,12 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-# How many even steps stand for the range of a target, and how many of them are added side by side.
-TARGETS, LANES = 64, 8
+from ..records import Record
 
 
-class Loss(ABC):
+class Loss(Record, ABC):
     """A convex function of one scalar, the linear prediction ``m = <w, x>``, and of a coded target.
 
     Classification targets are coded -1 and +1; regression targets are centred at the public midpoint of their bounds.
@@ -59,10 +57,6 @@ class Loss(ABC):
         """Return the derivative in the prediction, for one output."""
         return self.slope_at(prediction, target, self.parameter)
 
-    def curvature_trace(self, prediction: Sequence[float]) -> float:
-        """Return the trace of the second derivative in the predictions, for several outputs."""
-        raise NotImplementedError
-
     @abstractmethod
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sup |slope|`` over predictions in [-reach, reach] and targets in [-label_bound, label_bound]."""
@@ -70,29 +64,6 @@ class Loss(ABC):
     def slope_floor(self, reach: float) -> float:
         """Return ``inf |slope|`` over predictions in [-reach, reach], for a one-sided loss: 0 unless it stays above."""
         return 0.0
-
-    def clipped(self, cap: float) -> "Loss":
-        """Return the convex loss whose slope is this one's, clipped at the cap (docs/proofs/B7.md).
-
-        A loss that has no such form here, or is never steeper, answers with itself.
-        """
-        return self
-
-    def typical_slope(self, label_bound: float) -> float:
-        """Return the mean size of the slope at prediction 0, over labels that spread evenly over their range.
-
-        What a row pulls with before anything is known about it: 1/2 for the logistic loss, Y for the squared one.
-        """
-        steps = [(2 * place + 1) / TARGETS - 1 for place in range(TARGETS)]
-        spread = self.task == "regression"
-        sizes = [abs(self.slope(0.0, label_bound * step if spread else math.copysign(1.0, step))) for step in steps]
-        # Caps are derived from this mean, and certificates hold their last digit: the order of the additions stays.
-        sums = sizes[:LANES]
-        for start in range(LANES, TARGETS, LANES):
-            sums = [total + size for total, size in zip(sums, sizes[start : start + LANES], strict=True)]
-        while len(sums) > 1:
-            sums = [left + right for left, right in zip(sums[::2], sums[1::2], strict=True)]
-        return sums[0] / TARGETS
 
     @abstractmethod
     def curvature_bound(self) -> float:
@@ -112,14 +83,6 @@ class Loss(ABC):
         Twice the longest gradient, unless the loss knows better.
         """
         return 2 * row_norm * self.slope_bound(row_norm * radius, label_bound)
-
-    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
-        """Return a bound on the mean rise of the loss under zero-mean noise of this deviation on the prediction.
-
-        ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md). Whether
-        the noise is the same in every direction matters to losses with several outputs alone.
-        """
-        return self.curvature_bound() * deviation**2 / 2
 
     def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
         """Return how many corners, of which length, hold every change of a gradient in their hull (E3a).
@@ -142,14 +105,6 @@ class Loss(ABC):
         """
         return math.log1p(self.curvature_bound() * share)
 
-    def unit(self, label_bound: float) -> float:
-        """Return the prediction that counts as one unit of evidence, the yardstick of ``alpha="public"``.
-
-        1 for classes: odds of e to 1, or the margin that a hinge asks for; three units are odds of 20 to 1. Y / 3 for a
-        target, so that three units reach from the midpoint to the end of its range.
-        """
-        return 1.0 if self.task == "classification" else label_bound / 3
-
 
 class KinkedLoss(Loss):
     """A loss with corners: its slope is one choice of subgradient, and its smoothness is infinite."""
@@ -157,7 +112,3 @@ class KinkedLoss(Loss):
     def curvature_bound(self) -> float:
         """Return infinity."""
         return math.inf
-
-    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
-        """Return the deviation itself times the largest slope: without smoothness the first order is all there is."""
-        return self.slope_bound(math.inf, 1.0) * deviation

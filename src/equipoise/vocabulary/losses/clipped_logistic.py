@@ -1,14 +1,11 @@
 """The logistic loss with its slope clipped: rows on the wrong side all pull alike."""
 
 import math
-from dataclasses import dataclass
 
 from ..numbers import settle
-from .base import Loss
 from .logistic import LARGEST_PULL, PULL_REACHED_AT, Logistic
 
 
-@dataclass(frozen=True)
 class ClippedLogistic(Logistic):
     """Logistic loss of the margin ``z = y m`` up to where its slope reaches the cap, and linear before (B7).
 
@@ -62,10 +59,6 @@ class ClippedLogistic(Logistic):
     def slope_floor(self, reach: float) -> float:
         """Return ``min(cap, 1 - sigmoid(reach))``."""
         return min(self.cap, super().slope_floor(reach))
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the loss with the smaller cap."""
-        return ClippedLogistic(min(self.cap, cap))
 
     def curvature_bound(self) -> float:
         """Return 1/4, or ``cap (1 - cap)`` for a cap below one half."""

@@ -1,13 +1,9 @@
 """The squared loss with its slope clipped: no residual pulls harder than the cap."""
 
-from dataclasses import dataclass
-
 from ..numbers import settle
-from .base import Loss
 from .clipped_residual import ClippedResidual, Shape
 
 
-@dataclass(frozen=True)
 class ClippedSquared(ClippedResidual):
     """Squared loss ``r^2`` of the residual ``r = m - y`` up to ``|r| = cap/2``, ``cap |r| - cap^2/4`` beyond (B7).
 
@@ -46,7 +42,3 @@ class ClippedSquared(ClippedResidual):
     def slope_at(prediction: float, target: float, parameter: float) -> float:
         """Return ``2 r``, clipped at the cap."""
         return min(max(2.0 * (prediction - target), -parameter), parameter)
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the loss with the smaller cap."""
-        return ClippedSquared(min(self.cap, cap))

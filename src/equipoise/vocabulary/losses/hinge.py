@@ -1,11 +1,8 @@
 """The hinge loss."""
 
-from dataclasses import dataclass
-
 from .base import KinkedLoss
 
 
-@dataclass(frozen=True)
 class Hinge(KinkedLoss):
     """Hinge loss ``max(0, 1 - z)`` of the margin ``z = y m`` with y in {-1, +1}: the support vector machine's.
 

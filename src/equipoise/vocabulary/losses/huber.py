@@ -1,13 +1,9 @@
 """The Huber loss: squared for small residuals, absolute for large ones."""
 
-from dataclasses import dataclass
-
 from ..numbers import settle
-from .base import Loss
 from .clipped_residual import ClippedResidual, Shape
 
 
-@dataclass(frozen=True)
 class Huber(ClippedResidual):
     """Huber loss of the residual ``r = m - y``: ``r^2 / 2`` up to the cap, ``cap |r| - cap^2 / 2`` beyond.
 
@@ -47,7 +43,3 @@ class Huber(ClippedResidual):
     def slope_at(prediction: float, target: float, parameter: float) -> float:
         """Return the residual, clipped at the cap."""
         return min(max(prediction - target, -parameter), parameter)
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the Huber loss with the smaller cap."""
-        return Huber(min(self.cap, cap))

@@ -2,7 +2,6 @@
 
 import bisect
 import math
-from dataclasses import dataclass
 
 from .base import Loss
 from .logistic_table import DIAMETERS, NORMS
@@ -13,7 +12,6 @@ LARGEST_PULL = 0.27846454277
 PULL_REACHED_AT = 1.27846454276
 
 
-@dataclass(frozen=True)
 class Logistic(Loss):
     """Logistic loss ``log(1 + exp(-y m))`` with y in {-1, +1}; no factor 1/2.
 
@@ -54,13 +52,6 @@ class Logistic(Loss):
     def slope_floor(self, reach: float) -> float:
         """Return ``1 - sigmoid(reach)``, which is as good as 0 far out."""
         return 1.0 / (1.0 + math.exp(reach)) if reach < 700 else 0.0
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the clipped logistic loss, or this one for a cap of 1 or more."""
-        # The clipped form is built on this one.
-        from .clipped_logistic import ClippedLogistic
-
-        return self if cap >= 1 else ClippedLogistic(cap)
 
     def curvature_bound(self) -> float:
         """Return 1/4, reached at prediction 0."""

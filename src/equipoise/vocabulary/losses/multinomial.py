@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...errors import InvalidParameter
 from .base import Loss
@@ -11,7 +10,6 @@ from .base import Loss
 MOST_CLASSES = 256
 
 
-@dataclass(frozen=True)
 class Multinomial(Loss):
     """Multinomial logistic loss ``log sum_k exp(m_k) - m_y`` over K classes, with one prediction a class.
 
@@ -22,8 +20,8 @@ class Multinomial(Loss):
     Examples
     --------
     >>> loss = Multinomial(3)
-    >>> round(loss.value((0.0, 0.0, 0.0), 1), 6), round(loss.curvature_trace((0.0, 0.0, 0.0)), 6)
-    (1.098612, 0.666667)
+    >>> round(loss.value((0.0, 0.0, 0.0), 1), 6)
+    1.098612
     >>> round(loss.slope_bound(1e9, 1.0), 6), loss.curvature_bound(), loss.free_outputs
     (1.414214, 0.5, 2)
     """
@@ -56,13 +54,6 @@ class Multinomial(Loss):
         beyond = math.fsum([-1.0, *(math.exp(score - highest) for score in prediction)])
         return highest - prediction[int(target)] + math.log1p(beyond)
 
-    def curvature_trace(self, prediction: Sequence[float]) -> float:
-        """Return ``sum p (1 - p)``."""
-        highest = max(prediction)
-        sizes = [math.exp(score - highest) for score in prediction]
-        total = math.fsum(sizes)
-        return math.fsum(size / total * (1 - size / total) for size in sizes)
-
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sqrt(2) (1 - p)`` for the smallest probability p that predictions of norm `reach` can give."""
         # ||p - e_y||^2 = (1 - p_y)^2 + sum of the other squares <= 2 (1 - p_y)^2; p_y is smallest when one class is
@@ -70,21 +61,9 @@ class Multinomial(Loss):
         behind = min(math.sqrt(2) * reach, 700.0)
         return math.sqrt(2) * (1 - 1 / (1 + (self.outputs - 1) * math.exp(behind)))
 
-    def typical_slope(self, label_bound: float) -> float:
-        """Return ``sqrt(1 - 1/K)``, the length of every slope at prediction 0."""
-        return math.sqrt(1 - 1 / self.outputs)
-
     def curvature_bound(self) -> float:
         """Return 1/2, the largest eigenvalue of ``diag(p) - p p'`` (two classes at one half)."""
         return 0.5
-
-    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
-        """Return ``(1 - 1/K) s^2 / 2`` for noise that no rotation changes: the curvature's trace is ``1 - sum p^2``.
-
-        For any other law the trace is no bound: each of K - 1 coordinates pays the largest curvature, 1/2.
-        """
-        share = 1 - 1 / self.outputs if rotation_invariant else (self.outputs - 1) / 2
-        return share * deviation**2 / 2
 
     def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
         """Return the corners of the changes of a gradient over all weights (E3a, several classes).
@@ -106,11 +85,6 @@ class Multinomial(Loss):
         """Return W((K - 1)/e), the largest ``m_y - sum p_k m_k``: all other classes are level there (A2)."""
         return lambert((self.outputs - 1) / math.e) * (1 + 1e-12)
 
-    def unit(self, label_bound: float) -> float:
-        """Return a third of the prediction norm at which a row is 20 times likelier in its class than in all others."""
-        ahead = 3 + math.log(self.outputs - 1)
-        return ahead * math.sqrt((self.outputs - 1) / self.outputs) / 3
-
 
 def lambert(product: float) -> float:
     """Return the w with ``w e^w = product``, for products of 1/4 to 100, by three of Halley's steps.
@@ -122,14 +96,12 @@ def lambert(product: float) -> float:
     >>> round(lambert(math.e), 15)
     1.0
     """
-    root = math.log(product) - math.log(math.log(product)) if product >= 1.5 else _quotient(product)
+    # Below 1.5, a quotient of polynomials that has W's first derivatives at 0 (Pade).
+    above = 1 + product * (12.34042553191489361902 + product * 12.85106382978723404255)
+    root = product * above / (1 + product * (14.34042553191489361702 + product * 32.53191489361702127660))
+    if product >= 1.5:
+        root = math.log(product) - math.log(math.log(product))
     for _ in range(3):
         residual = root - product * math.exp(-root)
         root -= residual / (root + 1 - (root + 2) * residual / (2 * root + 2))
     return root
-
-
-def _quotient(product: float) -> float:
-    """Return a quotient of polynomials that has W's first derivatives at 0 (Pade)."""
-    above = 1 + product * (12.34042553191489361902 + product * 12.85106382978723404255)
-    return product * above / (1 + product * (14.34042553191489361702 + product * 32.53191489361702127660))

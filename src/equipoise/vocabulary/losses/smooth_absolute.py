@@ -1,12 +1,9 @@
 """The absolute loss with its corner rounded off."""
 
-from dataclasses import dataclass
-
 from ..numbers import settle
 from .clipped_residual import ClippedResidual, Shape
 
 
-@dataclass(frozen=True)
 class SmoothAbsolute(ClippedResidual):
     """Absolute loss of ``r = m - y``, rounded off: ``r^2 / (2 width)`` up to the width, ``|r| - width / 2`` beyond.
 

@@ -1,12 +1,9 @@
 """The hinge loss with its corner rounded off."""
 
-from dataclasses import dataclass
-
 from ..numbers import LARGEST, settle
 from .clipped_residual import ClippedResidual, Shape
 
 
-@dataclass(frozen=True)
 class SmoothHinge(ClippedResidual):
     """Huber-SVM loss of the margin ``z = y m`` (Chaudhuri, Monteleoni and Sarwate 2011), of half-width h = `width`.
 

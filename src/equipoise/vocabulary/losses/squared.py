@@ -1,14 +1,10 @@
 """The squared loss on a bounded domain."""
 
 import math
-from dataclasses import dataclass
 
-from .base import Loss
 from .clipped_residual import ClippedResidual, Shape
-from .clipped_squared import ClippedSquared
 
 
-@dataclass(frozen=True)
 class Squared(ClippedResidual):
     """Squared loss ``(m - y)^2`` with ``|y| <= Y``; no factor 1/2.
 
@@ -38,7 +34,3 @@ class Squared(ClippedResidual):
     def slope_at(prediction: float, target: float, parameter: float) -> float:
         """Return ``2 (m - y)``."""
         return 2.0 * (prediction - target)
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the clipped squared loss."""
-        return ClippedSquared(cap)

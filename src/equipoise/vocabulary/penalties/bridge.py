@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...errors import InvalidParameter
 from ..numbers import SMALLEST, settle
@@ -11,11 +10,7 @@ from .base import Penalty
 # The region in which mu is stated reaches this far beyond every minimiser, so that it contains what a solver returns.
 REGION = 1.001
 
-# For p near 1 the bound on minimisers settles slowly; wherever its iteration ends, it is a bound.
-RADIUS_STEPS = 1000
 
-
-@dataclass(frozen=True)
 class Bridge(Penalty):
     """Bridge ``alpha sum |w_j|^p`` with ``p = power`` in (1, 2]; p = 2 is a ridge of strong convexity ``2 alpha``.
 
@@ -30,7 +25,6 @@ class Bridge(Penalty):
     (0.1875, 0.0, 'bridge:1.5')
     """
 
-    alpha: float
     power: float = 1.5
     id = "bridge"
     kinked = True
@@ -51,23 +45,10 @@ class Bridge(Penalty):
         # A larger ball has less curvature, so the floor under the radius is on the safe side.
         return self.alpha * self.power * (self.power - 1) * math.pow(max(radius, SMALLEST), self.power - 2)
 
-    def slope_bound(self, radius: float) -> float:
-        """Return infinity: ``alpha p d^(1 - p/2) radius^(p - 1)`` grows with d. For p = 2, ``2 alpha radius``."""
-        return 2 * self.alpha * radius if self.power == 2 else math.inf
-
-    def largest(self, radius: float, dimension: int) -> float:
-        """Return ``alpha d^(1 - p/2) radius^p``, reached where all weights are equal in size."""
-        return self.alpha * math.pow(dimension, 1 - self.power / 2) * math.pow(radius, self.power)
-
     def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
-        """Return 1.001 times a bound R on every minimiser's norm: ``alpha p R^p <= pull(B R)`` (docs/proofs/bridge.md).
+        """Return 1.001 times a bound on every minimiser's norm (docs/proofs/bridge.md)."""
+        return REGION * max(super().minimiser_radius(pull, row_norm), SMALLEST)
 
-        Every step of the iteration keeps an upper bound.
-        """
-        radius = math.inf
-        for _ in range(RADIUS_STEPS):
-            smaller = math.pow(pull(row_norm * radius) / (self.alpha * self.power), 1 / self.power) * (1 + 1e-12)
-            if not smaller < radius * (1 - 1e-9):
-                break
-            radius = smaller
-        return REGION * max(radius, SMALLEST)
+    def reach(self, pull: float) -> float:
+        """Return the R with ``alpha p R^p = pull``."""
+        return math.pow(pull / (self.alpha * self.power), 1 / self.power)

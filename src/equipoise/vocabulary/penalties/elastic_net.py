@@ -1,14 +1,10 @@
 """The elastic net: a ridge and an L1 norm."""
 
-import math
-from dataclasses import dataclass
-
 from ...errors import InvalidParameter
 from ..numbers import settle
 from .base import Penalty
 
 
-@dataclass(frozen=True)
 class ElasticNet(Penalty):
     """Elastic net ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)`` with ``c = l1_ratio``, as scikit-learn writes it.
 
@@ -22,7 +18,6 @@ class ElasticNet(Penalty):
     (0.125, 0.375, 'elastic-net:0.75')
     """
 
-    alpha: float
     l1_ratio: float = 0.5
     id = "elastic-net"
     kinked = True
@@ -52,11 +47,3 @@ class ElasticNet(Penalty):
     def strong_convexity(self, radius: float) -> float:
         """Return ``alpha (1 - c)``, everywhere."""
         return self.ridge
-
-    def slope_bound(self, radius: float) -> float:
-        """Return infinity: ``alpha (c sqrt(d) + (1 - c) radius)`` grows with d. For c = 0, the ridge's slope."""
-        return self.ridge * radius if self.l1_ratio == 0 else math.inf
-
-    def largest(self, radius: float, dimension: int) -> float:
-        """Return ``alpha (c sqrt(d) radius + (1 - c)/2 radius^2)``, reached where all weights are equal in size."""
-        return self.corner * math.sqrt(dimension) * radius + self.ridge / 2 * radius**2

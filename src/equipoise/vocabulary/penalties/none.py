@@ -1,15 +1,10 @@
 """No penalty."""
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from ...errors import InvalidParameter
 from ..numbers import settle
 from .base import Penalty
 
 
-@dataclass(frozen=True)
 class NoPenalty(Penalty):
     """Nothing: the bare average of losses, with ``alpha = 0``.
 
@@ -42,15 +37,3 @@ class NoPenalty(Penalty):
     def strong_convexity(self, radius: float) -> float:
         """Return 0."""
         return 0.0
-
-    def slope_bound(self, radius: float) -> float:
-        """Return 0."""
-        return 0.0
-
-    def largest(self, radius: float, dimension: int) -> float:
-        """Return 0."""
-        return 0.0
-
-    def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
-        """Return infinity: nothing holds the weights back."""
-        return math.inf

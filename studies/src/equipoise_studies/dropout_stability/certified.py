@@ -239,7 +239,7 @@ def rows_needed(task: Task, keep: float, epsilon: float) -> float:
     """
     many = 10**7
     model = clone(task.models[LOW]).set_params(epsilon=epsilon, keep_probability=keep, curvature_share=0.5)
-    margin = model.plan(many, task.shape[1]).claim.noisy.margin
+    margin = model.plan(many, task.shape[1]).claim.noisy().margin
     found = data_curvature(task.draws[0][0].rows, keep)
     return many * margin / found if found > ROUNDING else math.inf
 

@@ -1,0 +1,25 @@
+"""Frozen records: what facts, claims and curves are made of."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, dataclass_transform
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Record:
+    """A class whose subclasses are frozen dataclasses: annotated fields, compared by value, never changed.
+
+    Examples
+    --------
+    >>> class Point(Record):
+    ...     x: float
+    ...     y: float = 0.0
+    >>> Point(1.0), Point(1.0) == Point(1.0, 0.0)
+    (Point(x=1.0, y=0.0), True)
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Make the subclass a frozen dataclass."""
+        super().__init_subclass__(**settings)
+        dataclass(frozen=True)(cls)

@@ -1,0 +1,26 @@
+"""The command `equipoise-verify`: whether a release is as it was made, and whether its claim follows."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .certify.folder import NOT_CHECKABLE, REFUSED, inspect
+from .errors import EquipoiseError, MissingExtra, NotCheckable
+
+
+def main() -> None:
+    """Run the program; an error is three lines on standard error and an exit code."""
+    parser = argparse.ArgumentParser(prog="equipoise-verify", description="Check a released folder, without its data.")
+    parser.add_argument("release", type=Path, help="a released folder, or a certificate.json")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    asked = parser.parse_args()
+    try:
+        found = inspect(asked.release)
+    except EquipoiseError as error:
+        # A check that needs more than was installed says nothing about the release.
+        beyond = isinstance(error, NotCheckable | MissingExtra)
+        sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
+        sys.exit(NOT_CHECKABLE if beyond else REFUSED)
+    print(json.dumps(found.plain(), indent=2) if asked.json else "\n".join(found.lines()))
+    sys.exit(found.verdict[0])
