@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ..errors import CertificateUnreadable, NotCheckable
 from ..vocabulary.facts import Bound, Record
+from ..vocabulary.records import Of
 from .claims import Claim
 from .curves import Curve
 from .record import AGAIN, build, canonical, parse, read, to_plain
@@ -85,6 +86,18 @@ class Certificate(Record):
     release: Release | None = None
     notes: dict[str, Any] = field(default_factory=dict, hash=False)
 
+    # The claim: epsilon and delta of the whole release (delta = 0 is pure), the kind of release that stands for it
+    # ("output", "objective", "choice", ...), and the theorem that bounds what one row can change.
+    epsilon = Of[float]("claim.budget.epsilon")
+    delta = Of[float]("claim.budget.delta")
+    kind = Of[str]("claim.main.kind")
+    theorem = Of[str]("claim.main.theorem")
+    # What it is about: when datasets are neighbours, the public shape of the table, the seed of public coins.
+    adjacency = Of[str]("terms.adjacency")
+    n_samples = Of[int]("terms.n_samples")
+    n_features = Of[int]("terms.n_features")
+    public_seed = Of[int]("terms.public_seed")
+
     @classmethod
     def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> "Certificate":
         """Return the certificate of a plan."""
@@ -98,46 +111,6 @@ class Certificate(Record):
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.terms, self.claim, released=False)
-
-    @property
-    def epsilon(self) -> float:
-        """The claimed epsilon of the whole release."""
-        return self.claim.budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta; 0 means pure differential privacy."""
-        return self.claim.budget.delta
-
-    @property
-    def adjacency(self) -> str:
-        """When datasets are neighbours: "replace-one", with n public."""
-        return self.terms.adjacency
-
-    @property
-    def n_samples(self) -> int:
-        """The public number of rows."""
-        return self.terms.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """The public number of columns."""
-        return self.terms.n_features
-
-    @property
-    def public_seed(self) -> int:
-        """The seed of the public coins."""
-        return self.terms.public_seed
-
-    @property
-    def kind(self) -> str:
-        """The kind of release that stands for the whole: "output", "objective", "noisy-gradient", "choice", ..."""
-        return self.claim.main.kind
-
-    @property
-    def theorem(self) -> str:
-        """The id of the theorem that bounds what one row can change."""
-        return self.claim.main.theorem
 
     @property
     def alpha(self) -> float:
@@ -201,8 +174,8 @@ class Certificate(Record):
         """Return one line for everything that does not follow from what is recorded."""
         found, trained = list(self.claim.check()), self.claim.trained
         # Of a projected table the claim is about the directions.
-        columns = 0 if getattr(trained, "projection", 0) else getattr(trained, "n_features", 0)
-        if self.claim.n_samples != self.n_samples or columns not in (0, self.n_features):
+        columns = self.n_features if getattr(trained, "projection", 0) else getattr(trained, "n_features", 0)
+        if (self.claim.n_samples, columns) != (self.n_samples, self.n_features):
             found.append("terms: rows or columns that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
             found.append("digest: a recorded field was changed after the certificate was made")

@@ -61,8 +61,8 @@ class Findings(Record):
 
     def plain(self) -> dict[str, object]:
         """Return the answer for programs."""
-        lists = {"faults": list(self.faults), "withdrawn": list(self.withdrawn), "unchecked": list(self.unchecked)}
-        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **lists}
+        found = {"faults": self.faults, "withdrawn": self.withdrawn, "unchecked": self.unchecked}
+        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **found}
 
 
 def contents_of(folder: Path) -> dict[str, bytes]:

@@ -7,9 +7,8 @@ import dataclasses
 import json
 import math
 import types
-import typing
 from functools import cache
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from ..errors import CertificateUnreadable, EquipoiseError
 from ..vocabulary import losses, penalties
@@ -97,7 +96,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def _hints(record_type: Any) -> dict[str, Any]:
-    return typing.get_type_hints(record_type)
+    return get_type_hints(record_type)
 
 
 def build(record_type: type[Made], value: object, path: str) -> Made:
@@ -132,7 +131,7 @@ def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:
 
 def read(annotation: Any, value: object, path: str) -> Any:
     """Return the value that a plain one stands for, by its annotation."""
-    origin, choices = typing.get_origin(annotation), typing.get_args(annotation)
+    origin, choices = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         return _read_union(choices, value, path)
     if origin is Literal and any(type(value) is type(choice) and value == choice for choice in choices):
@@ -151,7 +150,7 @@ def read(annotation: Any, value: object, path: str) -> Any:
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
         return build(annotation, value, path)
     if annotation is float and (value == INFINITY or type(value) is int):
-        return math.inf if value == INFINITY else float(typing.cast(int, value))
+        return math.inf if value == INFINITY else float(cast(int, value))
     if isinstance(annotation, type) and origin is None and type(value) is annotation:
         return value
     name = getattr(annotation, "__name__", annotation)

@@ -46,7 +46,7 @@ class SampledGaussianCurve(Curve):
 
     def __post_init__(self) -> None:
         """Refuse what is no run of noisy gradients."""
-        whole = isinstance(self.steps, int) and not isinstance(self.steps, bool) and self.steps >= 1
+        whole = type(self.steps) is int and self.steps >= 1
         if not (0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 and whole):
             allowed = "a positive noise multiplier, a share in (0, 1] and a whole number of steps, at least 1"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")

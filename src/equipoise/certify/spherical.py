@@ -14,8 +14,7 @@ LARGEST_DIMENSION, LARGEST_GAP = 20_000, 5e4
 # The Gauss-Legendre rule of a piece, and the ellipse on which the integrand is bounded, by the sum of its half-axes in
 # half lengths of the piece. The rule is wrong by at most half the length times QUADRATURE times that bound; rounding
 # changes delta by a relative ROUNDING (100 + d + gap) at most (docs/proofs/D6.md); whoever plans takes a little more.
-POINTS = 32
-ELLIPSE = 4.0
+POINTS, ELLIPSE = 32, 4.0
 QUADRATURE = 8 * ELLIPSE ** (1 - 2 * POINTS) / (ELLIPSE - 1)
 ROUNDING = 5e-14
 # More than underflow can hide.

@@ -18,10 +18,6 @@ class Withdrawal(Record):
     reason: str
     versions: tuple[str, ...] = ()
 
-    def concerns(self, version: str | None) -> bool:
-        """Return whether what a version made is affected; where it is not known, it may be."""
-        return not self.versions or version is None or version in self.versions
-
     def __str__(self) -> str:
         """Return the sentence that `verify` answers with."""
         affected = f"versions {', '.join(self.versions)}" if self.versions else "all versions"
@@ -42,4 +38,6 @@ def affecting(members: Iterable[tuple[str, str]], software: Mapping[str, str]) -
     used = {*members, *(("sampler", name) for name in software)}
     found = [entry for entry in WITHDRAWN if (entry.family, entry.name) in used]
     makers = [entry.name if entry.family == "sampler" else "equipoise" for entry in found]
-    return tuple(str(entry) for entry, maker in zip(found, makers, strict=True) if entry.concerns(software.get(maker)))
+    # Where a version is not known, it may be affected.
+    made = [(entry, software.get(maker)) for entry, maker in zip(found, makers, strict=True)]
+    return tuple(str(entry) for entry, by in made if not entry.versions or by in (None, *entry.versions))

@@ -18,7 +18,7 @@ def members() -> dict[str, type[PrivateEstimator]]:
     """Return every estimator by the name that a released folder calls it."""
     from equipoise.estimators.base import PrivateEstimator
 
-    return discover(__name__, PrivateEstimator, key="name")  # type: ignore[type-abstract]
+    return discover(__name__, PrivateEstimator, key="name")
 
 
 def models() -> dict[str, type[PrivateLinearModel]]:

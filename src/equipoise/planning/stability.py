@@ -17,7 +17,7 @@ from equipoise.vocabulary.methods import method_named
 @functools.cache
 def members() -> dict[str, type[Theorem]]:
     """Return every theorem by its id: those that certify, and those that are kept for comparison."""
-    return {**theorems.members(), **discover(comparisons.__name__, Theorem)}  # type: ignore[type-abstract]
+    return {**theorems.members(), **discover(comparisons.__name__, Theorem)}
 
 
 def bounds(problem: Problem, recipe: Recipe, n_samples: int, n_features: int = 1) -> tuple[Bound, ...]:

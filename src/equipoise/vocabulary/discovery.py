@@ -12,7 +12,8 @@ from ..errors import UnknownName
 Member = TypeVar("Member")
 
 
-def discover(package: str, base: type[Member], key: str = "id") -> dict[Any, type[Member]]:
+@cache
+def discover(package: str, base: Any, key: str = "id") -> dict[Any, Any]:
     """Return every concrete subclass of `base` defined in the modules of a package, keyed by its `id`.
 
     Another attribute of the class may be the `key`: the type that it is the partner of, for example. Two members with
@@ -24,11 +25,6 @@ def discover(package: str, base: type[Member], key: str = "id") -> dict[Any, typ
     >>> "logistic" in discover("equipoise.vocabulary.losses", losses.Loss)
     True
     """
-    return _found(package, base, key)  # type: ignore[arg-type] # a class can be hashed
-
-
-@cache
-def _found(package: str, base: type, key: str) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for entry in sorted(pkgutil.iter_modules(importlib.import_module(package).__path__), key=lambda entry: entry.name):
         module = importlib.import_module(f"{package}.{entry.name}")

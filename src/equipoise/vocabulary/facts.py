@@ -101,10 +101,9 @@ class Domain(Record):
 def _settled_classes(given: object) -> tuple[object, ...]:
     remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
     classes = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not all(isinstance(label, int | float | str | bool) for label in classes):
-        raise InvalidParameter("classes that are numbers or strings", f"classes={classes!r}", remedy)
-    if len(set(classes)) != len(classes) or len(classes) < 2:
-        raise InvalidParameter("a tuple of at least two different classes", f"classes={given!r}", remedy)
+    known = all(isinstance(label, int | float | str | bool) for label in classes)
+    if not known or len(set(classes)) != len(classes) or len(classes) < 2:
+        raise InvalidParameter("at least two different classes, numbers or strings", f"classes={given!r}", remedy)
     return classes
 
 
@@ -260,10 +259,10 @@ class Recipe(Record):
     @property
     def length(self) -> float:
         """The length of the first step, where it is a number."""
-        if isinstance(self.step, str):
-            remedy = "pass a number; eq.bounds has no budget from which the rule could follow"
-            raise InvalidParameter("a step length", f"the rule {self.step!r}", remedy)
-        return self.step
+        if not isinstance(self.step, str):
+            return self.step
+        remedy = "pass a number; eq.bounds has no budget from which the rule could follow"
+        raise InvalidParameter("a step length", f"the rule {self.step!r}", remedy)
 
     def batches(self, n_samples: int) -> int:
         """Return how many batches a pass has."""
@@ -364,9 +363,7 @@ class Bound(Record):
     @property
     def typical(self) -> float | None:
         """The mean distance of a random bound, the value of any other: what bounds are compared by (M2)."""
-        if not self.law:
-            return self.value
-        return sum(chance.probability * chance.value for chance in self.law)
+        return sum(chance.probability * chance.value for chance in self.law) if self.law else self.value
 
     @property
     def applies(self) -> bool:
@@ -376,10 +373,10 @@ class Bound(Record):
     @property
     def sensitivity(self) -> float:
         """The value, for a bound that applies."""
-        if self.value is None:
-            remedies = "; ".join(hypothesis.remedy for hypothesis in self.missing)
-            raise NoTheoremApplies(f"a bound from {self.theorem}", "hypotheses that do not hold", remedies)
-        return self.value
+        if self.value is not None:
+            return self.value
+        remedies = "; ".join(hypothesis.remedy for hypothesis in self.missing)
+        raise NoTheoremApplies(f"a bound from {self.theorem}", "hypotheses that do not hold", remedies)
 
     @property
     def missing(self) -> tuple[Hypothesis, ...]:

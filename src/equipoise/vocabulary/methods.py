@@ -16,10 +16,9 @@ FORMS = {
 # Algorithms of [000]'s tables that are asked for elsewhere, and where.
 ENDED = "leave method out and pass the tolerance at which it ends; eq.release_solution releases its weights (A4)"
 PENALISED = 'leave method out and use the penalty "bridge:1.5" or "elastic-net:0.5"'
-ELSEWHERE = dict.fromkeys(("svrg", "coordinate-descent"), ENDED) | dict.fromkeys(("bridge", "elastic-net"), PENALISED)
-ELSEWHERE["sgld"] = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
-# Those whose number is no count: a momentum in [0, 1].
-MOMENTA = ("heavy-ball", "nesterov")
+LANGEVIN = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
+ELSEWHERE = dict.fromkeys(("svrg", "coordinate-descent"), ENDED) | {"sgld": LANGEVIN}
+ELSEWHERE |= dict.fromkeys(("bridge", "elastic-net"), PENALISED)
 
 
 class Method(Record):
@@ -62,6 +61,7 @@ def _fit(name: str, numbers: tuple[float, ...]) -> bool:
     odd = {"ranking": len(numbers) == 1, "bootstrap": len(numbers) == 2 and numbers[1] < numbers[0]}.get(name, False)
     if odd or not least <= len(numbers) <= most:
         return False
-    if name in MOMENTA:
+    # A momentum is no count.
+    if name in ("heavy-ball", "nesterov"):
         return 0 <= numbers[0] <= 1
     return all(1 <= number <= 1e15 and number == int(number) for number in numbers)

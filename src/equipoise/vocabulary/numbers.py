@@ -1,6 +1,7 @@
 """Public numbers: what may be one, and the plain Python value of it."""
 
 import math
+from typing import Any
 
 from ..errors import InvalidParameter
 
@@ -37,9 +38,7 @@ def require_number(
     return number
 
 
-def settle(
-    owner: object, name: str, *, above: float, remedy: str, inclusive: bool = False, largest: float = LARGEST
-) -> float:
+def settle(owner: object, name: str, **limits: Any) -> float:
     """Check a number that a frozen dataclass was given, keep it as a plain one, and return it.
 
     Examples
@@ -48,8 +47,7 @@ def settle(
     >>> Huber(2).cap
     2.0
     """
-    given = plain(getattr(owner, name))
-    number = require_number(name, given, above=above, remedy=remedy, inclusive=inclusive, largest=largest)
+    number = require_number(name, plain(getattr(owner, name)), **limits)
     object.__setattr__(owner, name, number)
     return number
 

@@ -1,7 +1,10 @@
 """Frozen records: what facts, claims and curves are made of."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, dataclass_transform
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+
+Value = TypeVar("Value")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -23,3 +26,15 @@ class Record:
         """Make the subclass a frozen dataclass."""
         super().__init_subclass__(**settings)
         dataclass(frozen=True)(cls)
+
+
+class Of(Generic[Value]):
+    """An attribute that is found further inside: ``epsilon = Of[float]("claim.budget.epsilon")``."""
+
+    def __init__(self, path: str) -> None:
+        self._found = attrgetter(path)
+
+    def __get__(self, owner: object, kind: type | None = None) -> Value:
+        """Return what lies at the path."""
+        found: Value = self._found(owner)
+        return found

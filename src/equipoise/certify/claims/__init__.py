@@ -8,4 +8,4 @@ __all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "Claim", "Moved", "Noise", "Traine
 
 def members() -> dict[str, type[Claim]]:
     """Return every kind of claim by its name."""
-    return discover(__name__, Claim, key="kind")  # type: ignore[type-abstract]
+    return discover(__name__, Claim, key="kind")

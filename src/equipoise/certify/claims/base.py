@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ...errors import EquipoiseError, MissingExtra
-from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Record, Setting
+from ...vocabulary.constants import constants
+from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
+from ...vocabulary.records import Of
 from .. import laws, theorems
 from ..curves import Curve
 
@@ -15,12 +17,10 @@ AGREEMENT = 1 + 1e-12
 # The samplers' proofs (D1, D3) need scales far above the spacing of doubles and far below their end.
 SMALLEST_SCALE, LARGEST_SCALE = 2.0**-400, 2.0**400
 
-REDO = "the claim does not follow from its facts: ask whoever made it"
-
 
 def holds(claim: str, condition: bool) -> Hypothesis:
     """Return an inequality of a claim."""
-    return Hypothesis(claim, condition, REDO)
+    return Hypothesis(claim, condition, "the claim does not follow from its facts: ask whoever made it")
 
 
 def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
@@ -48,8 +48,8 @@ class Noise(Record):
 
     def drawable(self) -> Hypothesis:
         """Return the condition that the samplers' proofs cover this scale."""
-        bearable = SMALLEST_SCALE <= self.scale <= LARGEST_SCALE
-        return holds(f"{self.law} noise of scale {self.scale:.9g} can be drawn", bearable)
+        claim = f"{self.law} noise of scale {self.scale:.9g} can be drawn"
+        return holds(claim, SMALLEST_SCALE <= self.scale <= LARGEST_SCALE)
 
 
 class Claim(Record, ABC):
@@ -121,29 +121,19 @@ class Trained(Claim):
     n_features: int
     noise: Noise
 
-    @abstractmethod
+    # The strength of the penalty, the law and the scale of the noise.
+    alpha = Of[float]("problem.penalty.alpha")
+    law = Of[str]("noise.law")
+    scale = Of[float]("noise.scale")
+
     def setting(self) -> Setting:
-        """Return what a theorem sees of it."""
+        """Return what a theorem sees of it: the problem, where nothing else matters."""
+        return Setting(self.problem, Recipe(), self.n_samples, self.n_features, constants(self.problem))
 
     @property
     def constants(self) -> Constants:
         """The constants that follow from the facts."""
         return self.setting().constants
-
-    @property
-    def alpha(self) -> float:
-        """The strength of the penalty."""
-        return self.problem.penalty.alpha
-
-    @property
-    def law(self) -> str:
-        """The law of the noise."""
-        return self.noise.law
-
-    @property
-    def scale(self) -> float:
-        """The scale of the noise."""
-        return self.noise.scale
 
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the kind, and the theorems, loss, penalty and law that are named."""

@@ -9,8 +9,7 @@ from .base import Claim, Moved, at_most, holds
 from .compositions import Composition
 
 # A row's score is a whole number of such parts of the score bound, so that sums of scores are exact.
-LEVELS = 2**20
-MOST_VALIDATION_ROWS = 2**33
+LEVELS, MOST_VALIDATION_ROWS = 2**20, 2**33
 
 # What the law of the drawn number of runs may differ from its formula costs far less epsilon than this.
 DRAW_EPSILON = 1e-10
@@ -103,10 +102,8 @@ class Stopping(Composition):
     order: float = 0.0
     released: int | None = None
 
-    @property
-    def main(self) -> Claim:
-        """The choice among all runs."""
-        return self
+    # The choice among all runs stands for itself.
+    main = Claim.main
 
     @property
     def trained(self) -> Claim:

@@ -15,8 +15,6 @@ from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
 from .base import Moved, Noise, Trained, at_most, bounded, holds
 
-STREAM = "the noise of the steps comes from an AES-256 key stream in double precision, and is as good as exact"
-
 
 class StochasticDescent(Moved):
     """SGD by a recipe from 0; one row moves the end by at most `sensitivity`, or by a random distance (M1)."""
@@ -68,7 +66,8 @@ class NoisyDescent(Moved):
 
     def assumptions(self) -> Iterator[str]:
         """Yield that the stream is as good as exact noise, where it is used."""
-        yield from (STREAM,) if self.stream else ()
+        if self.stream:
+            yield "the noise of the steps comes from an AES-256 key stream in double precision, and is as good as exact"
 
     def movement(self) -> float:
         """Return how far one row moves the mean gradient of a batch, rounding included (SGD-rounding.md, C3)."""

@@ -109,7 +109,7 @@ class Dropout(Trained):
         return self.worst if self.released is None else self.released.sensitivity
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float:  # type: ignore[override] # read-only, as all of a record
         """The scale of the noise, by the released curvature where there is one."""
         return self.noise.scale if self.released is None else self.released.noise_scale
 
@@ -129,7 +129,7 @@ class Dropout(Trained):
         return NoisyStatistic(self.curvature_sensitivity, self.statistic, self.error())
 
     def most(self) -> float:
-        """Return the largest curvature that rows can have: the trace over the directions, and the kept constant's square."""
+        """Return the largest curvature of rows: the trace over the directions, and the kept constant's square."""
         own = self.masks.most_of_a_row(self.problem) / self.setting().dimension
         return min(own, self.problem.intercept**2) if self.problem.intercept > 0 else own
 

@@ -38,7 +38,9 @@ def column_delta(ones: int, epsilon: float) -> float:
     arithmetic = mpmath.MPContext()
     arithmetic.prec = _BITS
     growth = arithmetic.exp(arithmetic.mpf(min(epsilon, LARGEST_EXPONENT))) * (1 - arithmetic.ldexp(1, 8 - _BITS))
-    place = _turning(ones, float(growth))
+    # The last t at which the difference has grown; at a tie, which rounding may miss, both are equal.
+    rate = float(growth) * (ones + 1)
+    place = bisect_left(range(1, ones + 1), True, key=lambda t: rate * t > 2 * (ones - t + 1) * (ones - t + 2))
     # Terms C(nu, i) over C(nu, place), from the place downwards.
     term, total = arithmetic.mpf(1), arithmetic.mpf(0)
     least, below = arithmetic.ldexp(1, -_BITS), arithmetic.mpf(place) / (ones - place + 1)
@@ -51,13 +53,6 @@ def column_delta(ones: int, epsilon: float) -> float:
     logarithm -= arithmetic.loggamma(ones - place + 1)
     difference = 2 * total - growth * (2 * total - 2 - below)
     return min(1.0, max(0.0, float(arithmetic.exp(logarithm) * difference)) * (1 + 1e-12))
-
-
-def _turning(ones: int, growth: float) -> int:
-    """Return the last t at which the difference has grown; at a tie, which rounding may miss, both are equal."""
-    return bisect_left(
-        range(1, ones + 1), True, key=lambda t: growth * (ones + 1) * t > 2 * (ones - t + 1) * (ones - t + 2)
-    )
 
 
 class CountCurve(Curve):

@@ -3,8 +3,8 @@
 import math
 from abc import abstractmethod
 
-from ...vocabulary.constants import constants, rounding_unit
-from ...vocabulary.facts import Conditions, Hypothesis, Problem, Recipe, Record, Setting
+from ...vocabulary.constants import rounding_unit
+from ...vocabulary.facts import Conditions, Hypothesis, Problem, Record
 from ..curves import Curve, PureCurve
 from ..theorems.base import ROUNDING_MARGIN
 from .base import Moved, at_most, holds
@@ -41,10 +41,6 @@ class NoisySums(Moved):
     """Sums over all rows, with noise, and a solution that is computed from them."""
 
     procedure: Solution
-
-    def setting(self) -> Setting:
-        """Return the problem."""
-        return Setting(self.problem, Recipe(), self.n_samples, self.n_features, constants(self.problem))
 
     @abstractmethod
     def movement(self, unit: float) -> float:

@@ -8,7 +8,7 @@ __all__ = ["Law", "members", "named"]
 
 def members() -> dict[str, type[Law]]:
     """Return every law by its id."""
-    return discover(__name__, Law)  # type: ignore[type-abstract]
+    return discover(__name__, Law)
 
 
 def named(name: str) -> Law:

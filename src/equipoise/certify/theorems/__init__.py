@@ -12,12 +12,12 @@ __all__ = ["SUFFIX", "Perturbation", "Theorem", "answer", "carried", "members", 
 
 def members() -> dict[str, type[Theorem]]:
     """Return every theorem by its id."""
-    return discover(__name__, Theorem)  # type: ignore[type-abstract]
+    return discover(__name__, Theorem)
 
 
 def perturbations() -> dict[str, type[Perturbation]]:
     """Return every theorem on objective perturbation by its id."""
-    return discover(__name__, Perturbation)  # type: ignore[type-abstract]
+    return discover(__name__, Perturbation)
 
 
 def carried(theorem: Theorem, setting: Setting) -> Bound:

@@ -6,8 +6,7 @@ from typing import ClassVar
 from ...vocabulary.facts import Bound, Chance, Conditions, Setting
 
 # More rows or weights than these, and rounding may add up to more than it was priced at (M4).
-MOST_ROWS = 10**15
-MOST_WEIGHTS = 4 * 10**6
+MOST_ROWS, MOST_WEIGHTS = 10**15, 4 * 10**6
 
 # Every bound is stated with this much on top, for the rounding of its own arithmetic and of the row clipping (M4).
 ROUNDING_MARGIN = 1e-9

@@ -75,8 +75,9 @@ class CornerDescent(DescentTheorem):
     def sensitivity(self, setting: Setting) -> float:
         """Return the end of the recursion, or for averages its mean or its maximum."""
         passes, recipe = passes_of(setting), setting.recipe
-        lengths = longest_steps(setting) if recipe.decay > 0 else [recipe.length]
-        laws = [growth(setting, length) for length in lengths]
+        laws = [growth(setting, recipe.length)] * passes.count
+        if recipe.decay > 0:
+            laws = [growth(setting, length) for length in longest_steps(setting)]
         if recipe.average == "uniform" and setting.constants.strong_convexity == 0:
             return _mean_distance(passes, laws, recipe.order == "permutation")
         if recipe.order == "permutation" and recipe.average == "last":
@@ -95,10 +96,6 @@ def recursion_hypotheses(setting: Setting) -> Conditions:
     yield Hypothesis("there is one prediction a row", setting.problem.loss.outputs == 1, "declare two classes")
 
 
-def _law(laws: list[Growth], count: int) -> Growth:
-    return laws[min(count, len(laws) - 1)]
-
-
 def _fixed_order(passes: Passes, laws: list[Growth]) -> float:
     """Return the distance for one order, at the worst of the places that the row can have in it (C1, item 3).
 
@@ -106,25 +103,25 @@ def _fixed_order(passes: Passes, laws: list[Growth]) -> float:
     meeting or as long as possible after it, for rows that the last, partial pass meets and for rows that it does not.
     Steps get no longer and have no ridge where their lengths differ, so that the first place is then the worst.
     """
-    before, now = 0.0, _law(laws, 0).hit(0.0)
+    before, now = 0.0, laws[0].hit(0.0)
     for count in range(1, passes.count):
-        between = _law(laws, count - 1).common(now, passes.batches - 1)
-        before, now = now, _law(laws, count).hit(between)
-    ends = [now, _law(laws, passes.count - 1).common(now, passes.rest - 1)]
+        between = laws[count - 1].common(now, passes.batches - 1)
+        before, now = now, laws[count].hit(between)
+    ends = [now, laws[passes.count - 1].common(now, passes.rest - 1)]
     if passes.count > 1 and passes.rest < passes.batches:
-        earlier = _law(laws, passes.count - 2)
+        earlier = laws[passes.count - 2]
         ends += [earlier.common(before, passes.rest), earlier.common(before, passes.batches - 1)]
     return max(ends)
 
 
 def _fresh_orders(passes: Passes, laws: list[Growth], early: bool, on_the_way: bool) -> float:
     """Return the distance for the worst orders: later meetings come last in their passes (C1 ii)."""
-    law = _law(laws, 0)
+    law = laws[0]
     steps = passes.batches if passes.count > 1 else passes.rest
     distance = law.common(law.hit(0.0), steps - 1 if early else 0)
     largest = max(law.hit(0.0), distance)
     for count in range(1, passes.count):
-        law, steps = _law(laws, count), passes.batches if count < passes.count - 1 else passes.rest
+        law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
         largest = max(largest, law.hit(distance))
         distance = law.hit(law.common(distance, steps - 1))
         largest = max(largest, distance)
@@ -135,7 +132,7 @@ def _mean_distance(passes: Passes, laws: list[Growth], fixed: bool) -> float:
     """Return a bound on the mean distance along the way, without a ridge (B2): sums of roots below their integrals."""
     total = distance = 0.0
     for count in range(passes.count):
-        law, steps = _law(laws, count), passes.batches if count < passes.count - 1 else passes.rest
+        law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
         if fixed or count == 0:
             distance = law.hit(distance)
             total += _area(distance, law.square, steps)

@@ -13,8 +13,7 @@ from .base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, Theorem, bearable
 PENALTIES = ("none", "l2", "elastic-net")
 
 # The unit of rounding with its second-order terms, and how many steps the sum of sparse weights is deferred for.
-UNIT = 1.01 * 2.0**-53
-STRETCH = 256
+UNIT, STRETCH = 1.01 * 2.0**-53, 256
 
 DOUBLES = "rows, weights and steps are of a size that double precision can bear (M4)"
 

@@ -1,7 +1,7 @@
 """A1, A2, A4 and the ball: minimisers of a strongly convex objective do not move far, and neither do solvers' ends.
 
-A4: a solver that ends, for every dataset, at a point with a subgradient of norm at most tau is within ``tau / mu`` of the
-minimiser, so any bound on minimisers grows by ``2 tau / mu`` (docs/proofs/A4.md, docs/proofs/L3.md).
+A4: a solver that ends, for every dataset, at a point with a subgradient of norm at most tau is within ``tau / mu`` of
+the minimiser, so any bound on minimisers grows by ``2 tau / mu`` (docs/proofs/A4.md, docs/proofs/L3.md).
 """
 
 import math

@@ -15,22 +15,18 @@ from .descent import DOUBLES, MOST_PASSES, UNIT
 class Momentum(Theorem):
     """Differences obey a linear recursion, and what one push becomes after k steps is a Chebyshev polynomial."""
 
-    @abstractmethod
-    def limit(self, momentum: float) -> float:
-        """Return what ``step (beta + alpha)`` may be at most."""
+    # What ``step (beta + alpha)`` may be at most, and how far from 0 gradients are taken, in units of how far weights
+    # are: (a, b) for ``a + b gamma``.
+    limit = reach = (0.0, 0.0)
 
     @abstractmethod
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return c and p of ``psi_(k+1) = c psi_k - p psi_(k-1)``, which bounds every eigenvalue's response."""
 
-    @abstractmethod
-    def reach(self, momentum: float) -> float:
-        """Return how far from 0 gradients are taken, in units of how far the weights are."""
-
     def hypotheses(self, setting: Setting) -> Conditions:
         """Yield the conditions of B9."""
         recipe, problem, facts = setting.recipe, setting.problem, setting.constants
-        momentum = method_named(recipe.method).numbers[0]
+        most = _linear(self.limit, setting)
         claim = "the loss is squared and the penalty a ridge or none: elsewhere differences can grow exponentially (B9)"
         remedy = "use the squared loss with penalty l2 or none, or ridge, any accelerated solver and release_solution"
         yield Hypothesis(claim, problem.loss.id == "squared" and problem.penalty.id in ("l2", "none"), remedy)
@@ -39,9 +35,9 @@ class Momentum(Theorem):
         claim = "every step sees all rows and has one length, the last weights are used, and nothing projects or clips"
         remedy = f"pass batch_size={setting.n_samples}, passes and a step; leave out everything else, and the radius"
         yield Hypothesis(claim, plain and whole, remedy)
-        limit = self.limit(momentum) / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
+        limit = most / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
         steady = isinstance(recipe.step, float) and 0 < recipe.step <= limit and recipe.passes > 0
-        claim = f"steps are at most {self.limit(momentum):g} / (beta + alpha)"
+        claim = f"steps are at most {most:g} / (beta + alpha)"
         yield Hypothesis(claim, steady, f"pass a step of at most {limit:.6g}")
         few = recipe.batch_size <= setting.n_samples and recipe.steps(setting.n_samples) <= MOST_PASSES
         claim = "the steps are few enough to be followed one by one"
@@ -63,7 +59,7 @@ class Momentum(Theorem):
     def radius(self, setting: Setting) -> float:
         """Return the a-priori ball of every point where a gradient is taken, a hundredth more for rounding."""
         weights = 1.01 * _push(setting) * self._response(setting, setting.recipe.steps(setting.n_samples) - 1)
-        return weights * self.reach(method_named(setting.recipe.method).numbers[0])
+        return weights * _linear(self.reach, setting)
 
     def _rounding(self, setting: Setting) -> float:
         """Return how far one computed step can be from the exact one (docs/proofs/B9.heavy-ball.md)."""
@@ -79,9 +75,8 @@ class HeavyBall(Momentum):
     id = "B9.heavy-ball"
     about = "heavy-ball"
 
-    def limit(self, momentum: float) -> float:
-        """Return ``2 (1 + gamma)``: beyond, the steepest direction diverges."""
-        return 2 * (1 + momentum)
+    # Beyond 2 (1 + gamma) the steepest direction diverges. Gradients are taken at the weights.
+    limit, reach = (2.0, 2.0), (1.0, 0.0)
 
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return the largest ``|1 + gamma - step h|`` over curvatures h, but no less than ``2 sqrt(gamma)``."""
@@ -90,10 +85,6 @@ class HeavyBall(Momentum):
         steep = length * (facts.smoothness * (1 + STEEPER) + facts.strong_convexity) - 1 - momentum
         return max(2 * math.sqrt(momentum), flat, steep), momentum
 
-    def reach(self, momentum: float) -> float:
-        """Return 1: gradients are taken at the weights."""
-        return 1.0
-
 
 class Nesterov(Momentum):
     """``y = w + gamma (w - w_before)``, then ``w <- y - step grad(y)``."""
@@ -101,18 +92,17 @@ class Nesterov(Momentum):
     id = "B9.nesterov"
     about = "nesterov"
 
-    def limit(self, momentum: float) -> float:
-        """Return 1, so that no direction overshoots."""
-        return 1.0
+    # Up to 1 no direction overshoots. Gradients are taken at y, which is that much further out at most.
+    limit, reach = (1.0, 0.0), (1.0, 2.0)
 
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return ``max(a (1 + gamma), 2 sqrt(a gamma))`` and ``a gamma``, with ``a = 1 - step alpha``."""
         kept = 1 - setting.recipe.length * setting.constants.strong_convexity
         return max(kept * (1 + momentum), 2 * math.sqrt(kept * momentum)), kept * momentum
 
-    def reach(self, momentum: float) -> float:
-        """Return ``1 + 2 gamma``: y is that much further out at most."""
-        return 1 + 2 * momentum
+
+def _linear(factors: tuple[float, float], setting: Setting) -> float:
+    return factors[0] + factors[1] * method_named(setting.recipe.method).numbers[0]
 
 
 def responses(c: float, p: float) -> Iterator[float]:

@@ -10,8 +10,7 @@ from .corner_descent import growth, recursion_hypotheses
 from .descent import DescentTheorem, longest_steps, passes_of, steady_steps
 
 # A law leaves out tails of less than this chance, which delta pays for, and has at most so many values.
-LEFT_OUT = 1e-40
-MOST_VALUES = 256
+LEFT_OUT, MOST_VALUES = 1e-40, 256
 
 # The relative rounding of a chance that was computed by logarithms (docs/proofs/B5.md).
 ROUNDING = 1e-8

@@ -11,7 +11,7 @@ __all__ = ["Sampler", "members", "sampler_of"]
 
 def members() -> dict[type[Law], type[Sampler]]:
     """Return every sampler by the type of its law."""
-    return discover(__name__, Sampler, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, Sampler, key="of")
 
 
 def sampler_of(law: str) -> Sampler:

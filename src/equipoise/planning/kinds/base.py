@@ -104,8 +104,8 @@ class Planner(Words, ABC, Generic[Made]):
     def noise_words(self, claim: Made, deviation: float | None) -> str:
         """Say how much noise a released weight carries."""
         return (
-            f"Noise of standard deviation {deviation_of(claim.noise):.4g} entered {self.entered(claim)}. How much of it "
-            "a weight carries depends on the private rows, so no figure for a single weight is known and no band drawn."
+            f"Noise of standard deviation {deviation_of(claim.noise):.4g} entered {self.entered(claim)}. How much of "
+            "it a weight carries depends on the private rows, so no figure for one weight is known and no band drawn."
         )
 
     def entered(self, claim: Made) -> str:

@@ -77,8 +77,8 @@ class DropoutPlanner(Planner[Dropout]):
             f"Columns are kept with probability {number(masks.keep)}, "
             + (f"by {masks.count} public mask(s) a row." if masks.count else "in expectation over all masks (G1)."),
             f"The data's curvature g, {number(claim.most())} at most, moves by {number(noisy.sensitivity)} when a row "
-            f"is replaced; ({number(claim.statistic.epsilon)}, {number(claim.statistic.delta)}) pays for Laplace noise of "
-            f"scale {number(noisy.scale)} and a margin of {number(noisy.margin)} (G4).",
+            f"is replaced; ({number(claim.statistic.epsilon)}, {number(claim.statistic.delta)}) pays for Laplace noise "
+            f"of scale {number(noisy.scale)} and a margin of {number(noisy.margin)} (G4).",
             f"({number(claim.weights.epsilon)}, {number(claim.weights.delta)}) is left for the weights; "
             + (
                 "both epsilons and both deltas add up."

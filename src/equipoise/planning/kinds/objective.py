@@ -120,9 +120,9 @@ class ObjectivePlanner(Planner[Objective]):
     def noise_words(self, claim: Objective, deviation: float | None) -> str:
         """Say how far the tilt can move a weight."""
         return (
-            f"Noise of standard deviation {deviation_of(claim.noise):.4g} a coordinate tilted the objective, a sum over "
-            f"{claim.n_samples:,} rows. It moves a weight by at most {deviation or 0.0:.4g}, in the root mean square "
-            "over all weights, and by less where the rows determine a weight well. The shaded band is twice that much."
+            f"Noise of standard deviation {deviation_of(claim.noise):.4g} a coordinate tilted the objective, a sum "
+            f"over {claim.n_samples:,} rows. It moves a weight by at most {deviation or 0.0:.4g}, in the root mean "
+            "square over all weights, and by less where rows determine a weight well. The shaded band is twice as wide."
         )
 
 

@@ -40,7 +40,8 @@ def known(name: str) -> KnownLaw:
     'gaussian'
     """
     law = laws.named(name)
-    return discover(__name__, KnownLaw, key="of").get(type(law), KnownLaw)(law)
+    found: KnownLaw = discover(__name__, KnownLaw, key="of").get(type(law), KnownLaw)(law)
+    return found
 
 
 def deviation_of(noise: Noise) -> float:

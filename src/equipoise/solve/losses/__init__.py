@@ -10,7 +10,7 @@ __all__ = ["KinkedArrays", "LossArrays", "arrays_of", "members"]
 
 def members() -> dict[type, type[LossArrays]]:
     """Return every partner by the type of loss that it is the partner of."""
-    return discover(__name__, LossArrays, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, LossArrays, key="of")
 
 
 def arrays_of(loss: Loss) -> LossArrays:

@@ -10,7 +10,7 @@ __all__ = ["PenaltyArrays", "arrays_of", "members"]
 
 def members() -> dict[type, type[PenaltyArrays]]:
     """Return every partner by the type of penalty that it is the partner of."""
-    return discover(__name__, PenaltyArrays, key="of")  # type: ignore[type-abstract]
+    return discover(__name__, PenaltyArrays, key="of")
 
 
 def arrays_of(penalty: Penalty) -> PenaltyArrays:

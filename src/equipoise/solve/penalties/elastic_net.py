@@ -21,15 +21,15 @@ class ElasticNetArrays(PenaltyArrays):
     def value(self, weights: Array) -> float:
         """Return ``alpha (c ||w||_1 + (1 - c)/2 ||w||^2)``."""
         penalty = self.penalty
-        return penalty.corner * float(np.abs(weights).sum()) + penalty.ridge / 2 * float(weights @ weights)
+        return penalty.corner * float(np.abs(weights).sum()) + penalty.smoothness() / 2 * float(weights @ weights)
 
     def gradient(self, weights: Array) -> Array:
         """Return the ridge's gradient, ``alpha (1 - c) w``."""
-        return self.penalty.ridge * weights
+        return self.penalty.smoothness() * weights
 
     def add_curvature(self, hessian: Array) -> None:
         """Add ``alpha (1 - c)`` to the diagonal."""
-        hessian.flat[:: len(hessian) + 1] += self.penalty.ridge
+        hessian.flat[:: len(hessian) + 1] += self.penalty.smoothness()
 
     def prox(self, weights: Array, step: float) -> Array:
         """Return the soft threshold ``sign(w) max(|w| - step alpha c, 0)``."""

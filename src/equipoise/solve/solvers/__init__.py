@@ -10,7 +10,7 @@ __all__ = ["Solver", "members", "named", "suited"]
 
 def members() -> dict[str, type[Solver]]:
     """Return every solver by its id."""
-    return discover(__name__, Solver)  # type: ignore[type-abstract]
+    return discover(__name__, Solver)
 
 
 def suited(objective: Objective) -> Solver:

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
-from ..records import Record
+from ..records import Of, Record
 
 
 class Loss(Record, ABC):
@@ -18,18 +18,11 @@ class Loss(Record, ABC):
 
     id: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
+    # How many predictions a row has, one but for several classes, and how many weight vectors are free to move.
+    outputs = 1
+    free_outputs = Of[int]("outputs")
     # Whether every slope has the sign of -y: a row pushes its prediction towards its label or not at all.
     one_sided: ClassVar[bool] = False
-
-    @property
-    def outputs(self) -> int:
-        """How many predictions a row has: one, but for several classes."""
-        return 1
-
-    @property
-    def free_outputs(self) -> int:
-        """How many weight vectors are free to move: all, unless outputs are tied."""
-        return self.outputs
 
     @property
     def parameter(self) -> float:

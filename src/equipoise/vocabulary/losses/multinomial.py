@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ...errors import InvalidParameter
+from ..records import Of
 from .base import Loss
 
 # Up to here the change to free coordinates rounds by less than the solver leaves (A4, "Several classes").
@@ -32,19 +33,16 @@ class Multinomial(Loss):
 
     def __post_init__(self) -> None:
         """Refuse a number of classes that is not whole, below 2 or beyond what rounding allows."""
-        whole = math.isfinite(self.classes) and self.classes == int(self.classes)
-        if not whole or not 2 <= self.classes <= MOST_CLASSES:
+        if not (2 <= self.classes <= MOST_CLASSES and self.classes == int(self.classes)):
             found, remedy = f"multinomial:{self.classes}", "merge rare classes by a public rule"
             raise InvalidParameter(f"between 2 and {MOST_CLASSES} classes", found, remedy)
         object.__setattr__(self, "classes", int(self.classes))
 
-    @property
-    def outputs(self) -> int:
-        """K."""
-        return int(self.classes)
+    # As many predictions as classes.
+    outputs = Of[int]("classes")
 
     @property
-    def free_outputs(self) -> int:
+    def free_outputs(self) -> int:  # type: ignore[override] # read-only, as all of a record
         """K - 1: the weight vectors sum to zero."""
         return self.outputs - 1
 

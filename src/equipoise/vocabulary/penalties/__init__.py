@@ -8,7 +8,7 @@ __all__ = ["Penalty", "members", "named"]
 
 def members() -> dict[str, type[Penalty]]:
     """Return every penalty by its id."""
-    return discover(__name__, Penalty)  # type: ignore[type-abstract]
+    return discover(__name__, Penalty)
 
 
 def named(name: str, alpha: float) -> Penalty:

@@ -23,6 +23,8 @@ class Penalty(Record, ABC):
 
     id: ClassVar[str]
     kinked: ClassVar[bool] = False
+    # The factor of the L1 norm that is the kinked part; 0 where there is none.
+    corner = 0.0
     alpha: float
 
     def __post_init__(self) -> None:
@@ -34,18 +36,13 @@ class Penalty(Record, ABC):
         """The text that `penalties.named` turns back into this penalty, parameter included."""
         return ":".join([self.id, *(repr(value) for field, value in vars(self).items() if field != "alpha")])
 
-    @property
-    def corner(self) -> float:
-        """The factor of the L1 norm that is the kinked part; 0 where there is none."""
-        return 0.0
-
     @abstractmethod
     def smoothness(self) -> float:
         """Return the largest eigenvalue of the smooth part's Hessian."""
 
-    @abstractmethod
     def strong_convexity(self, radius: float) -> float:
-        """Return mu such that the whole penalty minus ``mu/2 ||w||^2`` is convex on the ball of this radius."""
+        """Return mu such that the whole penalty minus ``mu/2 ||w||^2`` is convex on the ball: a ridge's own."""
+        return self.smoothness()
 
     def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
         """Return a bound on the norm of every minimiser: the largest R with ``mu R^2 <= pull(B R)`` (lemma R).

@@ -25,25 +25,15 @@ class ElasticNet(Penalty):
     def __post_init__(self) -> None:
         """Refuse what has no strong convexity: every bound divides by it."""
         super().__post_init__()
-        given, remedy = self.l1_ratio, "pass an l1_ratio in [0, 1) such as 0.5: the L1 norm alone is not strongly "
-        remedy += "convex, so nothing is certified"
+        given, remedy = self.l1_ratio, "pass an l1_ratio in [0, 1): the L1 norm alone is not strongly convex"
         if settle(self, "l1_ratio", above=0.0, inclusive=True, remedy=remedy) >= 1:
             raise InvalidParameter("an l1_ratio below 1", f"l1_ratio={given!r}", remedy)
 
     @property
-    def ridge(self) -> float:
-        """The factor of the ridge, ``alpha (1 - c)``."""
-        return self.alpha * (1 - self.l1_ratio)
-
-    @property
-    def corner(self) -> float:
+    def corner(self) -> float:  # type: ignore[override] # read-only, as all of a record
         """The factor of the L1 norm, ``alpha c``."""
         return self.alpha * self.l1_ratio
 
     def smoothness(self) -> float:
         """Return ``alpha (1 - c)``, the ridge's."""
-        return self.ridge
-
-    def strong_convexity(self, radius: float) -> float:
-        """Return ``alpha (1 - c)``, everywhere."""
-        return self.ridge
+        return self.alpha * (1 - self.l1_ratio)

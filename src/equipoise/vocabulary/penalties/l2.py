@@ -14,10 +14,6 @@ class L2(Penalty):
 
     id = "l2"
 
-    def strong_convexity(self, radius: float) -> float:
-        """Return alpha, everywhere."""
-        return self.alpha
-
     def smoothness(self) -> float:
         """Return alpha."""
         return self.alpha

@@ -33,7 +33,3 @@ class NoPenalty(Penalty):
     def smoothness(self) -> float:
         """Return 0."""
         return 0.0
-
-    def strong_convexity(self, radius: float) -> float:
-        """Return 0."""
-        return 0.0
