@@ -436,16 +436,25 @@ def test_scalars_arrays_and_compiled_slopes_agree(loss, arrays):
         np.testing.assert_allclose(arrays.value(grid, targets), values, rtol=4e-16, atol=np.finfo(float).tiny)
 
 
-def test_a_changed_formula_is_another_type_to_the_cache_of_compiled_loops():
+LIMIT = 1.0
+
+
+def test_a_changed_formula_is_another_type_to_the_cache_of_compiled_loops(monkeypatch):
     # The cache on disk knows a loop by the types of its arguments; a formula must not answer for another one.
-    limit = {"limit": 1.0}
-    first = eval("lambda prediction, target, parameter: min(prediction, limit)", limit)  # noqa: S307 - a toy formula
-    other = eval("lambda prediction, target, parameter: max(prediction, limit)", limit)  # noqa: S307
-    wider = eval("lambda prediction, target, parameter: min(prediction, limit)", {"limit": 2.0})  # noqa: S307
-    again = eval("lambda prediction, target, parameter: min(prediction, limit)", {"limit": 1.0})  # noqa: S307
-    names = {CompiledSlope(formula).type.name for formula in (first, other, wider)}
-    assert len(names) == 3
-    assert CompiledSlope(again).type.name in names
+    def scaled(factor: float) -> CompiledSlope:
+        return CompiledSlope(lambda prediction, target, parameter: factor * min(prediction, LIMIT))
+
+    def name(compiled: CompiledSlope) -> str:
+        return compiled.type.name.rpartition("(")[2]
+
+    turned = CompiledSlope(lambda prediction, target, parameter: 2.0 * max(prediction, LIMIT))
+    names = [name(scaled(2.0)), name(scaled(3.0)), name(turned)]
+    assert name(scaled(2.0)) == names[0]
+    assert slopes_in_a_loop(scaled(2.0), np.ones(1), 0.0, 0.0) == 2.0
+    assert slopes_in_a_loop(scaled(3.0), np.ones(1), 0.0, 0.0) == 3.0
+    monkeypatch.setitem(globals(), "LIMIT", 0.5)
+    assert len({*names, name(scaled(2.0))}) == 4
+    assert slopes_in_a_loop(scaled(2.0), np.ones(1), 0.0, 0.0) == 1.0
 
 
 @every_loss

@@ -34,13 +34,17 @@ class CompiledSlope:
 
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
-        code = formula.__code__
-        # Globals count too: Numba compiles their values in.
-        known = [(name, repr(formula.__globals__[name])) for name in code.co_names if name in formula.__globals__]
-        digest = hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names, known)).encode()).hexdigest()
-        name = f"{formula.__module__}.{formula.__qualname__}({digest})"
+        name = f"{formula.__module__}.{formula.__qualname__}({_digest(formula)})"
         _FORMULAS[name] = formula
         self.type = SlopeType(name)
+
+
+def _digest(formula: Formula) -> str:
+    """Return a digest of all that Numba compiles in: instructions, constants, and the values of names from outside."""
+    code, outside = formula.__code__, formula.__globals__
+    values = [outside[name] for name in code.co_names if name in outside]
+    values += [cell.cell_contents for cell in formula.__closure__ or ()]
+    return hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names, values)).encode()).hexdigest()
 
 
 @functools.cache

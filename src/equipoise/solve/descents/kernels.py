@@ -15,7 +15,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.solve.compiled_slope import CompiledSlope, slope
+from equipoise.solve.compiled_slope import CompiledSlope as Slope
+from equipoise.solve.compiled_slope import slope
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch
 
@@ -142,6 +143,15 @@ def square(weights: Array) -> float:
 
 
 @inlined
+def into_ball(weights: Array, settings: Settings) -> None:
+    """Project the weights to the ball, where there is one."""
+    if settings.radius < math.inf:
+        norm = math.sqrt(square(weights))
+        if norm > settings.radius:
+            move(weights, settings.radius / norm, 0.0, weights)
+
+
+@inlined
 def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
     """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
     if len(normals) > 0:
@@ -151,10 +161,7 @@ def settle(weights: Array, length: float, normals: Array, here: int, settings: S
         for column in range(len(weights)):
             # Adding 0 turns -0 into 0.
             weights[column] = math.copysign(max(abs(weights[column]) - threshold, 0.0), weights[column]) + 0.0
-    if settings.radius < math.inf:
-        norm = math.sqrt(square(weights))
-        if norm > settings.radius:
-            move(weights, settings.radius / norm, 0.0, weights)
+    into_ball(weights, settings)
 
 
 @inlined
@@ -172,14 +179,7 @@ def fetch_ahead(rows: DenseRows, order: Order, place: int) -> None:
 
 @inlined
 def batch_gradient(
-    loss: CompiledSlope,
-    rows: DenseRows,
-    order: Order,
-    start: int,
-    stop: int,
-    settings: Settings,
-    weights: Array,
-    out: Array,
+    loss: Slope, rows: DenseRows, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array
 ) -> None:
     """Put the sum of a batch's gradients into `out`."""
     out[:] = 0.0
@@ -216,7 +216,7 @@ def batch_gradient(
 
 @inlined
 def masked_gradient(
-    loss: CompiledSlope, rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array
+    loss: Slope, rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array
 ) -> None:
     """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
     out[:] = 0.0
@@ -239,7 +239,7 @@ def masked_gradient(
 
 @inlined
 def single_step(
-    loss: CompiledSlope, rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array
+    loss: Slope, rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array
 ) -> None:
     """Take the step of one row, without a detour over its gradient."""
     factor = rows.facts[row, 0]
@@ -256,19 +256,13 @@ def single_step(
 
 @compiled
 def dense_steps(
-    loss: CompiledSlope,
-    rows: DenseRows,
-    schedule: Schedule,
-    settings: Settings,
-    done: int,
-    weights: Array,
-    total: Array,
+    loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
     """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
     order, masked = schedule.order, len(schedule.masks) > 0
     gradient = np.zeros(len(weights))
-    # Where nothing is left to settle, the call alone would count references in every step: a quarter of a short one.
-    unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0 or settings.radius < math.inf
+    # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
+    unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
     for here, start in enumerate(range(0, len(order), settings.batch)):
         if done == settings.steps:
             break
@@ -288,6 +282,8 @@ def dense_steps(
                 move(weights, shrink, length / settings.batch, gradient)
             if unsettled:
                 settle(weights, length, schedule.normals, here, settings)
+            else:
+                into_ball(weights, settings)
         if done >= settings.averaged_from:
             move(total, 1.0, -1.0, weights)
     return done
@@ -336,7 +332,7 @@ def sparse_product(rows: SparseRows, row: int, weights: Array) -> float:
 
 @inlined
 def sparse_pulls(
-    loss: CompiledSlope, rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
+    loss: Slope, rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
 ) -> float:
     """Put each row's slope into `pulls`, and return the sum of the norms of the gradients."""
     norms = 0.0
@@ -349,14 +345,17 @@ def sparse_pulls(
 
 
 @inlined
-def sparse_move(rows: SparseRows, batch: Order, pulls: Array, counted: float, weights: Array, owed: Array) -> None:
+def sparse_move(
+    rows: SparseRows, batch: Order, length: float, pulls: Array, counted: float, weights: Array, owed: Array
+) -> None:
     """Take multiples of rows from the stored weights; what sums of earlier weights must not see goes to `owed`."""
     for place, row in enumerate(batch):
+        pull = length * pulls[place]
         for entry in range(rows.starts[row], rows.starts[row + 1]):
-            weights[np.uint64(rows.places[entry])] -= pulls[place] * rows.entries[entry]
+            weights[np.uint64(rows.places[entry])] -= pull * rows.entries[entry]
         if counted != 0.0:
             for entry in range(rows.starts[row], rows.starts[row + 1]):
-                owed[np.uint64(rows.places[entry])] += counted * pulls[place] * rows.entries[entry]
+                owed[np.uint64(rows.places[entry])] += counted * pull * rows.entries[entry]
 
 
 @compiled
@@ -370,13 +369,7 @@ def write_back(scale: float, counted: float, weights: Array, owed: Array, total:
 
 @compiled
 def sparse_steps(
-    loss: CompiledSlope,
-    rows: SparseRows,
-    schedule: Schedule,
-    settings: Settings,
-    done: int,
-    weights: Array,
-    total: Array,
+    loss: Slope, rows: SparseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
     """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
 
@@ -413,11 +406,11 @@ def sparse_steps(
                 scale, counted, deferred = 1.0, 0.0, 0
             else:
                 scale *= shrink
-            pulls *= length / (settings.batch * scale)
+            stored = length / (settings.batch * scale)
             if masked:
-                sparse_move(kept, few, pulls, counted, weights, owed)
+                sparse_move(kept, few, stored, pulls, counted, weights, owed)
             else:
-                sparse_move(rows, batch, pulls, counted, weights, owed)
+                sparse_move(rows, batch, stored, pulls, counted, weights, owed)
             # More than rounding can add to the norm in a step.
             bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
             if dense:
