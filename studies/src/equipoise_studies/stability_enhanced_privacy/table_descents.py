@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.rows import row_source
+from equipoise.planning.rules import settled
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.solve.objective import Objective
-from equipoise.vocabulary.constants import setting
 from equipoise.vocabulary.facts import Problem, Recipe
 from equipoise.vocabulary.methods import method_named
 from equipoise_studies.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
@@ -27,9 +27,9 @@ MASKED_COLUMNS = 8
 SVRG_STEP = 0.2
 
 
-def run_of(problem: Problem, recipe: Recipe, n_samples: int, columns: int) -> Run:
+def run_of(problem: Problem, recipe: Recipe, n_samples: int) -> Run:
     """Return the run of the library's loops that a recipe stands for."""
-    recipe = setting(problem, recipe, n_samples, columns).recipe
+    recipe = settled(problem, recipe)
     return Run(
         batch=recipe.batch_size,
         steps=recipe.steps(n_samples),
@@ -68,7 +68,7 @@ def public_masks(recipe: Recipe, seed: int = 0) -> Masks:
 def _moved(
     problem: Problem, recipe: Recipe, rows: Array, places: range | list[int], masks: Masks | None
 ) -> list[float]:
-    run = run_of(problem, recipe, *rows.shape)
+    run = run_of(problem, recipe, len(rows))
 
     def ended(table: Array) -> Array:
         source = row_source(table, problem.domain, problem.intercept)
