@@ -172,10 +172,10 @@ class Certificate(Record):
 
     def faults(self) -> tuple[str, ...]:
         """Return one line for everything that does not follow from what is recorded."""
-        found, trained = list(self.claim.check()), self.claim.trained
+        found, nodes = list(self.claim.check()), self.claim.nodes()
         # Of a projected table the claim is about the directions.
-        columns = self.n_features if getattr(trained, "projection", 0) else getattr(trained, "n_features", 0)
-        if (self.claim.n_samples, columns) != (self.n_samples, self.n_features):
+        about = [node for node in nodes if hasattr(node, "n_features") and not getattr(node, "projection", 0)]
+        if self.claim.n_samples != self.n_samples or any(node.n_features != self.n_features for node in about):
             found.append("terms: rows or columns that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
             found.append("digest: a recorded field was changed after the certificate was made")

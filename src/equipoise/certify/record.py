@@ -126,7 +126,7 @@ def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:
     try:
         return make(**arguments)
     except (EquipoiseError, ArithmeticError, ValueError, TypeError) as error:
-        raise CertificateUnreadable(f"a valid {path}", f"{error:.300}", AGAIN) from None
+        raise CertificateUnreadable(f"a valid {path}", f"{error!s:.300}", AGAIN) from None
 
 
 def read(annotation: Any, value: object, path: str) -> Any:
