@@ -106,11 +106,17 @@ def descents() -> Made:
     yield "sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, TWO, order="replacement", batch_size=8), 3000, 5)
     yield "sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, TWO, 0.0, skip=0.5, passes=3), 3000, 5)
     yield "sgd-corners", planned(eq.SGDClassifier(2.0, 0.0, NAMED, 0.02, loss="hinge", dropout=0.2), 4000, 6)
-    yield "sgd-corners-drawn", planned(eq.SGDRegressor(1.0, 1e-6, WIDE, 0.0, loss="absolute", skip=0.3), 4000, 6)
+    yield (
+        "sgd-corners-drawn",
+        planned(eq.SGDRegressor(1.0, 1e-6, WIDE, 0.0, loss="absolute", skip=0.3, clip=0.5), 4000, 6),
+    )
     yield "sgd-released", fitted(eq.SGDClassifier(domain=TWO, random_state=0), 300, 3)
     yield "noisy-sgd-ordinary", planned(eq.NoisySGDClassifier(domain=TWO), 1000, 5)
     yield "noisy-sgd-extreme", planned(eq.NoisySGDRegressor(30.0, 1e-3, WIDE, 0.1, batch_size=3, passes=0.01), 1000, 2)
-    yield "noisy-sgd-divergence", planned(eq.NoisySGDClassifier(1, 1e-6, TWO, passes="quadratic", batch_size=1), 8000, 3)
+    yield (
+        "noisy-sgd-divergence",
+        planned(eq.NoisySGDClassifier(1, 1e-6, TWO, passes="quadratic", batch_size=1), 8000, 3),
+    )
     yield "noisy-sgd-stream", planned(eq.NoisySGDClassifier(1.0, 1e-6, NAMED, passes=300), 50_000, 100)
     yield "noisy-sgd-langevin", planned(eq.NoisySGDClassifier(1.0, 1e-6, TWO, 0.01, step="langevin:1000"), 2000, 4)
     yield "phased-ordinary", planned(eq.PhasedClassifier(domain=TWO), 10_000, 5)
