@@ -13,7 +13,7 @@ import equipoise
 from equipoise.certify import claims
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import NotCheckable
-from stored_certificates import FOLDER, SCHEMA_1, STORED, leaves, name_of, outcomes, page, put, sealed_faults
+from stored_certificates import SCHEMA_1, STORED, leaves, name_of, outcomes, page, put, sealed_faults
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(equipoise.__file__).parent
@@ -40,7 +40,7 @@ def test_a_stored_certificate_checks_and_is_written_as_it_was_read(path):
 
 @pytest.mark.parametrize("path", SCHEMA_1, ids=name_of)
 def test_schema_1_is_not_checkable_and_says_what_to_do(path):
-    with pytest.raises(NotCheckable, match="schema 1: not checkable by this version.*pip install equipoise==0.1.0"):
+    with pytest.raises(NotCheckable, match=r"schema 1: not checkable by this version.*pip install equipoise==0.1.0"):
         Certificate.from_json(path.read_text(encoding="utf-8"))
 
 
@@ -202,4 +202,4 @@ def test_no_number_can_be_moved_to_the_unsafe_side(path):
 
 
 def test_the_folder_of_an_older_version_is_still_there():
-    assert SCHEMA_1 and (FOLDER / "0.1.0").is_dir()
+    assert len(SCHEMA_1) >= 10
