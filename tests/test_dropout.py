@@ -354,10 +354,10 @@ def test_a_fitted_model_holds_no_row_and_nothing_private_but_weights_and_curvatu
     assert pickle.loads(pickled).certificate_ == certificate  # noqa: S301 - our own bytes
 
 
-def test_a_saved_release_is_loaded_with_its_curvature(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("plain_page")
+def test_a_saved_release_is_loaded_with_its_curvature(tmp_path):
     from equipoise.artifact import folder
 
-    monkeypatch.setattr(folder, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
     X, y = table(400, 3)
     for number, model in enumerate((regressor(epsilon=5.0, radius=1.0), classifier(epsilon=5.0, masks=2))):
         model.fit(X, y if number == 0 else (y > 0).astype(int))

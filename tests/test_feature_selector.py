@@ -208,6 +208,7 @@ def test_the_explanation_says_what_is_free_and_what_is_another_spend():
         assert said in words
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_the_certificate_itself_records_the_rule_and_says_what_is_another_spend(table, tmp_path):
     X, labels, _ = table
     selector = eq.FeatureSelector(domain=CLASSES, threshold="deviations:3")

@@ -108,6 +108,7 @@ def test_several_classes_and_sparse_rows_are_reduced_too():
     np.testing.assert_allclose(sparse_fit.coef_, dense_fit.coef_, atol=1e-6)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_a_saved_model_predicts_the_same_and_plain_scikit_learn_is_refused(tmp_path):
     X = np.random.default_rng(2).normal(size=(60, 40))
     model, _ = planned()

@@ -164,6 +164,7 @@ def test_the_fitted_certificate_is_the_planned_one_and_verifies(name):
 
 
 @pytest.mark.parametrize("name", ["sgd-drawn", "sgd-masks", "noisy-regressor", "phased-hinge"])
+@pytest.mark.usefixtures("plain_page")
 def test_a_saved_release_is_the_one_that_is_loaded(name, tmp_path):
     X, y = table(name)
     model = made(name).fit(X, y)
