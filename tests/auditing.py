@@ -13,7 +13,7 @@ from equipoise.proof.noise import SeededSource
 Array = NDArray[np.float64]
 
 # The false-alarm rate of the fast lane, shared evenly: every audit that may not fail uses `FAILURE`. The slow lane
-# repeats each audit at most three times, with more runs or fresh seeds, so that its rate is at most three times as large.
+# repeats each audit at most three times, with more runs or fresh seeds: its rate is at most three times as large.
 SUITE_FALSE_ALARM = 1e-4
 # The audits of test_audit_sgd.py, and with them those of test_lab_audit.py; all others are counted in
 # test_audit_estimators.py.

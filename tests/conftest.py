@@ -8,7 +8,7 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 # Workers of pytest share the cores already; a second thread of linear algebra in each would only wait for its turn.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import pytest  # noqa: E402
+import pytest
 
 
 @pytest.fixture

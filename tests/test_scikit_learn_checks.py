@@ -31,7 +31,7 @@ def expected_failures(estimator) -> dict[str, str]:
         eq.DropoutRegressor(**LARGE, delta=1e-3, domain=LABELS, alpha=1e-6, keep_probability=0.999, radius=300.0),
         eq.DropoutClassifier(**LARGE, delta=1e-3, domain=CLASSES, alpha=1e-3, radius=20.0),
         eq.SimplexSelector(epsilon=1e4, delta=1e-3, random_state=0),
-        # Every check's table is planned anew; where the noise goes is named, so that no menu of routes is ranked for it.
+        # Every check's table is planned anew; where the noise goes is named, so that no menu of routes is ranked.
         eq.PrivateGridSearch(eq.Ridge(domain=LABELS, mechanism="output"), {"alpha": [1e-3, 1e-2]}, **LARGE),
     ],
     expected_failed_checks=expected_failures,
