@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from contracts.falsifier import (
+    QUICK,
+    THOROUGH,
     attack_settings,
     distance_of_neighbours,
     largest_observed_distance,
@@ -449,8 +451,11 @@ def test_a_refused_member_that_does_not_certify_offers_no_remedy(plant):
 
 
 @every_theorem
-def test_no_neighbouring_pair_moves_further_than_it_says(theorem):
-    assert observed_distance_exceeds(theorem) is None
+@pytest.mark.parametrize(
+    "effort", [pytest.param(QUICK, id="quick"), pytest.param(THOROUGH, id="thorough", marks=pytest.mark.statistics)]
+)
+def test_no_neighbouring_pair_moves_further_than_it_says(theorem, effort):
+    assert observed_distance_exceeds(theorem, effort=effort) is None
 
 
 def claiming(genuine: type[Theorem], share: float) -> Theorem:
