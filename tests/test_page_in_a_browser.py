@@ -1,8 +1,5 @@
 """Pages, opened in a real browser with the network cut off."""
 
-import subprocess
-import sys
-
 import pytest
 
 from browser import PHONE, Outline, measure, needs_browser, visit
@@ -25,17 +22,6 @@ def pages(tmp_path_factory):
         return page
 
     return written
-
-
-def test_the_chart_is_drawn_without_errors_or_outside_requests(tmp_path):
-    program = "from equipoise.cli import main; main()"
-    demo = [sys.executable, "-c", program, "demo", "--repetitions", "1", "--out", str(tmp_path / "demo")]
-    subprocess.run(demo, check=True, capture_output=True)
-    seen = visit(tmp_path / "demo" / "index.html")
-    assert "<svg" in seen.drawn("chart")
-    for panel in ("breast cancer (accuracy)", "digits 3-vs-5 (accuracy)", "diabetes (R2)"):
-        assert panel in seen.drawn("chart")
-    assert seen.complaints == []
 
 
 @pytest.mark.parametrize("name", sorted(releases()))
