@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from browser import needs_browser, visit
+from equipoise import demonstration
+from equipoise.cli import demo
 from program import run_program as equipoise
 
 
@@ -14,10 +16,18 @@ def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("demonstration") / "demo"
 
 
-@pytest.fixture(scope="module")
-def done(folder) -> subprocess.CompletedProcess[str]:
-    """The command, run once for all who look at what it left."""
-    return equipoise("demo", "--repetitions", 1, "--out", folder)
+EPSILONS = demonstration.EPSILONS
+
+
+@pytest.fixture(
+    scope="module", params=[EPSILONS[::3], pytest.param(EPSILONS, marks=pytest.mark.statistics)], ids=["few", "all"]
+)
+def done(request, folder) -> subprocess.CompletedProcess[str]:
+    """The command, run once for all who look at what it left; every epsilon is planned and trained for."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (demonstration, demo):
+            patch.setattr(module, "EPSILONS", request.param)
+        return equipoise("demo", "--repetitions", 1, "--out", folder)
 
 
 def test_the_demo_writes_a_page_that_needs_no_network(done, folder):
@@ -42,7 +52,10 @@ def test_the_chart_is_drawn_without_errors_or_outside_requests(done, folder):
     assert seen.complaints == []
 
 
-def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path):
+def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    # It is noticed when all models are trained.
+    for module in (demonstration, demo):
+        monkeypatch.setattr(module, "EPSILONS", EPSILONS[::3])
     (tmp_path / "file").write_text("")
     done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "file" / "demo")
     assert done.returncode == 2

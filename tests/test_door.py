@@ -22,6 +22,7 @@ from equipoise.learn.tables import Unread, feature_table, target_column
 from equipoise.proof import routes
 from equipoise.proof.certificate import Certificate
 from equipoise.proof.request import Request
+from hunting import hunted
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -144,12 +145,14 @@ def test_every_route_is_tested_at_the_door():
 
 
 @pytest.mark.parametrize("name", MODELS)
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(data=st.data())
-def test_no_value_raises_warns_or_prints(name, data):
+@hunted(
+    20,
+    60,
+    X=arrays.arrays(np.float64, (6, 2), elements=hostile_floats),
+    y=arrays.arrays(np.float64, (6,), elements=hostile_floats),
+)
+def test_no_value_raises_warns_or_prints(name, X, y):
     model, parameters = MODELS[name]
-    X = data.draw(arrays.arrays(np.float64, (6, 2), elements=hostile_floats))
-    y = data.draw(arrays.arrays(np.float64, (6,), elements=hostile_floats))
     output = io.StringIO()
     with warnings.catch_warnings(), redirect_stdout(output), redirect_stderr(output):
         warnings.simplefilter("error")

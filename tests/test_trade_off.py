@@ -94,7 +94,7 @@ def test_at_least_never_exceeds_at_most(explored, name):
     st.floats(0.1, 20.0),
     st.sampled_from([0.0, 0.2, 0.5, 1.5]),
 )
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_both_ends_hold_for_every_minimiser(loss, alpha, n_samples, norm, intercept):
     kind = eq.losses.named(loss)
     domain = CLASSES if kind.task == "classification" else LABELS
@@ -175,7 +175,7 @@ def test_the_tables_of_the_lower_bound_pay_it_for_several_classes(count, interce
     st.integers(0, 10**6),
     st.floats(0.1, 3.0),
 )
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_tables_that_are_close_together_share_one_margin(count, seed, reach):
     # The step of the proof that is not obvious: centred predictions of K tables, pairwise at most `reach` apart.
     generator = np.random.default_rng(seed)
