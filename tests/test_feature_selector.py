@@ -94,8 +94,12 @@ def test_a_column_counts_for_any_of_several_classes(table):
         selector.expected_flips(np.zeros(6))
 
 
+at_both_powers = pytest.mark.parametrize("runs", [100, pytest.param(300, marks=pytest.mark.statistics)])
+
+
+@at_both_powers
 @pytest.mark.parametrize("mechanism", ["spherical-laplace", "laplace", "gaussian"])
-def test_selections_flip_as_often_as_the_plan_says(table, mechanism):
+def test_selections_flip_as_often_as_the_plan_says(table, mechanism, runs):
     X, labels, _ = (part[:300] for part in table)
     settings = {"epsilon": 8.0, "delta": 1e-5, "alpha": 0.02, "l1_ratio": 0.3, "mechanism": mechanism}
     model = eq.ElasticNetClassifier(domain=CLASSES, random_state=0, **settings)
@@ -106,7 +110,7 @@ def test_selections_flip_as_often_as_the_plan_says(table, mechanism):
     ).weights[0, 0]
     assert 0 < (before == 0).sum() < 6
     expected = selector.expected_flips(before)
-    runs, flipped = 300, np.zeros(6)
+    flipped = np.zeros(6)
     for seed in range(runs):
         fitted = eq.FeatureSelector(clone(model).set_params(random_state=seed), "deviations:1").fit(X, labels)
         assert fitted.certificate_.noise_scale == certificate.noise_scale
@@ -123,8 +127,9 @@ ENDS = {
 }
 
 
+@at_both_powers
 @pytest.mark.parametrize("name", sorted(ENDS))
-def test_selections_of_a_descent_flip_as_often_as_the_plan_says(table, name):
+def test_selections_of_a_descent_flip_as_often_as_the_plan_says(table, name, runs):
     X, labels, _ = (part[:400] for part in table)
     asked = {"epsilon": 8.0, "delta": 1e-5, "alpha": 0.1, "l1_ratio": 0.6, "step": 0.3, "passes": 5} | ENDS[name]
     model = eq.SGDClassifier(domain=CLASSES, random_state=0, **asked)
@@ -135,7 +140,7 @@ def test_selections_of_a_descent_flip_as_often_as_the_plan_says(table, name):
     assert WeightNoise.of(certificate).scale == pytest.approx(kept * certificate.noise_scale, rel=1e-15)
     # With next to no noise and the same coins a descent shows where it ends; exact zeros come from the L1 norm.
     still = clone(model).set_params(epsilon=1e12)
-    runs, expected, flipped = 300, np.zeros(6), np.zeros(6)
+    expected, flipped = np.zeros(6), np.zeros(6)
     for seed in range(runs):
         if seed == 0 or name == "secret draws":
             end = still.set_params(random_state=seed).fit(X, labels).coef_[0]

@@ -338,7 +338,11 @@ def test_honest_releases_of_secret_batches_pass(model, mechanism):
     assert found.verdict == "no fault found"
 
 
-@pytest.mark.parametrize(("model", "mechanism"), CASES)
+# The laws of noise on weights are the same for every model: three models have all of them, the others the first.
+FEW_LAWS = [case for case in CASES if case[1] not in LAWS[1:] or case[0] in ("logistic", "ridge", "sgd-classifier")]
+
+
+@pytest.mark.parametrize(("model", "mechanism"), FEW_LAWS)
 def test_a_tenth_of_the_noise_is_caught_for_every_model_and_mechanism(model, mechanism, monkeypatch):
     monkeypatch.setattr(worst_cases, "SeededSource", TenthOfTheNoise)
     found = measure(worst_case(model, mechanism, 1.0, delta_of(mechanism)), 150, pilots=20)
@@ -423,13 +427,13 @@ def run(*arguments: object) -> tuple[int, str]:
 
 
 def test_the_command_finds_no_fault_in_an_honest_release():
-    code, text = run("--mechanism", "output", "--runs", 1500)
+    code, text = run("--mechanism", "output", "--runs", 1000)
     assert code == 0
     for words in (
         "claimed     epsilon = 1 at delta = 0",
         "measured    epsilon >= 0.",
         "99.99 %",
-        "1,500 on each table",
+        "1,000 on each table",
     ):
         assert words in text
     assert "verdict     no fault found" in text
@@ -437,7 +441,7 @@ def test_the_command_finds_no_fault_in_an_honest_release():
     assert "certified" not in text
 
 
-@pytest.mark.parametrize("model", ["logistic", "ridge"])
+@pytest.mark.parametrize("model", [pytest.param("logistic", marks=pytest.mark.statistics), "ridge"])
 def test_the_command_catches_halved_noise_and_exits_with_1(model, monkeypatch):
     monkeypatch.setattr(worst_cases, "SeededSource", HalvedNoise)
     code, text = run("--model", model, "--mechanism", "laplace", "--runs", 1500)

@@ -106,7 +106,7 @@ def test_both_ends_hold_for_every_minimiser(loss, alpha, n_samples, norm, interc
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared", "absolute"])
-@pytest.mark.parametrize("alpha", [0.5, 1.0])
+@pytest.mark.parametrize("alpha", [0.5, pytest.param(1.0, marks=pytest.mark.statistics)])
 def test_the_tables_of_the_lower_bound_pay_it(loss, alpha):
     n_samples, norm = 12, 3.0
     kind = eq.losses.named(loss)

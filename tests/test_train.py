@@ -13,6 +13,10 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import staging
 from equipoise.cli import main
+from equipoise.release_report import page_of
+
+# One of them draws its charts.
+pytestmark = pytest.mark.usefixtures("plain_page")
 
 SCHEMA = """
 schema_version = 1
@@ -75,7 +79,8 @@ def left() -> float:
     return float(eq.Ledger("trial").balance().epsilon_left)
 
 
-def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table):
+def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table, monkeypatch):
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", page_of)
     code, said, _ = run(*TRAIN, "--out", "release")
     assert code == 0
     assert "Claim (proved): (2, 0)" in said
@@ -94,7 +99,6 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_probabilities_and_standard_output(run):
     run(*TRAIN, "--quiet")
     code, said, _ = run("predict", "release", "rows.csv", "--probabilities")
@@ -104,7 +108,6 @@ def test_probabilities_and_standard_output(run):
     assert sum(map(float, first.split(",")[1:])) == pytest.approx(1.0)
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_quiet_says_nothing_and_json_is_json(run):
     assert run(*TRAIN, "--quiet")[1] == ""
     assert run("verify", "release", "--quiet")[1] == ""
@@ -126,7 +129,6 @@ def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
     assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["request"]["n_samples"] == 300
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_private_bounds_are_paid_from_epsilon(run):
     Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
     code, _, said = run(*TRAIN)
@@ -143,7 +145,6 @@ def test_private_bounds_are_paid_from_epsilon(run):
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_a_changed_byte_is_noticed(run):
     run(*TRAIN, "--quiet")
     path = Path("release/model.json")
@@ -223,14 +224,12 @@ def test_a_parquet_file_with_another_number_of_rows_is_refused_before_the_spend(
 
 
 @pytest.mark.parametrize("lines", [250, 350], ids=["too few", "too many"])
-@pytest.mark.usefixtures("plain_page")
 def test_a_csv_file_with_another_number_of_rows_is_handled_by_a_public_rule(run, table, lines):
     pd.concat([table, table])[:lines].to_csv("rows.csv", index=False)
     assert run(*TRAIN)[0] == 0
     assert eq.load("release").certificate_.n_samples == 300
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_ragged_rows_and_odd_values_train_all_the_same(run):
     with Path("rows.csv").open("ab") as file:
         file.seek(0)
@@ -265,7 +264,6 @@ def test_a_failure_after_the_spend_says_nothing_about_rows(run, monkeypatch):
     assert not Path("release").exists()
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_force_replaces_a_release_and_nothing_else(run):
     run(*TRAIN, "--quiet")
     before = Path("release/model.json").read_text()
@@ -280,7 +278,6 @@ def test_force_replaces_a_release_and_nothing_else(run):
     assert left() == 0.5
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_a_disk_that_fills_up_after_the_spend_leaves_no_half_release_and_loses_nothing(run, monkeypatch, tmp_path):
     written = staging._write
 
@@ -314,7 +311,6 @@ def test_a_disk_without_room_is_noticed_before_the_spend(run, monkeypatch):
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_predict_refuses_what_it_cannot_do(run, table):
     run(*TRAIN, "--quiet")
     table.drop(columns="age").to_csv("other.csv", index=False)

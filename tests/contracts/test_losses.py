@@ -36,7 +36,7 @@ every_kinked_loss = pytest.mark.parametrize(
     "loss", [loss for loss in LOSSES if isinstance(loss, KinkedLoss)], ids=lambda loss: loss.name
 )
 # Examples of a hunt in the fast lane and in the slow one.
-FEW, MANY = 40, 150
+FEW, MANY = 25, 150
 
 UNIT_ROUNDOFF = 2.0**-53
 # The bounds carry a relative 1e-9 for rounding (THEOREMS M4); a thousandth of it is far above what one loss rounds.
