@@ -1,6 +1,7 @@
 """The repository keeps its own promises."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -44,12 +45,19 @@ def test_no_attic_and_no_god_file():
         assert len(path.read_text().splitlines()) <= 450, path
 
 
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return the syntax of a file, which several tests look at."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@functools.cache
 def lines_of_code(path: Path) -> int:
     """Count the lines that hold code: neither blank nor comment nor docstring."""
     text = path.read_text()
     prose = {
         line
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         for line in range(node.lineno, node.end_lineno + 1)
     }
@@ -94,7 +102,7 @@ def read_for(route: str) -> set[Path]:
         if MODULES[name] in read:
             continue
         read.add(MODULES[name])
-        nodes = [node for node in ast.walk(ast.parse(MODULES[name].read_text())) if isinstance(node, ast.ImportFrom)]
+        nodes = [node for node in nodes_of(MODULES[name]) if isinstance(node, ast.ImportFrom)]
         named = {f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
         left += [module for module in named | {node.module for node in nodes} if module in MODULES]
         if name.removeprefix("equipoise.") in FAMILIES:
@@ -128,7 +136,7 @@ def test_what_plays_no_part_in_a_privacy_claim_is_imported_by_no_proof():
 def imported(path: Path) -> set[str]:
     """Return the modules that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -140,7 +148,7 @@ def names_imported(path: Path) -> set[str]:
     """Return the modules that a file imports, and every name that it takes from one, with the module before it."""
     taken = {
         f"{node.module}.{alias.name}"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

@@ -102,9 +102,11 @@ def cases(dimension: int) -> list[tuple[float, float]]:
 
 
 # The integral is the same polynomial of higher degree, over a longer range, in more dimensions.
-@pytest.mark.parametrize("dimension", [5, *(pytest.param(more, marks=pytest.mark.statistics) for more in (3, 11, 31))])
-def test_curve_is_the_integral_over_the_radius(dimension):
-    for ratio, epsilon in cases(dimension):
+@pytest.mark.parametrize(
+    ("dimension", "every"), [(5, 3), *(pytest.param(more, 1, marks=pytest.mark.statistics) for more in (3, 5, 11, 31))]
+)
+def test_curve_is_the_integral_over_the_radius(dimension, every):
+    for ratio, epsilon in cases(dimension)[::every]:
         curve = SphericalCurve(ratio, dimension)
         truth = by_radius(ratio, epsilon, dimension)
         # The level is two doubles up, which a tiny gap feels.
