@@ -33,14 +33,17 @@ HOSTILE = {
 }
 
 
-# Models of every route, by name; what they plan is planned when somebody asks.
+# Models of every route, by name; what they plan is planned when somebody asks. Two of them leave alpha to public facts,
+# for which it is searched again at every point of a chart.
 MODELS = {
     "output": eq.LogisticRegression(epsilon=1.0, domain=TWO, mechanism="output"),
     "objective": eq.LogisticRegression(epsilon=1.0, domain=TWO),
-    "noisy-gradient": eq.LogisticRegression(epsilon=1.0, delta=1e-6, domain=TWO, mechanism="noisy-gradient"),
-    "sufficient-statistics": eq.Ridge(epsilon=1.0, domain=RANGE, mechanism="sufficient-statistics"),
-    "functional": eq.Ridge(epsilon=1.0, domain=RANGE, mechanism="functional"),
-    "several classes": eq.LogisticRegression(epsilon=1.0, domain=THREE, mechanism="output"),
+    "noisy-gradient": eq.LogisticRegression(
+        epsilon=1.0, delta=1e-6, domain=TWO, alpha=0.01, mechanism="noisy-gradient"
+    ),
+    "sufficient-statistics": eq.Ridge(epsilon=1.0, domain=RANGE, alpha=0.1, mechanism="sufficient-statistics"),
+    "functional": eq.Ridge(epsilon=1.0, domain=RANGE, alpha=0.1, mechanism="functional"),
+    "several classes": eq.LogisticRegression(epsilon=1.0, domain=THREE, alpha=0.05, mechanism="output"),
 }
 
 
