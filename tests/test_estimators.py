@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
+from checking import run_check
 from equipoise.errors import (
     BudgetImpossible,
     DomainMissing,
@@ -63,8 +64,8 @@ CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 WIDE_CLASSES = {**CHECKED_CLASSES, "domain": eq.Domain(100.0, classes="observed"), "alpha": 1e-3}
@@ -83,8 +84,8 @@ WIDE_CLASSES = {**CHECKED_CLASSES, "domain": eq.Domain(100.0, classes="observed"
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks_of_the_default_mechanism_and_of_slow_solutions(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_the_default_mechanism_and_of_slow_solutions(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
+from checking import run_check
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, Overdraft, PlanMismatch
 from equipoise.estimators.base import INTERCEPT_SHARE
 from equipoise.learn.schema import NumberColumn, Target
@@ -39,8 +40,8 @@ FALSE_ALARM = 1e-7
     ],
     expected_failed_checks=lambda _: {"check_dtype_object": DTYPE_IS_DECLARED},
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.mark.statistics
@@ -48,8 +49,8 @@ def test_scikit_learn_checks(estimator, check):
     [eq.FeatureSelector(domain=eq.Domain(100.0, classes="observed"), **CHECKED)],
     expected_failed_checks=lambda _: {"check_dtype_object": DTYPE_IS_DECLARED},
 )
-def test_scikit_learn_checks_of_slow_solutions(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_slow_solutions(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
+from checking import run_check
 
 VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise (DESIGN section 5, rule 1)"
 DTYPE_IS_DECLARED = (
@@ -36,8 +37,8 @@ def expected_failures(estimator) -> dict[str, str]:
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.mark.statistics
@@ -45,5 +46,5 @@ def test_scikit_learn_checks(estimator, check):
     [eq.PrivateGridSearch(eq.Ridge(domain=LABELS), {"alpha": [1e-3, 1e-2]}, **LARGE)],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks_of_a_search_over_the_default_mechanism(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_a_search_over_the_default_mechanism(estimator, check, request):
+    run_check(estimator, check, request)

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
 import equipoise.release as door
+from checking import run_check
 from equipoise.errors import (
     BudgetImpossible,
     EquipoiseError,
@@ -54,16 +55,16 @@ APPROXIMATE = {"epsilon": 1e4, "delta": 1e-3, "batch_size": 1}
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.mark.statistics
 @parametrize_with_checks(
     [eq.NoisySGDClassifier(**{**CHECKED_CLASSES, **APPROXIMATE})], expected_failed_checks=expected_failures
 )
-def test_scikit_learn_checks_of_ten_passes(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks_of_ten_passes(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 # Every estimator that descends, in a form that is quick to plan and to fit: the first of either kind leaves alpha to

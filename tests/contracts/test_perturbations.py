@@ -377,7 +377,7 @@ class Line:
         """Return the minimisers that belong to noise, by bisection; b falls as w rises."""
         slack = sum(abs(row) * 40.0 for row in self.rows) + 1.0
         low, high = -(noise + slack) / self._ridge, -(noise - slack) / self._ridge
-        for _ in range(80):
+        for _ in range(64):  # from a bracket of any width here to the last place of a double
             middle = (low + high) / 2
             above = self.noise(middle) > noise
             low, high = np.where(above, middle, low), np.where(above, high, middle)
