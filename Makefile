@@ -37,11 +37,12 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
+# A file stays with one worker, so that what its tests share is made once.
 unit: $(READY)
-	$(BIN)/pytest -m "not statistics" -n 2
+	$(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
-statistics: $(READY)  ## the slow lane: more samples, fresh seeds
-	$(BIN)/pytest -m statistics -n 2
+statistics: $(READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
+	$(BIN)/pytest -m statistics -n 2 --durations=10
 
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)

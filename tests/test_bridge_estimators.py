@@ -67,6 +67,7 @@ def test_a_radius_is_refused_with_a_remedy():
         eq.BridgeRegressor(domain=domain, alpha=0.1).plan(100, 2)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_a_saved_bridge_comes_back(table, tmp_path):
     X, targets = table
     model = eq.BridgeClassifier(epsilon=2.0, domain=CLASSES, power=1.75, random_state=0).fit(X, targets["classifier"])

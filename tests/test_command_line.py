@@ -219,29 +219,14 @@ def test_a_truncated_and_a_newer_certificate_are_refused(certificate):
     assert "newer Equipoise" in done.stderr
 
 
-def test_the_demo_writes_a_page_that_needs_no_network(tmp_path):
-    done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "demo")
-    assert done.returncode == 0, done.stderr
-    for words in ("breast cancer", "digits 3-vs-5", "diabetes", "objective", "E2+E4", "Study on public data"):
-        assert words in done.stdout
-    assert "…" not in done.stdout
-    page = (tmp_path / "demo" / "index.html").read_text()
-    assert "Study on public data" in page
-    for outside in ('src="http', "src='http", 'href="http', "@import", "url(http"):
-        assert outside not in page
-    assert (tmp_path / "demo" / "privacy-utility.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "file" / "demo")
-    assert done.returncode == 2
-    assert "--out" in done.stderr
-
-
+# Completing an option takes what completing a command does.
 @pytest.mark.parametrize(
     ("line", "completions"),
-    [("equipoise tr", {"train"}), ("equipoise ledger sh", {"show"}), ("equipoise verify --qu", {"--quiet"})],
+    [
+        pytest.param("equipoise tr", {"train"}, marks=pytest.mark.statistics),
+        pytest.param("equipoise ledger sh", {"show"}, marks=pytest.mark.statistics),
+        ("equipoise verify --qu", {"--quiet"}),
+    ],
 )
 def test_a_shell_completes_commands_and_options(line, completions):
     program = str(Path(sys.executable).parent / "equipoise")

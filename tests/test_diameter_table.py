@@ -28,8 +28,9 @@ def test_table_covers_norms_from_a_tenth_to_a_hundred_in_order():
     assert max(DIAMETERS) <= 2.0  # the trivial bound: no gradient of a unit row is longer than 1
 
 
-# The first entry, whose interval starts at 0; small, middle and large norms; and neighbours of each other.
-@pytest.mark.parametrize("position", [0, 1, 2, 60, 61, 119, 160])
+# Small, middle and large norms, and neighbours of each other; all entries, the long first one included, are in the slow
+# lane.
+@pytest.mark.parametrize("position", [1, 2, 60, 61, 119, 160])
 def test_an_entry_is_what_the_search_finds(position):
     low = NORMS[position - 1] if position else 0.0
     found = rounded_up(min(2.0, diameter_between(low, NORMS[position], SLACK)))

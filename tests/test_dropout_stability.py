@@ -303,11 +303,10 @@ def test_paired_differences_and_shares():
     assert len(found.alphas) == 4
 
 
-def test_dropout_in_a_network_drops_and_its_repetitions_differ():
-    draws = np.random.default_rng(6)
-    labels = draws.integers(0, 3, 150).astype(np.int32)
-    table = preparation.Table((np.eye(3)[labels] + draws.normal(size=(150, 3))).astype(np.float32), labels)
-    found = networks.measure(table, table, networks.Plan((16,), 150, 5, 2, (0.5,)), lambda *_: None)
+def test_dropout_in_a_network_drops_and_its_repetitions_differ(data):
+    # Of the shapes that the study trains: they are compiled once.
+    train, _ = preparation.mnist(data)
+    found = networks.measure(train, train, networks.Plan((8,), 80, 20, 2, (0.5,)), lambda *_: None)
     assert set(found.findings) == {"SGD", "dropout"}
     assert found.findings["SGD"].baseline.value < 0.5
     first, second = found.repetitions["dropout"]
@@ -338,8 +337,8 @@ def data(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def small(monkeypatch):
+@pytest.fixture(scope="module")
+def small():
     grid = replace(
         measured.QUICK,
         removed=removals.Plan((0.3, 0.6), 2, 5, (1e-3,), 2),
@@ -349,23 +348,30 @@ def small(monkeypatch):
         polynomials=(3, 1, 5),
         examples=(40, 80),
     )
-    monkeypatch.setattr(measured, "QUICK", grid)
-    monkeypatch.setattr(measured, "FULL", grid)
 
     def certified_section(session):
         claim = Claim("certified.boston", "none", 1.0, 1.0)
         return Section("Certified models at equal budget", (str(session.quick),)), (claim,)
 
-    # What is certified has a test of its own, and takes longer than all the rest.
-    monkeypatch.setattr(certified, "certified_section", certified_section)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "QUICK", grid)
+        patch.setattr(measured, "FULL", grid)
+        # What is certified has a test of its own, and takes longer than all the rest.
+        patch.setattr(certified, "certified_section", certified_section)
+        yield
 
 
-def test_the_study_runs_from_end_to_end(small, data, tmp_path):
-    told = []
-    claims = reproduce(
-        STUDY, data=data, quick=True, out=tmp_path / "out", report=lambda *progress: told.append(progress)
-    )
-    records = {record["id"]: record for record in json.loads((tmp_path / "out" / "claims.json").read_text())}
+@pytest.fixture(scope="module")
+def run(small, data, tmp_path_factory):
+    """The study, run once for all who look at what it left: its folder, its claims, and what it told on the way."""
+    out, told = tmp_path_factory.mktemp("run") / "out", []
+    claims = reproduce(STUDY, data=data, quick=True, out=out, report=lambda *progress: told.append(progress))
+    return out, claims, told
+
+
+def test_the_study_runs_from_end_to_end(run):
+    out, claims, told = run
+    records = {record["id"]: record for record in json.loads((out / "claims.json").read_text())}
     assert len(records) == len(claims)
     assert {claim.verdict for claim in claims} <= set(VERDICTS)
     for name in ("theorem-1.corrected.holds", "theorem-16.holds", "lemma-8.holds", "certified.boston"):
@@ -373,23 +379,27 @@ def test_the_study_runs_from_end_to_end(small, data, tmp_path):
     for name in ("theorem-7.epsilon-0.5", "theorem-1.relu", "algorithm-1.limit", "theorem-17.slack"):
         assert records[name]["verdict"] == "corrected", name
     assert not any(".marginal" in name or name.endswith((".rate", ".gain")) for name in records)
-    images = {path.stem for path in (tmp_path / "out").glob("*.svg")}
+    images = {path.stem for path in out.glob("*.svg")}
     assert {"figure-1-atheist-random-error", "figure-1-atheist-adversarial-marginal"} <= images
     assert {"figure-3-windows-random-error", "figure-2-boston-marginal", "figure-2-mnist-error"} <= images
     assert {"theorem-3-0", "theorem-14-1", "theorem-16", "section-2-1"} <= images
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (out / "index.html").read_text()
     assert "not publicly available: it is not reproduced" in page
     assert "Certified models at equal budget" in page
     assert all(done <= total for _, done, total in told)
+
+
+@pytest.mark.statistics
+def test_the_whole_study_has_claims_on_margins_and_rates_too(run, data, tmp_path):
+    _, claims, _ = run
     whole = {claim.id for claim in reproduce(STUDY, data=data, quick=False, out=tmp_path / "whole")}
-    assert whole > set(records)
+    assert whole > {claim.id for claim in claims}
     assert {"atheist.dropout.gain", "mnist.share.gain", "theorem-14.line.rate", "atheist.marginal.dropout-l2"} <= whole
 
 
 @needs_browser
-def test_the_page_is_drawn_and_fits_a_phone(small, data, tmp_path):
-    reproduce(STUDY, data=data, quick=True, out=tmp_path / "out")
-    page = tmp_path / "out" / "index.html"
+def test_the_page_is_drawn_and_fits_a_phone(run):
+    page = run[0] / "index.html"
     assert visit(page).complaints == []
     seen = measure(page, PHONE).measured
     assert seen["wide"] <= seen["inner"]

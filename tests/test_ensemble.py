@@ -125,12 +125,28 @@ LAYOUTS = [(case, False, place % 2 == 0) for place, case in enumerate(CASES)] + 
 ]
 
 
+# Each layout is compiled anew; what these do is a part of what another one does.
+PARTS = [
+    ("logistic", False, True),
+    ("network", False, False),
+    ("with replacement", False, True),
+    ("logistic", True, True),
+    ("logistic", True, False),
+    ("network", True, False),
+    ("with replacement", True, True),
+]
+
+
 @pytest.mark.parametrize(
     ("case", "together", "shared"),
-    LAYOUTS,
-    ids=[
-        f"{case}, {'together' if together else 'seed by seed'}, {'one replacement' if shared else 'own replacements'}"
-        for case, together, shared in LAYOUTS
+    [
+        pytest.param(
+            *layout,
+            marks=pytest.mark.statistics if layout in PARTS else (),
+            id=f"{layout[0]}, {'together' if layout[1] else 'seed by seed'}, "
+            f"{'one replacement' if layout[2] else 'own replacements'}",
+        )
+        for layout in LAYOUTS
     ],
 )
 def test_a_run_in_an_ensemble_is_the_run_that_a_plain_loop_makes(case, together, shared):

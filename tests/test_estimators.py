@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import equipoise as eq
+from checking import run_check
 from equipoise.errors import (
     BudgetImpossible,
     DomainMissing,
@@ -42,26 +43,49 @@ def expected_failures(estimator) -> dict[str, str]:
     return {"check_supervised_y_no_nan": VALUES_NEVER_RAISE, "check_dtype_object": DTYPE_IS_DECLARED}
 
 
-CHECKED_CLASSES = {"epsilon": 1e8, "domain": eq.Domain(100.0, classes="observed"), "alpha": 1e-6, "random_state": 0}
+# In a ball of 10 the checks' tables are separated as well as in one of 100, and the kinked solvers need a fifth of the
+# steps. Every table has its own shape and is planned anew, so most models name where their noise goes: the default
+# ranks a menu of routes for each shape, which is not what these checks look at. Ridge keeps noise in the objective.
+CHECKED_CLASSES = {"epsilon": 1e8, "domain": eq.Domain(10.0, classes="observed"), "alpha": 1e-2, "random_state": 0}
 CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.0)), "alpha": 1e-6, "random_state": 0}
 
 
 @parametrize_with_checks(
     [
-        eq.LogisticRegression(**CHECKED_CLASSES),
-        eq.LinearSVC(**{**CHECKED_CLASSES, "alpha": 1e-3}),
-        eq.LinearSVC(**{**CHECKED_CLASSES, "alpha": 1e-3}, loss="smooth-hinge"),
-        eq.ElasticNetClassifier(**{**CHECKED_CLASSES, "alpha": 1e-3}, l1_ratio=0.1),
-        eq.BridgeClassifier(**{**CHECKED_CLASSES, "alpha": 1e-3}, power=1.9),
-        eq.Ridge(**CHECKED_LABELS),
-        eq.HuberRegressor(**CHECKED_LABELS),
+        eq.LogisticRegression(**{**CHECKED_CLASSES, "alpha": 1e-6}, mechanism="output"),
+        eq.LinearSVC(**CHECKED_CLASSES),
+        eq.LinearSVC(**CHECKED_CLASSES, loss="smooth-hinge", mechanism="output"),
+        eq.ElasticNetClassifier(**CHECKED_CLASSES, l1_ratio=0.1),
+        eq.BridgeClassifier(**CHECKED_CLASSES, power=1.9),
+        eq.Ridge(**CHECKED_LABELS, mechanism="objective"),
+        eq.HuberRegressor(**CHECKED_LABELS, mechanism="output"),
         eq.ElasticNet(**{**CHECKED_LABELS, "alpha": 1e-3}, l1_ratio=0.1),
         eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 1e-3}, power=1.9),
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check, request):
+    run_check(estimator, check, request)
+
+
+WIDE_CLASSES = {**CHECKED_CLASSES, "domain": eq.Domain(100.0, classes="observed"), "alpha": 1e-3}
+
+
+@pytest.mark.statistics
+@parametrize_with_checks(
+    [
+        eq.LogisticRegression(**{**WIDE_CLASSES, "alpha": 1e-6}),
+        eq.LinearSVC(**WIDE_CLASSES),
+        eq.LinearSVC(**WIDE_CLASSES, loss="smooth-hinge"),
+        eq.ElasticNetClassifier(**WIDE_CLASSES, l1_ratio=0.1),
+        eq.BridgeClassifier(**WIDE_CLASSES, power=1.9),
+        eq.Ridge(**CHECKED_LABELS),
+        eq.HuberRegressor(**CHECKED_LABELS),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks_of_the_default_mechanism_and_of_slow_solutions(estimator, check, request):
+    run_check(estimator, check, request)
 
 
 @pytest.fixture(scope="module")
@@ -400,8 +424,14 @@ def test_the_comparator_of_the_risk_bound_stays_inside_a_declared_radius():
     assert eq.LogisticRegression(domain=domain).plan(1000, 3).argument.comparator_norm == 0.01
 
 
-@pytest.mark.parametrize("n_samples", [1, 2, 10**9])
-@pytest.mark.parametrize("epsilon", [1e-6, 1e6])
+@pytest.mark.parametrize(
+    ("n_samples", "epsilon"),
+    [
+        (1, 1e-6),
+        (10**9, 1e6),
+        *(pytest.param(*more, marks=pytest.mark.statistics) for more in [(1, 1e6), (2, 1e-6), (2, 1e6), (10**9, 1e-6)]),
+    ],
+)
 def test_extreme_plans_still_follow(n_samples, epsilon):
     for model in (eq.LogisticRegression(epsilon=epsilon, domain=CLASSES), eq.Ridge(epsilon=epsilon, domain=LABELS)):
         certificate = model.plan(n_samples, 3)

@@ -1,4 +1,5 @@
 import ast
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -18,14 +19,30 @@ def test_there_are_examples():
     assert EXAMPLES
 
 
-@every_example
-def test_the_example_runs_and_prints_its_claim(path, tmp_path):
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 0, done.stderr
-    assert any(line.startswith("Claim (") for line in done.stdout.splitlines()), done.stdout
-    followed = [line for line in done.stdout.splitlines() if "fields that do not follow" in line]
+def assert_it_claims_and_follows(printed: str) -> None:
+    assert any(line.startswith("Claim (") for line in printed.splitlines()), printed
+    followed = [line for line in printed.splitlines() if "fields that do not follow" in line]
     assert followed
     assert all(line.endswith("[]") for line in followed), followed
+
+
+@every_example
+def test_the_example_runs_and_prints_its_claim(path, tmp_path, monkeypatch, capsys):
+    # As a program, but inside of the tests' process, which has loaded the libraries already.
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    assert_it_claims_and_follows(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [EXAMPLES[0], *(pytest.param(path, marks=pytest.mark.statistics) for path in EXAMPLES[1:])],
+    ids=lambda path: path.stem,
+)
+def test_the_example_is_a_program_of_its_own(path, tmp_path):
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert_it_claims_and_follows(done.stdout)
 
 
 @every_example
@@ -85,7 +102,7 @@ def test_every_release_of_an_example_is_known():
     assert {(stem, node.name) for stem, node in found} == set(RELEASES)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e6])
+@pytest.mark.parametrize("bad", [np.nan, pytest.param(np.inf, marks=pytest.mark.statistics), 1e6])
 @pytest.mark.parametrize(("example", "name"), RELEASES)
 def test_no_value_raises_or_warns_or_moves_the_weights_beyond_the_bound(example, name, bad):
     kind, moved = RELEASES[example, name]

@@ -53,7 +53,7 @@ def distance_by_long_run(objective: Objective, weights: np.ndarray, target: Targ
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("alpha", [1.0, 1e-1, 1e-2])
+@pytest.mark.parametrize("alpha", [1.0, pytest.param(1e-1, marks=pytest.mark.statistics), 1e-2])
 @pytest.mark.parametrize(("loss", "table"), list(itertools.product(DOMAINS, tables())))
 def test_a_solver_ends_within_the_tolerance(solver, loss, table, alpha):
     objective, target = assemble(loss, table, alpha)

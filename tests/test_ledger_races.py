@@ -22,10 +22,14 @@ SLOW = pytest.mark.statistics
 # start, so that they meet in the ledger and not on the way to it.
 NURSERY = """
 import dataclasses, json, os, random, signal, sys, time, traceback
+import psycopg
+import sqlalchemy.dialects.postgresql.psycopg, sqlalchemy.dialects.sqlite.pysqlite
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
 from equipoise.planning.request import Request
 
+# The library's own imports are lazy: what a child would load is loaded here.
+eq.Ledger, eq.Budget, eq.errors.Overdraft
 PLAN = Certificate.issue(
     Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
 
@@ -101,24 +105,50 @@ def kill(address, datasets, markers, kills, seed):
     return codes
 
 
-print(json.dumps({"race": race, "kill": kill}[sys.argv[1]](*json.loads(sys.argv[2]))))
+def told(task, arguments):
+    print(json.dumps({"race": race, "kill": kill}[task](*arguments)), flush=True)
+    return 0
+
+
+# Every task is a process, too: what it opens is not there when the next one forks.
+for line in sys.stdin:
+    os.waitpid(child(told, *json.loads(line)), 0)
+    print(flush=True)
 """
 
 
-def nursery(task: str, *arguments: object) -> list[int]:
-    """Run a task in a program of its own and return how each of its processes ended."""
-    command = [sys.executable, "-c", NURSERY, task, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    return json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory):
+    """Return a function that runs a task in a program of its own and says how each of its processes ended."""
+    complaints = tmp_path_factory.mktemp("nursery") / "complaints"
+    with (
+        complaints.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as program,
+    ):
+
+        def run(task: str, *arguments: object) -> list[int]:
+            program.stdin.write(json.dumps([task, arguments]) + "\n")
+            program.stdin.flush()
+            answer = program.stdout.readline()
+            # A task that fails answers nothing, and the blank line after it comes first.
+            assert answer.strip(), complaints.read_text()
+            assert not program.stdout.readline().strip()
+            assert not complaints.read_text()
+            return json.loads(answer)
+
+        yield run
+        program.stdin.close()
+    assert program.returncode == 0
+    assert not complaints.read_text()
 
 
 @pytest.mark.parametrize(
     ("racers", "winners"),
     [(8, 1), pytest.param(32, 1, marks=SLOW), pytest.param(32, 9, marks=SLOW)],
 )
-def test_of_processes_that_race_exactly_as_many_win_as_the_budget_holds(database, racers, winners):
+def test_of_processes_that_race_exactly_as_many_win_as_the_budget_holds(database, nursery, racers, winners):
     ledger = eq.Ledger(f"{database.address}#trial")
     ledger.create(eq.Budget(winners / 10))
     endings = nursery("race", "admit", f"{database.address}#trial", racers)
@@ -129,7 +159,7 @@ def test_of_processes_that_race_exactly_as_many_win_as_the_budget_holds(database
 
 
 @pytest.mark.parametrize("racers", [8, pytest.param(32, marks=SLOW)])
-def test_of_processes_that_race_to_create_a_ledger_exactly_one_gives_the_budget(database, racers):
+def test_of_processes_that_race_to_create_a_ledger_exactly_one_gives_the_budget(database, nursery, racers):
     endings = nursery("race", "create", f"{database.address}#trial", racers)
     assert Counter(endings) == {0: 1, 1: racers - 1}
     assert len(eq.Ledger(f"{database.address}#trial").history()) == 1
@@ -140,7 +170,7 @@ SPENDS_TO_A_KILL = 2
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=SLOW)])
-def test_killed_at_random_points_nothing_is_lost_doubled_or_overspent(database, tmp_path, kills):
+def test_killed_at_random_points_nothing_is_lost_doubled_or_overspent(database, nursery, tmp_path, kills):
     datasets = [f"trial {number}" for number in range(max(1, kills // 20))]
     affordable = SPENDS_TO_A_KILL * kills // len(datasets)
     for dataset in datasets:

@@ -21,8 +21,8 @@ from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.solve.objective import Objective
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 
@@ -123,11 +123,13 @@ def script(certificate: Certificate, generator: np.random.Generator, towards: Ar
     return (answers * np.exp(generator.uniform(-4, 6, size=(steps, 1, 1)))).reshape(steps, -1)
 
 
+# A row far away, the same row turned round and the same row with another label: each of them twice, or four times.
+@pytest.mark.parametrize("seeds", [6, pytest.param(12, marks=pytest.mark.statistics)])
 @pytest.mark.parametrize(("loss", "form", "batch"), CASES)
-def test_one_row_never_moves_a_released_gradient_by_more_than_the_certificate_says(loss, form, batch):
+def test_one_row_never_moves_a_released_gradient_by_more_than_the_certificate_says(loss, form, batch, seeds):
     certificate = planned(loss, mechanism=BATCHES[batch])
     largest = 0.0
-    for seed in range(12):
+    for seed in range(seeds):
         generator = np.random.default_rng(seed)
         X = generator.normal(size=(ROWS, COLUMNS)) * np.exp(generator.uniform(-2, 3, size=(ROWS, 1)))
         X[0, 0], X[1, 1], X[3] = np.nan, -np.inf, 1e300

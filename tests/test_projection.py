@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from auditing import FAILURE, audit
+from auditing import FAILURE, FEW_RUNS, FifthOfTheNoise, HalvedNoise, audit
 from equipoise.data.projection import directions, projected_rows, shortening
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidParameter
@@ -108,6 +108,7 @@ def test_several_classes_and_sparse_rows_are_reduced_too():
     np.testing.assert_allclose(sparse_fit.coef_, dense_fit.coef_, atol=1e-6)
 
 
+@pytest.mark.usefixtures("plain_page")
 def test_a_saved_model_predicts_the_same_and_plain_scikit_learn_is_refused(tmp_path):
     X = np.random.default_rng(2).normal(size=(60, 40))
     model, _ = planned()
@@ -138,12 +139,10 @@ def test_the_modelled_loss_is_that_of_random_projections_of_such_rows():
     assert 1 - np.mean(kept) == pytest.approx(lost_by_projection(columns, count), abs=0.08)
 
 
-class HalvedNoise(SeededSource):
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale / 2)
+ALL_RUNS = 2800
 
 
-def observed(source, runs=3000):
+def observed(source, runs):
     """Return the audit's bound for a row along the directions, turned round beside three rows of zeros."""
     model = eq.LogisticRegression(epsilon=1.0, domain=CLASSES, fit_intercept=False, public_seed=SEED, random_state=0)
     certificate = model.plan(4, 30)
@@ -153,6 +152,7 @@ def observed(source, runs=3000):
     X = np.zeros((4, 30))
     X[0] = along / np.linalg.norm(along)
     target = target_column(np.array([1, 0, 1, 0]), 4)
+    pilots = min(runs // 5, 200)
     sides = [feature_table(X), feature_table(-X)]
     found = np.array(
         [
@@ -160,17 +160,22 @@ def observed(source, runs=3000):
                 float((release(certificate, side, target, source(2 * run + place)).weights @ along)[0])
                 for place, side in enumerate(sides)
             ]
-            for run in range(runs)
+            for run in range(runs + pilots)
         ]
     )
-    pilots, first, second = found[:200].ravel(), found[200:, 0], found[200:, 1]
-    thresholds = np.quantile(pilots, (0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95))
+    drawn, first, second = found[:pilots].ravel(), found[pilots:, 0], found[pilots:, 1]
+    thresholds = np.quantile(drawn, (0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95))
     return audit(first, second, 0.0, thresholds, FAILURE).epsilon
 
 
-def test_an_audit_of_a_projected_release_stays_below_its_claim():
-    assert observed(SeededSource) <= 1.0
+@pytest.mark.parametrize("runs", [FEW_RUNS, pytest.param(ALL_RUNS, marks=pytest.mark.statistics)])
+def test_an_audit_of_a_projected_release_stays_below_its_claim(runs):
+    assert observed(SeededSource, runs) <= 1.0
 
 
-def test_the_audit_catches_halved_noise():
-    assert observed(HalvedNoise) > 1.0
+@pytest.mark.parametrize(
+    ("source", "runs"),
+    [(FifthOfTheNoise, FEW_RUNS), pytest.param(HalvedNoise, ALL_RUNS, marks=pytest.mark.statistics)],
+)
+def test_the_audit_catches_too_little_noise(source, runs):
+    assert observed(source, runs) > 1.0

@@ -96,7 +96,7 @@ def test_it_ends_at_a_subgradient_within_the_tolerance(loss, penalty, table, way
     assert objective.penalty.strong_convexity(float(np.linalg.norm(weights))) >= target.strong_convexity * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("alpha", [1e-2, pytest.param(1e-4, marks=pytest.mark.statistics), 1e-6])
 @pytest.mark.parametrize("table", tables())
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", DOMAINS)

@@ -1,4 +1,4 @@
-"""The page of a release: functions of its certificate and weights, and nothing else."""
+"""The page of a release: a function of its certificate and weights and nothing else, as text and in a browser."""
 
 import hashlib
 import itertools
@@ -15,7 +15,7 @@ import pytest
 from equipoise.release_report import noise_of_a_weight, page_of, record_of
 
 import equipoise as eq
-from browser import Outline
+from browser import PHONE, Outline, measure, needs_browser, visit
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
 from equipoise.certify.laws import named
@@ -25,7 +25,7 @@ from equipoise.noise import SeededSource
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget
-from sample_releases import HOSTILE, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, releases
+from sample_releases import HOSTILE, MODELS, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, release
 
 
 def specification(page: str, name: str) -> dict:
@@ -38,9 +38,9 @@ def bars(page: str) -> list[dict]:
     return specification(page, "weights")["data"]["values"]
 
 
-@pytest.mark.parametrize("name", sorted(releases()))
+@pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_page_says_what_was_released_and_why_it_is_private(name):
-    certificate = releases()[name]
+    certificate = release(name)
     text = Outline(page_of_sample(name)).text
     delta = "0" if certificate.delta == 0 else "1e-06"
     for said in (
@@ -68,22 +68,22 @@ def test_approximate_privacy_names_what_delta_adds():
     assert "on top" not in Outline(page_of_sample("output")).text
 
 
-@pytest.mark.parametrize("name", sorted(releases()))
+@pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_same_release_gives_the_same_bytes(name):
-    certificate = releases()[name]
+    certificate = release(name)
     assert page_of(certificate, *made_up(certificate), feature_names=NAMES) == page_of_sample(name)
 
 
 def test_another_process_gives_the_same_bytes():
     program = "import sys; sys.path.insert(0, sys.argv[1]); import sample_releases as samples; "
-    program += "sys.stdout.buffer.write(samples.page_of_sample('objective').encode())"
+    program += "sys.stdout.buffer.write(samples.page_of_sample('output').encode())"
     command = [sys.executable, "-c", program, str(Path(__file__).parent)]
     done = subprocess.run(command, capture_output=True, check=True)
     # A digest, because a difference of two pages of a megabyte is no message.
-    assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(page_of_sample("objective").encode()).digest()
+    assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(page_of_sample("output").encode()).digest()
 
 
-@pytest.mark.parametrize("name", sorted(releases()))
+@pytest.mark.parametrize("name", sorted(MODELS))
 def test_headings_are_in_order_tables_have_captions_and_charts_have_words(name):
     elements = Outline(page_of_sample(name)).elements
     levels = [int(tag[1]) for tag, _ in elements if re.fullmatch("h[1-6]", tag)]
@@ -117,12 +117,12 @@ def test_hostile_names_are_escaped_in_words_and_inert_in_charts():
 
 
 def test_a_name_that_is_no_unicode_can_still_be_written():
-    page = page_of(releases()["output"], *made_up(releases()["output"]), feature_names=["\ud800", "b", "c", "d"])
+    page = page_of(release("output"), *made_up(release("output")), feature_names=["\ud800", "b", "c", "d"])
     assert page.encode("utf-8")
 
 
 def test_bounds_of_noise_on_the_weights_are_the_releases_own():
-    certificate = releases()["output"]
+    certificate = release("output")
     errors = record_of(certificate, *made_up(certificate)).errors
     at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
     assert errors.own
@@ -139,7 +139,7 @@ def test_bounds_of_noise_on_the_weights_are_the_releases_own():
 
 @pytest.mark.parametrize("name", ["objective", "noisy-gradient", "sufficient-statistics"])
 def test_another_route_shows_what_noise_on_the_weights_would_certify_and_says_so(name):
-    certificate = releases()[name]
+    certificate = release(name)
     errors = record_of(certificate, *made_up(certificate)).errors
     other = Certificate.issue(replace(certificate.request, mechanism="output"))
     at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
@@ -154,14 +154,14 @@ def test_another_route_shows_what_noise_on_the_weights_would_certify_and_says_so
 
 def test_points_that_cannot_be_certified_are_left_out():
     paid = PrivateBounds(("age",), 0.5)
-    certificate = Certificate.issue(replace(releases()["output"].request, private_bounds=paid))
+    certificate = Certificate.issue(replace(release("output").request, private_bounds=paid))
     errors = record_of(certificate, *made_up(certificate)).errors
     # Below 0.5 nothing would be left for the model.
     assert [point.place > 0.5 for point in errors.over_epsilon] == [True] * 6
 
 
 def test_private_bounds_are_shown_and_population_bounds_are_not():
-    request = replace(releases()["output"].request, private_bounds=PrivateBounds(("age",), 0.2))
+    request = replace(release("output").request, private_bounds=PrivateBounds(("age",), 0.2))
     certificate = Certificate.issue(request).with_bounds((ReleasedBounds("age", 15.0, 70.0),))
     record = record_of(certificate, *made_up(certificate))
     # With bounds that depend on the rows, the loss does too, and statements about a fixed one do not apply.
@@ -175,7 +175,7 @@ def test_private_bounds_are_shown_and_population_bounds_are_not():
 
 
 def test_the_fine_curve_goes_through_the_certificates_points():
-    certificate = releases()["objective"]
+    certificate = release("objective")
     fine = {point.epsilon: point.delta for point in record_of(certificate, *made_up(certificate)).curve}
     assert len(fine) == 81
     for point in certificate.argument.curve:
@@ -183,14 +183,14 @@ def test_the_fine_curve_goes_through_the_certificates_points():
 
 
 def test_a_certificate_of_another_version_keeps_its_own_points():
-    certificate = releases()["output"]
+    certificate = release("output")
     other = replace(certificate.argument.curve[0], delta=0.4)
     changed = replace(certificate, argument=replace(certificate.argument, curve=(other,)))
     assert [point.delta for point in record_of(changed, *made_up(changed)).curve] == [0.4]
 
 
 def test_the_noise_of_a_weight_of_several_classes_is_that_of_the_free_ones():
-    certificate = releases()["several classes"]
+    certificate = release("several classes")
     argument, loss = certificate.argument, losses.named(certificate.request.loss)
     source, law = SeededSource(7), named(argument.mechanism)
     shape = loss.free_outputs, -1
@@ -233,14 +233,14 @@ def test_the_noise_in_a_weight_is_given_as_far_as_it_is_known(name, said):
     page = page_of_sample(name)
     assert said in Outline(page).text
     known = name in ("output", "objective")
-    assert (noise_of_a_weight(releases()[name]) is not None) is known
+    assert (noise_of_a_weight(release(name)) is not None) is known
     assert ("the band of noise" in Outline(page).text) is known
     if not known:
         assert "cannot be told from noise" not in page
 
 
 def test_weights_within_two_deviations_are_muted_and_counted():
-    certificate = releases()["output"]
+    certificate = release("output")
     deviation = certificate.argument.noise_deviation
     weights = [[3 * deviation, 1.9 * deviation, -2.1 * deviation, 0.0]]
     page = page_of(certificate, weights, [0.0], feature_names=NAMES)
@@ -272,7 +272,7 @@ def test_a_regressions_intercept_is_measured_from_the_middle_of_its_range():
 
 
 def test_the_ledgers_state_is_shown_as_it_was_read():
-    certificate = Certificate.issue(replace(releases()["output"].request, ledger="trial"))
+    certificate = Certificate.issue(replace(release("output").request, ledger="trial"))
     balance = Balance(Budget(3.0, 1e-5), Decimal("1.9"), Decimal("0.000009"))
     page = page_of(certificate, *made_up(certificate), balance=balance, balance_at="2026-11-16T09:30:00+00:00")
     text = Outline(page).text
@@ -293,7 +293,7 @@ def test_a_seeded_run_is_called_unfit_for_release_at_the_top():
 
 
 def test_the_schema_and_who_vouches_for_it_are_named():
-    request = replace(releases()["output"].request, schema="ab" * 32, vouched="A. Officer (2026-11-16)")
+    request = replace(release("output").request, schema="ab" * 32, vouched="A. Officer (2026-11-16)")
     certificate = Certificate.issue(request)
     text = Outline(page_of(certificate, *made_up(certificate))).text
     assert "A. Officer (2026-11-16) vouches that the facts of the schema are public and true." in text
@@ -312,11 +312,87 @@ def test_the_schema_and_who_vouches_for_it_are_named():
 )
 def test_weights_that_are_not_the_certificates_are_refused(weights, intercepts, names, asked):
     with pytest.raises(InvalidParameter, match=re.escape(asked)):
-        page_of(releases()["output"], weights, intercepts, feature_names=names)
+        page_of(release("output"), weights, intercepts, feature_names=names)
 
 
 def test_without_the_report_extra_the_error_says_what_to_install(monkeypatch):
-    certificate = releases()["output"]
+    certificate = release("output")
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=re.escape("equipoise[report]")):
         page_of(certificate, *made_up(certificate))
+
+
+# --- in a real browser, with the network cut off ----------------------------------------------------------------------
+
+CHARTS = {"curve", "over-epsilon", "over-alpha", "weights"}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Return a function that writes the page of a release once, and returns where it lies."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def written(name):
+        page = folder / f"{name.replace(' ', '-')}.html"
+        if not page.exists():
+            page.write_text(hostile_page() if name == "hostile" else page_of_sample(name), encoding="utf-8")
+        return page
+
+    return written
+
+
+# The charts are the same four with other numbers; these pages have the longest menu, most steps and most weights.
+DRAWN = ("noisy-gradient", "objective", "several classes")
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "name",
+    [*DRAWN, *(pytest.param(name, marks=pytest.mark.statistics) for name in sorted(MODELS) if name not in DRAWN)],
+)
+def test_every_chart_of_a_release_is_drawn_without_errors_or_outside_requests(pages, name):
+    seen = visit(pages(name))
+    for chart in CHARTS:
+        assert "<svg" in seen.drawn(chart), chart
+    assert seen.complaints == []
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "name", [pytest.param("objective", marks=pytest.mark.statistics), "several classes", "hostile"]
+)
+def test_a_phone_shows_the_whole_page_without_scrolling_sideways(pages, name):
+    seen = measure(pages(name), PHONE)
+    assert seen.complaints == []
+    assert seen.measured["requests"] == []
+    assert seen.measured["inner"] == PHONE
+    assert seen.measured["wide"] <= PHONE
+    assert set(seen.measured["drawn"]) >= CHARTS
+    assert seen.measured["widest"] <= PHONE
+
+
+@needs_browser
+def test_page_and_charts_follow_light_and_dark(pages):
+    light, dark = (measure(pages("output"), dark=dark).measured for dark in (False, True))
+    assert (light["background"], light["ink"]) == ("rgb(251, 250, 247)", "rgb(28, 36, 48)")
+    assert (dark["background"], dark["ink"]) == ("rgb(21, 24, 29)", "rgb(232, 230, 225)")
+
+
+@needs_browser
+def test_hostile_names_stay_text(pages):
+    seen = visit(pages("hostile"))
+    assert seen.complaints == []
+    assert not {"img", "link"} & {
+        tag for tag, attributes in Outline(seen.dom).elements if attributes.get("href") != "data:,"
+    }
+    # A name that would be an expression is written out on the axis, not evaluated.
+    assert HOSTILE["expression"] in seen.drawn("weights")
+
+
+@needs_browser
+def test_hostile_names_stay_text_even_without_the_security_policy(pages):
+    seen = measure(pages("hostile"))
+    assert seen.complaints == []
+    assert seen.measured["intruded"] is False
+    assert seen.measured["requests"] == []
+    assert set(seen.measured["drawn"]) == CHARTS

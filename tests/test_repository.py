@@ -1,6 +1,7 @@
 """The repository keeps its own promises."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -44,12 +45,19 @@ def test_no_attic_and_no_god_file():
         assert len(path.read_text().splitlines()) <= 450, path
 
 
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return the syntax of a file, which several tests look at."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@functools.cache
 def lines_of_code(path: Path) -> int:
     """Count the lines that hold code: neither blank nor comment nor docstring."""
     text = path.read_text()
     prose = {
         line
-        for node in ast.walk(ast.parse(text))
+        for node in nodes_of(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         for line in range(node.lineno, node.end_lineno + 1)
     }
@@ -135,7 +143,7 @@ def test_what_plays_no_part_in_a_privacy_claim_is_imported_by_no_proof():
 def imported(path: Path) -> set[str]:
     """Return the modules that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

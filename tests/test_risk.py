@@ -314,9 +314,10 @@ def test_j1_and_j4_hold_on_an_enumerated_population(certificate):
         assert probabilities[excess > report["J4.solver.tail"].value].sum() <= 1 - confidence
 
 
+@pytest.mark.parametrize("draws", [800, pytest.param(4000, marks=pytest.mark.statistics)])
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", SMALL)
-def test_j4_and_j5_hold_for_drawn_noise(name, law):
+def test_j4_and_j5_hold_for_drawn_noise(name, law, draws):
     plain = SMALL[name]
     budget = eq.Budget(20.0, 1e-6 if law == "gaussian" else 0.0)
     certificate = issue(
@@ -325,7 +326,7 @@ def test_j4_and_j5_hold_for_drawn_noise(name, law):
     confidence = 0.8
     report = risk(certificate, confidence=confidence)
     mechanism, source = mechanism_named(law), SeededSource(7)
-    scale, draws = certificate.noise_scale, 4000
+    scale = certificate.noise_scale
     noise = np.array([mechanism.release(np.zeros(2), scale, source) for _ in range(draws)])
     ball = certificate.argument.constants.radius + certificate.argument.tolerance / certificate.alpha
     directions = np.linspace(0, 2 * np.pi, 60)

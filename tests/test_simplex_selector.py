@@ -57,9 +57,10 @@ def test_a_columns_delta_is_the_maximum_over_thresholds_rounded_up(ones, epsilon
     assert exact <= column_delta(ones, epsilon) <= exact * (1 + 1e-10)
 
 
+@pytest.mark.parametrize("most", [80, pytest.param(300, marks=pytest.mark.statistics)])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])
-def test_more_ones_never_cost_more(epsilon):
-    deltas = [column_delta(ones, epsilon) for ones in range(300)]
+def test_more_ones_never_cost_more(epsilon, most):
+    deltas = [column_delta(ones, epsilon) for ones in range(most)]
     assert deltas == sorted(deltas, reverse=True)
 
 

@@ -1,6 +1,7 @@
 """The study of elastic nets: its tables, the mechanism as printed, our noise, the audit, the page end to end."""
 
 import ast
+import functools
 import json
 import math
 from pathlib import Path
@@ -18,7 +19,15 @@ from equipoise_studies.adult import ADULT_LEVELS
 from equipoise_studies.claims import VERDICTS
 from equipoise_studies.data import ADULT, KHAN, LASTFM_COUNTRIES, LASTFM_LIKES
 from equipoise_studies.frame import Session
-from equipoise_studies.stability_enhanced_privacy import audited, certified, noises, printed
+from equipoise_studies.stability_enhanced_privacy import (
+    audited,
+    certified,
+    curves,
+    figures,
+    measure,
+    noises,
+    printed,
+)
 from equipoise_studies.stability_enhanced_privacy.linear import (
     accuracies,
     columns,
@@ -37,6 +46,7 @@ from equipoise_studies.stability_enhanced_privacy.preparation import (
     khan,
     lastfm,
 )
+from equipoise_studies.stability_enhanced_privacy.table_langevin import Chain
 
 
 def rows(n=120, columns=4, classes=2, seed=0, norm=1.0) -> Prepared:
@@ -320,14 +330,18 @@ def test_the_products_curves_come_from_checked_certificates_at_the_scale_that_is
     assert (product.checked, product.faults) == (401, 0)
 
 
-@pytest.fixture(scope="module")
-def run(data, tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setattr(audited, "QUICK_RUNS", 1500)
+@pytest.fixture(scope="module", params=["small", pytest.param("quick", marks=pytest.mark.statistics)])
+def run(request, data, tmp_path_factory):
     out = tmp_path_factory.mktemp("out") / "study"
     asked = ["reproduce", "stability-enhanced-privacy", "--data", str(data), "--quick", "--json", "--out", str(out)]
-    result = CliRunner().invoke(build(), asked)
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audited, "QUICK_RUNS", 1500)
+        if request.param == "small":
+            # Fewer scales of noise to train at, and fewer chains of Langevin's dynamics to audit.
+            for module in (certified, figures, measure):
+                patch.setattr(module, "SCALES", curves.SCALES[::4])
+            patch.setattr(Chain, "audit", functools.partialmethod(Chain.audit, chains=600))
+        result = CliRunner().invoke(build(), asked)
     assert result.exception is None, result.exception
     return out, {record["id"]: record for record in json.loads(result.stdout)}
 

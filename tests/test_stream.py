@@ -200,7 +200,9 @@ def test_a_source_of_laws_alone_has_normals_and_integers_too():
     assert scipy.stats.chisquare(np.bincount(integers(Slow(), 5, 2000), minlength=5)).pvalue > FALSE_ALARM
 
 
-@pytest.mark.parametrize("name", ["equipoise.noise", "equipoise.solve.descents.stochastic", "equipoise.certify.certificate"])
+@pytest.mark.parametrize(
+    "name", ["equipoise.noise", "equipoise.solve.descents.stochastic", "equipoise.certify.certificate"]
+)
 def test_neither_compiler_nor_cipher_is_loaded_before_it_is_needed(name):
     program = f"import sys, {name}; assert not {{'numba', 'cryptography'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,5 +1,6 @@
 """A study: tiles within a stated memory, one Parquet file, a stop that loses nothing finished, workers that may die."""
 
+import functools
 import io
 import multiprocessing
 import os
@@ -236,11 +237,15 @@ def test_tiles_cover_the_grid_once_and_fit_the_memory(model, on_cpu):
     assert cut(training, data, 23, memory=whole, threads=2, on_cpu=False) == [Tile(0, 23, 0, 41)]
 
 
+# Each is compiled; a plain model asks for less than the same with masks or units.
+more = functools.partial(pytest.param, marks=pytest.mark.statistics)
+
+
 @pytest.mark.parametrize(
     ("training", "together"),
     {
-        "logistic": (Training(n_steps=400), False),
-        "logistic, seeds together": (Training(n_steps=400), True),
+        "logistic": more(Training(n_steps=400), False),
+        "logistic, seeds together": more(Training(n_steps=400), True),
         "network, momentum, together": (Training("network", hidden=8, n_steps=400, momentum=0.9), True),
         "dropout": (Training(n_steps=400, dropout=0.5, radius=1.0), False),
     }.values(),
@@ -293,6 +298,23 @@ def test_workers_that_die_without_end_are_given_up():
         list(study._persistently([Tile(0, 1, 0, 1)], attempt))
 
 
+def test_a_dask_scheduler_gives_the_same_weights(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("equipoise.lab.tiles.SEEDS_A_THREAD", 2)
+    path, data, told = tmp_path / "runs.parquet", neighbours(), []
+    # Workers that are threads of this process: nobody has to be started, and nobody can be killed.
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        address = cluster.scheduler_address
+        done = run_study(
+            TRAINING, data, range(12), path, backend="cpu", scheduler=address, progress=lambda *now: told.append(now)
+        )
+    assert told[-1] == (60, 60)
+    assert np.array_equal(done.weights(), ensemble.train(TRAINING, data, range(12), backend="cpu").weights)
+
+
+@pytest.mark.statistics
 def test_a_dask_worker_that_is_killed_has_its_tiles_done_again(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("equipoise.lab.tiles.SEEDS_A_THREAD", 2)

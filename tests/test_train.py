@@ -9,10 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from equipoise.release_report import page_of
 
 import equipoise as eq
 from equipoise.artifact import staging
 from equipoise.cli import main
+
+# One of them draws its charts.
+pytestmark = pytest.mark.usefixtures("plain_page")
 
 SCHEMA = """
 schema_version = 1
@@ -75,7 +79,8 @@ def left() -> float:
     return float(eq.Ledger("trial").balance().epsilon_left)
 
 
-def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table):
+def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table, monkeypatch):
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", page_of)
     code, said, _ = run(*TRAIN, "--out", "release")
     assert code == 0
     assert "Claim (proved): (2, 0)" in said

@@ -26,9 +26,18 @@ Array = NDArray[np.float64]
 
 # Rows besides the replaced one come in at most this many kinds; each kind is repeated to fill the table.
 COMMON_KINDS = 3
-RANDOM_TABLES = 80
-REFINED_TABLES = 2
-REFINEMENT_STEPS = 600
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a search takes: random tables, how many of them are refined, and in how many steps."""
+
+    tables: int
+    refined: int
+    steps: int
+
+
+QUICK, THOROUGH = Effort(40, 1, 300), Effort(80, 2, 600)
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ def distance_of_neighbours(situation: Setting, rows: Array, targets: Array) -> f
 
 
 @functools.lru_cache(maxsize=128)
-def largest_observed_distance(situation: Setting) -> float:
+def largest_observed_distance(situation: Setting, effort: Effort = THOROUGH) -> float:
     """Return the largest distance of two neighbouring minimisers that random search and refinement find."""
     generator = np.random.default_rng(20240613)
     domain, count = situation.problem.domain, situation.n_features
@@ -84,7 +93,7 @@ def largest_observed_distance(situation: Setting) -> float:
     # Classes are coded -1 and +1; both give the largest pull only in turn, so labels are drawn, not searched.
     label_bound = domain.label_bound
     starts = []
-    for _ in range(RANDOM_TABLES):
+    for _ in range(effort.tables):
         rows = generator.normal(size=(kinds, count))
         rows *= domain.row_norm / np.linalg.norm(rows, axis=1, keepdims=True)
         rows *= generator.choice([0.1, 1.0], size=(kinds, 1), p=[0.2, 0.8])
@@ -92,7 +101,7 @@ def largest_observed_distance(situation: Setting) -> float:
         starts.append((distance_of_neighbours(situation, rows, targets), rows, targets))
     starts.sort(key=lambda start: -start[0])
     best = starts[0][0]
-    for _, rows, targets in starts[:REFINED_TABLES]:
+    for _, rows, targets in starts[: effort.refined]:
 
         def unpack(point: Array, labels: Array = targets) -> tuple[Array, Array]:
             moved = point[: kinds * count].reshape(kinds, count)
@@ -105,7 +114,7 @@ def largest_observed_distance(situation: Setting) -> float:
 
         start = np.concatenate([rows.ravel(), np.empty(0) if classification else targets])
         found = scipy.optimize.minimize(
-            loss_of, start, method="Powell", options={"maxfev": REFINEMENT_STEPS, "xtol": 1e-4, "ftol": 1e-6}
+            loss_of, start, method="Powell", options={"maxfev": effort.steps, "xtol": 1e-4, "ftol": 1e-6}
         )
         best = max(best, -float(found.fun))
     return best
@@ -124,7 +133,9 @@ def attack_settings() -> Iterator[Setting]:
     yield setting(Problem(squared, penalty_named("l2", 0.2), replace(labels, radius=0.3)), Recipe(), 6, 2)
 
 
-def observed_distance_exceeds(theorem: Theorem, situations: Iterator[Setting] | None = None) -> Violation | None:
+def observed_distance_exceeds(
+    theorem: Theorem, situations: Iterator[Setting] | None = None, effort: Effort = QUICK
+) -> Violation | None:
     """Return a neighbouring pair that breaks the theorem, or None when the search finds none.
 
     Without settings of its own it tries the theorem's examples and `attack_settings`.
@@ -134,7 +145,7 @@ def observed_distance_exceeds(theorem: Theorem, situations: Iterator[Setting] | 
         claimed = theorem.bound(situation).value
         if claimed is None:
             continue
-        observed = largest_observed_distance(situation)
+        observed = largest_observed_distance(situation, effort)
         # Each solve stops at a subgradient of norm tau, so it may be tau / mu away from the exact minimiser (A4).
         solved = 2 * tightest_tolerance(situation) / constants(situation.problem).strong_convexity
         if observed > claimed + solved:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.special
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -22,6 +21,7 @@ from equipoise.solve.compiled_slope import CompiledSlope, compiled_slope, slope
 from equipoise.solve.losses import KinkedArrays, LossArrays, arrays_of
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.losses import KinkedLoss, Loss
+from hunting import hunted
 
 Array = NDArray[np.float64]
 
@@ -49,8 +49,8 @@ def pairs(*chosen: Loss) -> pytest.MarkDecorator:
 every_pair = pairs(*LOSSES)
 every_smooth_pair = pairs(*(loss for loss in LOSSES if not isinstance(loss, KinkedLoss)))
 every_kinked_pair = pairs(*(loss for loss in LOSSES if isinstance(loss, KinkedLoss)))
-# How long a loaded machine takes to draw examples is no fact about the code.
-hunted = settings(derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+# Examples of a hunt in the fast lane and in the slow one.
+FEW, MANY = 25, 150
 
 UNIT_ROUNDOFF = 2.0**-53
 # The bounds carry a relative 1e-9 for rounding (THEOREMS M4); a thousandth of it is far above what one loss rounds.
@@ -97,8 +97,7 @@ def at(function: object, prediction: float, target: float) -> float:
 
 
 @every_pair
-@hunted
-@given(prediction=predictions, share=shares, label_bound=label_bounds)
+@hunted(FEW, MANY, prediction=predictions, share=shares, label_bound=label_bounds)
 def test_slope_lies_between_the_differences_on_both_sides(loss, arrays, prediction, share, label_bound):
     # Convexity squeezes the slope between backward and forward differences, so the only tolerance is rounding: two
     # values and the moved prediction, each wrong by a unit or two in the last place.
@@ -119,8 +118,9 @@ def test_slope_lies_between_the_differences_on_both_sides(loss, arrays, predicti
 
 
 @every_smooth_pair
-@hunted
-@given(prediction=st.floats(-30.0, 30.0) | st.floats(-3.0, 3.0), share=shares, label_bound=st.floats(1e-3, 30.0))
+@hunted(
+    FEW, MANY, prediction=st.floats(-30.0, 30.0) | st.floats(-3.0, 3.0), share=shares, label_bound=st.floats(1e-3, 30.0)
+)
 def test_curvature_is_the_difference_of_slopes(loss, arrays, prediction, share, label_bound):
     target = target_in_domain(loss, share, label_bound)
     step = 2.0**-13
@@ -141,8 +141,9 @@ def test_curvature_is_the_difference_of_slopes(loss, arrays, prediction, share, 
 
 
 @every_pair
-@hunted
-@given(first=predictions, second=predictions, weight=st.floats(0.0, 1.0), share=shares, label_bound=label_bounds)
+@hunted(
+    FEW, MANY, first=predictions, second=predictions, weight=st.floats(0.0, 1.0), share=shares, label_bound=label_bounds
+)
 def test_value_is_convex_and_never_negative(loss, arrays, first, second, weight, share, label_bound):
     # A negative loss would break lemma R's companion in THEOREMS A2: the norm bound from the loss at 0.
     target = target_in_domain(loss, share, label_bound)
@@ -156,8 +157,7 @@ def test_value_is_convex_and_never_negative(loss, arrays, first, second, weight,
 
 
 @every_pair
-@hunted
-@given(reach=reaches, position=shares, share=shares, label_bound=label_bounds)
+@hunted(FEW, MANY, reach=reaches, position=shares, share=shares, label_bound=label_bounds)
 def test_no_point_exceeds_the_slope_bound(loss, arrays, reach, position, share, label_bound):
     bound = loss.slope_bound(reach, bound_in_domain(loss, label_bound))
     slope = at(arrays.slope, position * reach, target_in_domain(loss, share, label_bound))
@@ -165,16 +165,21 @@ def test_no_point_exceeds_the_slope_bound(loss, arrays, reach, position, share, 
 
 
 @every_pair
-@hunted
-@given(prediction=st.floats(-1e6, 1e6), share=shares, label_bound=label_bounds)
+@hunted(FEW, MANY, prediction=st.floats(-1e6, 1e6), share=shares, label_bound=label_bounds)
 def test_no_point_exceeds_the_curvature_bound(loss, arrays, prediction, share, label_bound):
     curvature = at(arrays.curvature, prediction, target_in_domain(loss, share, label_bound))
     assert 0 <= curvature <= loss.curvature_bound() * ROUNDING
 
 
 @every_pair
-@hunted
-@given(reach=reaches, position=shares, share=shares, label_bound=label_bounds)
+@hunted(
+    FEW,
+    MANY,
+    reach=reaches,
+    position=shares,
+    share=shares,
+    label_bound=label_bounds,
+)
 def test_no_point_exceeds_the_pull(loss, arrays, reach, position, share, label_bound):
     prediction = position * reach
     outwards = -prediction * at(arrays.slope, prediction, target_in_domain(loss, share, label_bound))
@@ -212,8 +217,7 @@ def test_curvature_bound_is_attained_at_zero_at_the_target_or_at_the_corner(loss
 
 
 @every_loss
-@given(low=reaches, high=reaches, label_bound=label_bounds)
-@hunted
+@hunted(FEW, MANY, low=reaches, high=reaches, label_bound=label_bounds)
 def test_slope_bound_and_pull_grow_with_the_reach(loss, low, high, label_bound):
     low, high = sorted((low, high))
     bound = bound_in_domain(loss, label_bound)
@@ -279,10 +283,24 @@ def largest_gradient_distance(
     return best
 
 
+# A short and a longer reach in the plane, and longer rows in space; the others repeat the search with other numbers.
+FIRST_SEARCHES = [(0.3, 1.0, 1.0, 2), (3.0, 1.0, 1.0, 2), (10.0, 2.5, 0.3, 3)]
+SEARCHES = [
+    (reach, row_norm, label_bound, dimension)
+    for reach in (0.3, 1.0, 3.0, 10.0, 40.0)
+    for row_norm, label_bound in ((1.0, 1.0), (2.5, 0.3))
+    for dimension in (2, 3)
+]
+
+
 @every_pair
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize(("row_norm", "label_bound"), [(1.0, 1.0), (2.5, 0.3)])
-@pytest.mark.parametrize("reach", [0.3, 1.0, 3.0, 10.0, 40.0])
+@pytest.mark.parametrize(
+    ("reach", "row_norm", "label_bound", "dimension"),
+    [
+        pytest.param(*search, marks=() if search in FIRST_SEARCHES else pytest.mark.statistics, id=str(search))
+        for search in SEARCHES
+    ],
+)
 def test_search_stays_below_the_gradient_diameter_and_reaches_it(loss, arrays, reach, row_norm, label_bound, dimension):
     bound = bound_in_domain(loss, label_bound)
     radius = reach / row_norm
@@ -295,8 +313,14 @@ def test_search_stays_below_the_gradient_diameter_and_reaches_it(loss, arrays, r
 
 
 @every_loss
-@given(row_norm=st.floats(1e-2, 1e2), low=st.floats(0.0, 1e3), high=st.floats(0.0, 1e3), label_bound=label_bounds)
-@hunted
+@hunted(
+    FEW,
+    MANY,
+    row_norm=st.floats(1e-2, 1e2),
+    low=st.floats(0.0, 1e3),
+    high=st.floats(0.0, 1e3),
+    label_bound=label_bounds,
+)
 def test_gradient_diameter_grows_with_the_radius(loss, row_norm, low, high, label_bound):
     low, high = sorted((low, high))
     bound = bound_in_domain(loss, label_bound)
@@ -304,13 +328,14 @@ def test_gradient_diameter_grows_with_the_radius(loss, row_norm, low, high, labe
 
 
 @every_loss
-@given(
+@hunted(
+    FEW,
+    MANY,
     row_norm=st.floats(1e-2, 1e2),
     radius=st.floats(1e-3, 1e3),
     label_bound=label_bounds,
     power=st.integers(-6, 6),
 )
-@hunted
 def test_gradient_diameter_scales_with_the_rows(loss, row_norm, radius, label_bound, power):
     # Rows c times longer and weights c times shorter predict the same, so gradients are c times longer; a power of two
     # keeps B R exact, so that a tabulated diameter is read at the same entry.
@@ -321,8 +346,7 @@ def test_gradient_diameter_scales_with_the_rows(loss, row_norm, radius, label_bo
 
 
 @every_loss
-@given(row_norm=st.floats(1e-2, 1e2), radius=st.floats(0.0, 1e3), label_bound=label_bounds)
-@hunted
+@hunted(FEW, MANY, row_norm=st.floats(1e-2, 1e2), radius=st.floats(0.0, 1e3), label_bound=label_bounds)
 def test_gradient_diameter_is_at_least_that_of_two_opposite_rows_at_zero_weights(loss, row_norm, radius, label_bound):
     bound = bound_in_domain(loss, label_bound)
     diameter = loss.gradient_diameter(row_norm, radius, bound)
@@ -517,8 +541,7 @@ def test_the_range_of_slopes_ends_where_the_slopes_do(loss, arrays, target):
 
 
 @every_kinked_pair
-@hunted
-@given(prediction=near_corners, share=shares, label_bound=st.floats(1e-3, 3.0), slant=shares)
+@hunted(FEW, MANY, prediction=near_corners, share=shares, label_bound=st.floats(1e-3, 3.0), slant=shares)
 def test_fenchel_gap_is_value_plus_conjugate_minus_product(loss, arrays, prediction, share, label_bound, slant):
     target = target_in_domain(loss, share, label_bound)
     slope = slope_in_range(arrays, slant, target)
@@ -539,8 +562,9 @@ def test_fenchel_gap_is_value_plus_conjugate_minus_product(loss, arrays, predict
 
 
 @every_kinked_pair
-@hunted
-@given(prediction=near_corners, share=shares, label_bound=st.floats(1e-3, 3.0), slant=shares, other=near_corners)
+@hunted(
+    FEW, MANY, prediction=near_corners, share=shares, label_bound=st.floats(1e-3, 3.0), slant=shares, other=near_corners
+)
 def test_a_slope_with_gap_e_is_an_e_subgradient_and_a_subgradient_pulls_no_harder_than_the_pull(
     loss, arrays, prediction, share, label_bound, slant, other
 ):
@@ -555,8 +579,7 @@ def test_a_slope_with_gap_e_is_an_e_subgradient_and_a_subgradient_pulls_no_harde
 
 
 @every_kinked_pair
-@hunted
-@given(prediction=predictions, share=shares, label_bound=label_bounds)
+@hunted(FEW, MANY, prediction=predictions, share=shares, label_bound=label_bounds)
 def test_fenchel_gap_vanishes_at_the_losss_own_slope_and_is_infinite_outside_the_domain(
     loss, arrays, prediction, share, label_bound
 ):
@@ -568,8 +591,9 @@ def test_fenchel_gap_vanishes_at_the_losss_own_slope_and_is_infinite_outside_the
 
 
 @every_kinked_pair
-@hunted
-@given(
+@hunted(
+    FEW,
+    MANY,
     prediction=predictions | near_corners,
     share=shares,
     label_bound=label_bounds,

@@ -82,11 +82,12 @@ def test_calibration_lands_on_the_private_side_and_is_not_wasteful(mechanism):
 
 
 @every_mechanism
-def test_random_calibrations_land_on_the_private_side(mechanism):
+@pytest.mark.parametrize("count", [200, pytest.param(1500, marks=pytest.mark.statistics)])
+def test_random_calibrations_land_on_the_private_side(mechanism, count):
     # The grid above holds round numbers; rounding errors live between them.
     generator = np.random.default_rng(7)
     misses = []
-    for _ in range(1500):
+    for _ in range(count):
         sensitivity, epsilon = 10.0 ** generator.uniform([-8, -4], [8, 2.5])
         budget = Budget(epsilon, 10.0 ** generator.uniform(-14, -0.5))
         dimension = int(generator.integers(1, 300))
@@ -94,7 +95,7 @@ def test_random_calibrations_land_on_the_private_side(mechanism):
         claimed = mechanism.curve(sensitivity, dimension, scale).delta(budget.epsilon)
         if claimed > budget.delta:
             misses.append((sensitivity, dimension, budget, claimed / budget.delta - 1))
-    assert not misses, f"{len(misses)} of 1500 spend more than their budget, such as {misses[0]}"
+    assert not misses, f"{len(misses)} of {count} spend more than their budget, such as {misses[0]}"
 
 
 @every_mechanism
@@ -182,7 +183,7 @@ def test_importance_weights_between_shifted_draws_and_the_density_average_to_one
 
 @every_mechanism
 @pytest.mark.parametrize("dimension", [1, 2, 16])
-@pytest.mark.parametrize("scale", [0.7, 30.0])
+@pytest.mark.parametrize("scale", [0.7, pytest.param(30.0, marks=pytest.mark.statistics)])
 def test_log_density_is_normalised(mechanism, dimension, scale):
     # The constant cancels in the test above. Here draws of p are weighted by q / p for a normal law q of nearly the
     # same width, whose constant SciPy knows: the mean is 1 if and only if p is normalised and what is drawn.
@@ -283,7 +284,9 @@ def payable(mechanism: Mechanism, epsilon: float) -> Budget:
 
 @every_mechanism
 @pytest.mark.parametrize("dimension", [1, 2, 16])
-@pytest.mark.parametrize(("epsilon", "sensitivity"), [(1.0, 1.0), (4.0, 0.02)])
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity"), [(1.0, 1.0), pytest.param(4.0, 0.02, marks=pytest.mark.statistics)]
+)
 def test_divergence_by_monte_carlo_stays_under_the_claimed_curve(mechanism, dimension, epsilon, sensitivity):
     found = contradictions(mechanism, dimension, payable(mechanism, epsilon), sensitivity)
     assert found == {"axis": None, "diagonal": None}
@@ -363,8 +366,10 @@ def test_pure_spherical_noise_gives_way_to_gaussian_where_the_catalogue_says(del
         assert [deviation < normal for deviation in pure] == [True] * crossover + [False] * (40 - crossover)
 
 
-@pytest.mark.parametrize("delta", [1e-6, 1e-5])
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 5.0, 10.0])
+@pytest.mark.parametrize("delta", [1e-6, pytest.param(1e-5, marks=pytest.mark.statistics)])
+@pytest.mark.parametrize(
+    "epsilon", [0.1, 1.0, 10.0, *(pytest.param(more, marks=pytest.mark.statistics) for more in (0.5, 2.0, 5.0))]
+)
 def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, delta):
     # THEOREMS D6. With one weight it beats even the coordinate law, whose calibration ignores delta, but by less than a
     # thousandth: the exact sampler is preferred.

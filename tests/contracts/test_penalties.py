@@ -9,7 +9,6 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as drawn_arrays
 from scipy.optimize import minimize_scalar
@@ -23,6 +22,7 @@ from equipoise.vocabulary import penalties
 from equipoise.vocabulary.penalties.bridge import REGION, Bridge
 from equipoise.vocabulary.penalties.elastic_net import ElasticNet
 from equipoise.vocabulary.penalties.l2 import L2
+from hunting import hunted
 
 # Every member, with parameters at their ends and in between; a bare name stands for the default.
 NAMES = sorted(
@@ -33,8 +33,8 @@ NAMES = sorted(
     }
 )
 every_penalty = pytest.mark.parametrize("name", NAMES)
-# How long a loaded machine takes to draw examples is no fact about the code.
-hunted = settings(derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+# Examples of a hunt in the fast lane and in the slow one.
+FEW, MANY = 30, 100
 
 UNIT_ROUNDOFF = 2.0**-53
 # A hundred roundings of a dot product of at most four terms.
@@ -66,8 +66,7 @@ def kinked_value(arrays: PenaltyArrays, weight: float) -> float:
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, direction=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, direction=vectors)
 def test_gradient_lies_between_the_differences_on_both_sides(name, alpha, weights, direction):
     # Convexity squeezes the directional slope between backward and forward differences; the rest is rounding. With a
     # kinked part, whose slope along the step the differences must contain as well, what is left is the smooth part.
@@ -89,8 +88,7 @@ def test_gradient_lies_between_the_differences_on_both_sides(name, alpha, weight
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors)
 def test_add_curvature_adds_the_differences_of_gradients(name, alpha, weights):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -110,8 +108,7 @@ def test_add_curvature_adds_the_differences_of_gradients(name, alpha, weights):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, first=vectors, second=vectors, share=st.floats(0.0, 1.0))
+@hunted(FEW, MANY, alpha=strengths, first=vectors, second=vectors, share=st.floats(0.0, 1.0))
 def test_strong_convexity_holds_between_any_two_points_of_a_ball(name, alpha, first, second, share):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -138,8 +135,7 @@ def test_strong_convexity_is_attained_at_the_end_of_the_ball(name, alpha, radius
 
 
 @every_penalty
-@hunted
-@given(radius=st.floats(0.0, 1e3), more=st.floats(0.0, 10.0))
+@hunted(FEW, MANY, radius=st.floats(0.0, 1e3), more=st.floats(0.0, 10.0))
 def test_strong_convexity_never_grows_with_the_ball(name, radius, more):
     penalty = penalty_named(name, 0.5)
     larger, everywhere = radius * (1 + more), penalty.strong_convexity(math.inf)
@@ -147,8 +143,7 @@ def test_strong_convexity_never_grows_with_the_ball(name, radius, more):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, other=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, other=vectors, step=steps)
 def test_a_proximal_step_ends_at_a_subgradient_of_the_whole(name, alpha, weights, other, step):
     # What A4 rests on: (w - v)/step is a subgradient of the kinked part at v = prox(w), gradient(v) is that of the
     # smooth part, and the whole penalty lies above the parabola that they and its strong convexity draw.
@@ -167,8 +162,7 @@ def test_a_proximal_step_ends_at_a_subgradient_of_the_whole(name, alpha, weights
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weight=entries, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weight=entries, step=steps)
 def test_prox_is_the_minimiser(name, alpha, weight, step):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -189,8 +183,7 @@ def test_prox_is_the_minimiser(name, alpha, weight, step):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, first=vectors, second=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, first=vectors, second=vectors, step=steps)
 def test_prox_brings_points_no_further_apart(name, alpha, first, second, step):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -202,8 +195,7 @@ def test_prox_brings_points_no_further_apart(name, alpha, first, second, step):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, step=steps)
 def test_prox_is_odd_and_keeps_its_argument(name, alpha, weights, step):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -212,8 +204,9 @@ def test_prox_is_odd_and_keeps_its_argument(name, alpha, weights, step):
     assert np.array_equal(weights, before)
 
 
-@hunted
-@given(
+@hunted(
+    FEW,
+    MANY,
     alpha=st.floats(1e-12, 1e6),
     power=st.floats(1.0, 2.0, exclude_min=True) | st.floats(-52, 0).map(lambda digits: 1 + 2.0**digits),
     weight=st.floats(1e-12, 1e12),
@@ -243,8 +236,7 @@ def test_the_elastic_nets_prox_puts_weights_at_exactly_zero():
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, extra=st.floats(0.0, 10.0))
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, extra=st.floats(0.0, 10.0))
 def test_no_weights_exceed_the_slope_bound_or_the_largest_value(name, alpha, weights, extra):
     penalty = penalty_named(name, alpha)
     arrays = arrays_of(penalty)
@@ -292,8 +284,7 @@ def test_an_infinite_slope_bound_means_a_slope_that_grows_with_the_dimension(nam
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors)
 def test_the_minimum_is_zero_at_the_origin(name, alpha, weights):
     # Lemma R (docs/proofs/A2.md) bounds every minimiser's norm by the penalty's minimum lying at 0.
     penalty = penalty_named(name, alpha)
@@ -306,8 +297,7 @@ def test_the_minimum_is_zero_at_the_origin(name, alpha, weights):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, slope=st.floats(1e-3, 1e3), row_norm=st.floats(1e-2, 1e2))
+@hunted(FEW, MANY, alpha=strengths, slope=st.floats(1e-3, 1e3), row_norm=st.floats(1e-2, 1e2))
 def test_no_minimiser_lies_outside_the_stated_radius(name, alpha, slope, row_norm):
     # Linear losses -slope <x, w> in one dimension pull as hard as any: pull(reach) = slope reach, here up to
     # 1e12, where the iteration starts. Weights that reach further are not tried.
@@ -388,8 +378,7 @@ def test_a_parameter_that_is_no_number_is_refused(parameter):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths)
+@hunted(FEW, MANY, alpha=strengths)
 def test_a_name_leads_back_to_its_penalty(name, alpha):
     penalty = penalty_named(name, alpha)
     again = penalties.named(penalty.name, penalty.alpha)
@@ -421,8 +410,13 @@ def test_a_penalty_without_a_partner_is_told_which_file_to_write():
         arrays_of(Lonely(1.0))
 
 
-@hunted
-@given(alpha=strengths, weights=vectors, added=drawn_arrays(np.float64, DIMENSION, elements=st.floats(0.0, 1e3)))
+@hunted(
+    FEW,
+    MANY,
+    alpha=strengths,
+    weights=vectors,
+    added=drawn_arrays(np.float64, DIMENSION, elements=st.floats(0.0, 1e3)),
+)
 def test_a_column_ridge_is_a_ridge_on_stretched_columns(alpha, weights, added):
     penalty = ColumnRidge(L2(alpha), added)
     rows = np.sqrt(alpha + added)

@@ -9,12 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from equipoise.certify.theorems.approximate import ROUNDING_MARGIN, approximate
 from equipoise.certify.theorems.gradient_diameter import GradientDiameter
 from equipoise.certify.theorems.strongly_convex import StronglyConvex
 from equipoise.proof import argument, theorems
 from equipoise.proof.argument import derive
 
 from contracts.falsifier import (
+    QUICK,
+    THOROUGH,
     attack_settings,
     distance_of_neighbours,
     largest_observed_distance,
@@ -23,7 +26,6 @@ from contracts.falsifier import (
     tightest_tolerance,
 )
 from equipoise.certify.theorems import Theorem
-from equipoise.certify.theorems.approximate import ROUNDING_MARGIN, approximate
 from equipoise.data.rows import Rows
 from equipoise.errors import NoTheoremApplies
 from equipoise.planning.public_alpha import public_alpha
@@ -461,8 +463,11 @@ def test_a_refused_member_that_does_not_certify_offers_no_remedy(plant):
 
 
 @every_theorem
-def test_no_neighbouring_pair_moves_further_than_it_says(theorem):
-    assert observed_distance_exceeds(theorem) is None
+@pytest.mark.parametrize(
+    "effort", [pytest.param(QUICK, id="quick"), pytest.param(THOROUGH, id="thorough", marks=pytest.mark.statistics)]
+)
+def test_no_neighbouring_pair_moves_further_than_it_says(theorem, effort):
+    assert observed_distance_exceeds(theorem, effort=effort) is None
 
 
 def claiming(genuine: type[Theorem], share: float) -> Theorem:
