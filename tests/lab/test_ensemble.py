@@ -12,7 +12,7 @@ import pytest
 from equipoise.lab.ensemble import device, sections, train
 from equipoise.lab.ensemble_models import EnsembleError, Neighbours, Training
 
-LAB = Path(__file__).parents[1] / "src" / "equipoise" / "lab"
+LAB = Path(__file__).parents[2] / "src" / "equipoise" / "lab"
 ROWS, FEATURES = 37, 5
 BASE = Training(n_steps=45, batch_size=8, step=0.4)
 

@@ -355,7 +355,7 @@ def test_a_missing_dataset_is_noticed_before_anything_is_trained(command, data, 
     assert not runs.exists()
 
 
-REAL = Path(os.environ.get("EQUIPOISE_DATA") or Path(__file__).parents[2] / "shared" / "data")
+REAL = Path(os.environ.get("EQUIPOISE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 
 @pytest.mark.statistics

@@ -77,7 +77,7 @@ def test_the_same_release_gives_the_same_bytes(name):
 def test_another_process_gives_the_same_bytes():
     program = "import sys; sys.path.insert(0, sys.argv[1]); import sample_releases as samples; "
     program += "sys.stdout.buffer.write(samples.page_of_sample('output').encode())"
-    command = [sys.executable, "-c", program, str(Path(__file__).parent)]
+    command = [sys.executable, "-c", program, str(Path(__file__).parents[1])]
     done = subprocess.run(command, capture_output=True, check=True)
     # A digest, because a difference of two pages of a megabyte is no message.
     assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(page_of_sample("output").encode()).digest()

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Side = tuple[object, ...]
 Edit = tuple[str, str]
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 # Where half of the noise shows with the fewest runs.
 EPSILON = 1.5
 # So much that the noise is nothing: what an example trains to.

@@ -266,7 +266,7 @@ def test_the_laws_change_places_near_1_68_and_only_there():
 
 def test_the_table_of_thresholds_is_computed():
     laws = {"independent Laplace": "laplace", "spherical": "spherical-laplace", "Gaussian": "gaussian"}
-    page = (Path(__file__).parents[1] / "docs" / "proofs" / "F3.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "proofs" / "F3.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\w ]+) \| (\d+|any) \| (0\.\d+) \| (\d\.\d+) \|$", page, flags=re.MULTILINE)
     assert len(rows) == 7
     for name, dimension, rate, threshold in rows:

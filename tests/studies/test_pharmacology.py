@@ -19,7 +19,7 @@ from equipoise_studies.private_regression.pharmacology import (
 )
 from equipoise_studies.private_regression.titration import Titration
 
-PAGE = Path(__file__).parents[1] / "docs" / "warfarin-model.md"
+PAGE = Path(__file__).parents[2] / "docs" / "warfarin-model.md"
 DOSE = 5.0
 
 

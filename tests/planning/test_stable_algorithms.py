@@ -31,7 +31,7 @@ from equipoise_studies.stability_enhanced_privacy import (
 from equipoise_studies.stability_enhanced_privacy.table_settings import CHAIN, COLDER, DESCENT, FREE, LONGER, STRAIGHT
 
 INTERVAL = r"[\d.]+ \[[\d.]+, [\d.]+\]"
-PAGE = Path(__file__).parents[1] / "docs" / "stable-algorithms.md"
+PAGE = Path(__file__).parents[2] / "docs" / "stable-algorithms.md"
 LOGISTIC = eq.Problem(eq.losses.named("logistic"), eq.penalties.named("l2", 0.1), eq.Domain(1.0, classes=(0, 1)))
 LEAST_SQUARES = eq.Problem(
     eq.losses.named("squared"), eq.penalties.named("l2", 0.05), eq.Domain(1.0, labels=(-1.0, 1.0))

@@ -11,7 +11,7 @@ import equipoise as eq
 from program import VARIABLES
 from program import run_program as equipoise
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 from sample_schemas import EXAMPLE
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 BLANK = """
 schema_version = 1

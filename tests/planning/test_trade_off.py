@@ -32,7 +32,7 @@ MODELS = {
     "gaussian": eq.LogisticRegression(delta=1e-6, domain=CLASSES, mechanism="gaussian"),
     "three classes": eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1, 2)), mechanism="output"),
 }
-PAGE = Path(__file__).parents[1] / "docs" / "trade-off.md"
+PAGE = Path(__file__).parents[2] / "docs" / "trade-off.md"
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,7 @@ def test_a_plan_says_before_training_how_reliable_a_selection_can_be():
 
 
 def test_the_table_of_the_page_is_computed():
-    page = (Path(__file__).parents[1] / "docs" / "feature-selection.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "feature-selection.md").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\| ([\w ]+, delta [\d.e-]+)? ?\| ([\d,]+) \|" + r" ([\d.e-]+) \|" * 5 + "$", page, re.MULTILINE
     )
