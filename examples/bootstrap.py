@@ -55,7 +55,7 @@ def main() -> None:
     weights, certificate = released(rows, signs)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.4g} with {BAGS} bags; noise of deviation "
-          f"{certificate.argument.noise_deviation:.3g} a weight")  # fmt: skip
+          f"{certificate.notes['candidates'][0]['deviation']:.3g} a weight")  # fmt: skip
     for bags in (5, 100):
         (bound,) = eq.bounds(*described(len(y), bags), len(y), rows.shape[1])
         print(f"  with {bags} bags it would be {bound.sensitivity:.4g}")

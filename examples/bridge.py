@@ -33,7 +33,7 @@ def main() -> None:
     weights, certificate = released(rows, y)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.3g} with the penalty "
-          f"{certificate.request.penalty}")  # fmt: skip
+          f"{certificate.claim.problem.penalty.name}")  # fmt: skip
     print(f"accuracy {np.mean((rows @ weights > 0) == y):.3f}")
     print(certificate.explain().splitlines()[0])
     print(f"fields that do not follow: {list(certificate.verify())}")

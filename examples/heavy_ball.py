@@ -49,7 +49,7 @@ def main() -> None:
     weights, certificate = released(rows, y)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.3g} after {STEPS} steps; noise of deviation "
-          f"{certificate.argument.noise_deviation:.3g} a weight")  # fmt: skip
+          f"{certificate.notes['candidates'][0]['deviation']:.3g} a weight")  # fmt: skip
     for steps in (5, 30, 100):
         (bound,) = eq.bounds(*described(steps, len(y)), len(y), rows.shape[1])
         print(f"  after {steps} steps it would be {bound.sensitivity:.3g}")

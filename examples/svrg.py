@@ -57,7 +57,7 @@ def main() -> None:
     weights, certificate = released(rows, y)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.4g}; any solver will do that ends at a "
-          f"gradient of norm {certificate.argument.tolerance:.2g}")  # fmt: skip
+          f"gradient of norm {certificate.claim.tolerance:.2g}")  # fmt: skip
     print(f"accuracy {np.mean((rows @ weights > 0) == y):.3f}")
     print(certificate.explain().splitlines()[0])
     print(f"fields that do not follow: {list(certificate.verify())}")

@@ -38,14 +38,8 @@ class HalvedNoise(SeededSource):
 
     fraction = 1 / 2
 
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale * self.fraction)
-
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale * self.fraction)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale * self.fraction)
+    def add(self, law, weights, scale):
+        return super().add(law, weights, scale * self.fraction)
 
     def normals(self, out):
         super().normals(out)

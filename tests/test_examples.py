@@ -2,6 +2,7 @@ import ast
 import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,8 +117,8 @@ def test_no_value_raises_or_warns_or_moves_the_weights_beyond_the_bound(example,
     (first, certificate), (second, other) = (release(*table, epsilon=1.0, seed=1) for table in tables)
     assert np.isfinite(first).all()
     assert np.isfinite(second).all()
-    # The whole certificate follows from public facts.
-    assert certificate == other
+    # The whole certificate follows from public facts, but for the moment of its release.
+    assert replace(certificate, release=None) == replace(other, release=None)
     assert certificate.verify() == ()
     # One row was replaced. Noise in every step leaves no clean weights to compare.
     if example == "sgld":

@@ -10,15 +10,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from equipoise.estimators.catalogue import MODELS
 
 import equipoise as eq
 from equipoise.artifact import folder as released
-from equipoise.artifact import manifest
+from equipoise.certify.certificate import Certificate, _digest
+from equipoise.certify.folder import MANIFEST, inspect, manifest_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
+from equipoise.estimators import models
 from equipoise.estimators.classifier import PrivateClassifier
 
+MODELS = models()
 N = 200
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16"}
 COLUMNS = (NumberColumn("age", (0, 100), indicator=True), CategoryColumn("job", ("none", "nurse"), unknown="none"))
@@ -60,7 +62,7 @@ def same_predictions(first, second, rows) -> None:
 def release(frame, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("made") / "release"
     with pytest.MonkeyPatch.context() as patch:
-        # As in `plain_page`; a release with its charts is made, verified and read in tests/test_train.py.
+        # As in `plain_page`; a release with its charts is made, verified and read in tests/cli/test_train.py.
         patch.setattr(released, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
         eq.save(fitted(eq.LogisticRegression, frame), path)
     return path
@@ -94,7 +96,7 @@ def test_what_is_loaded_is_what_was_saved(name, columns, frame, tmp_path):
     loaded = eq.load(tmp_path / "release")
     assert type(loaded) is type(model)
     assert loaded.certificate_ == model.certificate_
-    assert released.inspect(tmp_path / "release") == ()
+    assert inspect(tmp_path / "release").faults == ()
     same_predictions(model, loaded, frame)
     # Once more round gives the same bytes.
     eq.save(loaded, tmp_path / "again")
@@ -123,7 +125,7 @@ def test_a_model_of_plain_rows_is_saved_without_a_schema(model, tmp_path):
     model.fit(X, y)
     eq.save(model, tmp_path / "release")
     assert not (tmp_path / "release" / "schema.toml").exists()
-    assert released.inspect(tmp_path / "release") == ()
+    assert inspect(tmp_path / "release").faults == ()
     same_predictions(model, eq.load(tmp_path / "release"), X)
 
 
@@ -150,11 +152,11 @@ def test_any_changed_byte_is_noticed(copy, name):
     for position in {*np.linspace(0, size - 1, min(size, 25)).astype(int).tolist()}:
         flipped(path, position)
         with contextlib.suppress(ReleaseUnreadable):
-            assert released.inspect(copy)
+            assert inspect(copy).faults
         with pytest.raises(eq.errors.EquipoiseError):
             eq.load(copy)
         flipped(path, position)
-    assert released.inspect(copy) == ()
+    assert inspect(copy).faults == ()
 
 
 CHANGES = {
@@ -169,13 +171,13 @@ CHANGES = {
 @pytest.mark.parametrize("name", ["MANIFEST.sha256", "model.json"])
 def test_longer_and_shorter_files_are_noticed(copy, name, change):
     (copy / name).write_bytes(CHANGES[change]((copy / name).read_bytes()))
-    assert released.inspect(copy)
+    assert inspect(copy).faults
 
 
 def sealed(folder: Path) -> None:
     """Write the manifest anew, as a forger would."""
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != manifest.NAME}
-    (folder / manifest.NAME).write_text(manifest.render(files))
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != MANIFEST}
+    (folder / MANIFEST).write_text(manifest_of(files))
 
 
 def changed(folder: Path, name: str, **fields) -> None:
@@ -206,7 +208,7 @@ def changed(folder: Path, name: str, **fields) -> None:
 )
 def test_a_model_that_does_not_belong_to_its_certificate_is_refused_under_a_fresh_manifest(copy, fields):
     changed(copy, "model.json", **fields)
-    assert released.inspect(copy)
+    assert inspect(copy).faults
     with pytest.raises((ReleaseUnreadable, UnknownName)):
         eq.load(copy)
 
@@ -223,11 +225,11 @@ def test_a_foreign_schema_and_a_foreign_certificate_are_refused(copy, frame, tmp
         kept = (copy / name).read_text()
         (copy / name).write_text(text)
         sealed(copy)
-        assert released.inspect(copy)
+        assert inspect(copy).faults
         (copy / name).write_text(kept)
     (copy / "schema.toml").unlink()
     sealed(copy)
-    assert released.inspect(copy)
+    assert inspect(copy).faults
 
 
 def test_a_forged_claim_is_named(copy):
@@ -235,14 +237,14 @@ def test_a_forged_claim_is_named(copy):
     record["argument"]["noise_scale"] /= 2
     (copy / "certificate.json").write_text(json.dumps(record))
     sealed(copy)
-    assert any("noise_scale" in fault for fault in released.inspect(copy))
+    assert any("noise_scale" in fault for fault in inspect(copy))
 
 
 @pytest.mark.parametrize("name", ["MANIFEST.sha256", "model.json", "certificate.json", "report.html"])
 def test_a_missing_file_is_named(copy, name):
     (copy / name).unlink()
     with pytest.raises(ReleaseUnreadable, match=re.escape(name)):
-        released.inspect(copy)
+        inspect(copy)
 
 
 def test_other_things_in_the_folder_are_named_and_not_opened(copy, tmp_path):
@@ -288,7 +290,7 @@ def test_an_unfitted_model_cannot_be_saved(tmp_path):
 
 
 def test_the_manifest_is_what_sha256sum_reads(release):
-    for line in (release / manifest.NAME).read_text().splitlines():
+    for line in (release / MANIFEST).read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((release / name).read_bytes()).hexdigest() == digest
 

@@ -12,20 +12,44 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from equipoise.release_report import noise_of_a_weight, page_of, record_of
 
 import equipoise as eq
 from browser import PHONE, Outline, measure, needs_browser, visit
+from equipoise.artifact import folder as released
+from equipoise.artifact.page import Shown, page_of, record_of
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
-from equipoise.certify.laws import named
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.ledger import Balance
 from equipoise.noise import SeededSource
+from equipoise.planning.issue import asked_for, issue
+from equipoise.planning.kinds import planner_of
+from equipoise.planning.laws import deviation_of
+from equipoise.planning.notes import Notes
+from equipoise.planning.request import Bounds
 from equipoise.solve.losses import arrays_of
-from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget
-from sample_releases import HOSTILE, MODELS, NAMES, RANGE, TWO, hostile_page, made_up, page_of_sample, release
+from sample_releases import (
+    HOSTILE,
+    MODELS,
+    NAMES,
+    RANGE,
+    SEARCHES,
+    SELECTED,
+    SELECTIONS,
+    TWO,
+    carried_out,
+    hostile_page,
+    made_up,
+    page_of_sample,
+    release,
+)
+
+
+def noise_of_a_weight(certificate: Certificate) -> float | None:
+    """Return the standard deviation of the noise in one weight, as the page gives it; None where it is unknown."""
+    claim = certificate.claim.trained
+    return planner_of(claim).deviation_of_a_weight(claim)
 
 
 def specification(page: str, name: str) -> dict:
@@ -71,7 +95,7 @@ def test_approximate_privacy_names_what_delta_adds():
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_the_same_release_gives_the_same_bytes(name):
     certificate = release(name)
-    assert page_of(certificate, *made_up(certificate), feature_names=NAMES) == page_of_sample(name)
+    assert page_of(certificate, made_up(certificate, NAMES)) == page_of_sample(name)
 
 
 def test_another_process_gives_the_same_bytes():
@@ -117,16 +141,16 @@ def test_hostile_names_are_escaped_in_words_and_inert_in_charts():
 
 
 def test_a_name_that_is_no_unicode_can_still_be_written():
-    page = page_of(release("output"), *made_up(release("output")), feature_names=["\ud800", "b", "c", "d"])
+    page = page_of(release("output"), made_up(release("output"), ("\ud800", "b", "c", "d")))
     assert page.encode("utf-8")
 
 
 def test_bounds_of_noise_on_the_weights_are_the_releases_own():
     certificate = release("output")
-    errors = record_of(certificate, *made_up(certificate)).errors
+    errors = record_of(certificate, made_up(certificate)).errors
     at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
     assert errors.own
-    assert at_claim.training == certificate.argument.excess_risk
+    assert at_claim.training == Notes.of(certificate).excess_risk
     assert at_claim.population == eq.risk(certificate)["J4.linear.mean"].value
     trainings = [point.training for point in errors.over_epsilon]
     assert len(trainings) == 9
@@ -138,71 +162,66 @@ def test_bounds_of_noise_on_the_weights_are_the_releases_own():
 
 
 @pytest.mark.parametrize("name", ["objective", "noisy-gradient", "sufficient-statistics"])
-def test_another_route_shows_what_noise_on_the_weights_would_certify_and_says_so(name):
+def test_another_kind_shows_what_noise_on_the_weights_would_certify_and_says_so(name):
     certificate = release(name)
-    errors = record_of(certificate, *made_up(certificate)).errors
-    other = Certificate.issue(replace(certificate.request, mechanism="output"))
+    errors = record_of(certificate, made_up(certificate)).errors
+    other = issue(replace(asked_for(certificate), mechanism="output"))
     at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
     assert not errors.own
-    assert at_claim.training == other.argument.excess_risk
+    assert at_claim.training == Notes.of(other).excess_risk
     assert errors.alpha == other.alpha
-    assert dict(errors.modelled)[1.0] == certificate.argument.cost
+    assert dict(errors.modelled)[1.0] == Notes.of(certificate).cost
     text = Outline(page_of_sample(name)).text
     assert "they are not bounds for this release" in text
     assert "Modelled, not certified" in text
 
 
 def test_points_that_cannot_be_certified_are_left_out():
-    paid = PrivateBounds(("age",), 0.5)
-    certificate = Certificate.issue(replace(release("output").request, private_bounds=paid))
-    errors = record_of(certificate, *made_up(certificate)).errors
+    certificate = issue(replace(asked_for(release("output")), private_bounds=Bounds(("age",), 0.5)))
+    errors = record_of(certificate, made_up(certificate)).errors
     # Below 0.5 nothing would be left for the model.
     assert [point.place > 0.5 for point in errors.over_epsilon] == [True] * 6
 
 
 def test_private_bounds_are_shown_and_population_bounds_are_not():
-    request = replace(release("output").request, private_bounds=PrivateBounds(("age",), 0.2))
-    certificate = Certificate.issue(request).with_bounds((ReleasedBounds("age", 15.0, 70.0),))
-    record = record_of(certificate, *made_up(certificate))
+    asked = replace(asked_for(release("output")), private_bounds=Bounds(("age",), 0.2))
+    certificate = carried_out(issue(asked), PrivateBounds, (ReleasedBounds("age", 15.0, 70.0),))
+    record = record_of(certificate, made_up(certificate))
     # With bounds that depend on the rows, the loss does too, and statements about a fixed one do not apply.
     assert all(point.population is None for point in record.errors.over_epsilon)
     assert record.errors.statements == ()
     assert record.curve[0].delta == 1.0
-    text = Outline(page_of(certificate, *made_up(certificate))).text
+    text = Outline(page_of(certificate, made_up(certificate))).text
     assert "Private bounds" in text
     assert "epsilon 0.2 of the 1 paid for that" in text
     assert "age 15 70" in text
 
 
-def test_the_fine_curve_goes_through_the_certificates_points():
-    certificate = release("objective")
-    fine = {point.epsilon: point.delta for point in record_of(certificate, *made_up(certificate)).curve}
-    assert len(fine) == 81
-    for point in certificate.argument.curve:
-        assert fine[point.epsilon] == pytest.approx(point.delta, rel=1e-12)
-
-
-def test_a_certificate_of_another_version_keeps_its_own_points():
-    certificate = release("output")
-    other = replace(certificate.argument.curve[0], delta=0.4)
-    changed = replace(certificate, argument=replace(certificate.argument, curve=(other,)))
-    assert [point.delta for point in record_of(changed, *made_up(changed)).curve] == [0.4]
+@pytest.mark.parametrize("name", sorted({**MODELS, **SEARCHES, **SELECTIONS}))
+def test_the_curve_on_the_page_is_the_certificates(name):
+    certificate = release(name)
+    drawn = record_of(certificate, made_up(certificate)).curve
+    curve = certificate.curve()
+    assert [point.epsilon for point in drawn] == [2 * certificate.epsilon * step / 80 for step in range(81)]
+    assert [point.delta for point in drawn] == [curve.delta(point.epsilon) for point in drawn]
+    claimed = {point.epsilon: point.delta for point in drawn}[certificate.epsilon]
+    assert claimed <= certificate.delta
 
 
 def test_the_noise_of_a_weight_of_several_classes_is_that_of_the_free_ones():
     certificate = release("several classes")
-    argument, loss = certificate.argument, losses.named(certificate.request.loss)
-    source, law = SeededSource(7), named(argument.mechanism)
+    noise, loss = certificate.claim.trained.noise, certificate.claim.trained.problem.loss
+    source = SeededSource(7)
     shape = loss.free_outputs, -1
     draws = np.array(
         [
-            arrays_of(loss).full(law.release(np.zeros(argument.dimension), argument.noise_scale, source).reshape(shape))
+            arrays_of(loss).full(source.add(noise.law, np.zeros(noise.dimension), noise.scale).reshape(shape))
             for _ in range(4000)
         ]
     )
     # 4,000 seeded draws of 15 weights: the mean square is within 4 % of its mean at more than five deviations.
     assert np.sqrt(np.mean(draws**2)) == pytest.approx(noise_of_a_weight(certificate), rel=0.04)
-    assert noise_of_a_weight(certificate) < argument.noise_deviation
+    assert noise_of_a_weight(certificate) < deviation_of(noise)
 
 
 def test_the_tilt_moves_weights_by_no_more_than_the_page_says():
@@ -224,7 +243,7 @@ def test_the_tilt_moves_weights_by_no_more_than_the_page_says():
     [
         ("output", "cannot be told from noise"),
         ("objective", "in the root mean square over all weights"),
-        ("noisy-gradient", "no figure for a single weight is known"),
+        ("noisy-gradient", "no figure for one weight is known"),
         ("sufficient-statistics", "each of 20 sums of products of columns"),
         ("functional", "each of 20 coefficients of the objective"),
     ],
@@ -239,11 +258,29 @@ def test_the_noise_in_a_weight_is_given_as_far_as_it_is_known(name, said):
         assert "cannot be told from noise" not in page
 
 
+EXACT = {
+    "output": MODELS["output"],
+    "sgd": eq.SGDClassifier(epsilon=1.0, domain=TWO, alpha=0.1),
+    "dropout": eq.DropoutRegressor(epsilon=1.0, delta=1e-6, domain=RANGE, alpha=0.1),
+}
+
+
+@pytest.mark.parametrize("kind", EXACT)
+def test_noise_on_finished_weights_is_called_exact_everywhere_on_the_page(kind):
+    certificate = EXACT[kind].plan(5000, 4)
+    assert certificate.kind == kind
+    text = Outline(page_of(certificate, made_up(certificate))).text
+    assert "exactly, whatever the rows are" in text
+    assert "noise alone still leaves about one weight in twenty beyond the band" in text
+    assert "noise deviation at most" not in text
+    assert "the most noise" not in text
+
+
 def test_weights_within_two_deviations_are_muted_and_counted():
     certificate = release("output")
-    deviation = certificate.argument.noise_deviation
+    deviation = deviation_of(certificate.claim.trained.noise)
     weights = [[3 * deviation, 1.9 * deviation, -2.1 * deviation, 0.0]]
-    page = page_of(certificate, weights, [0.0], feature_names=NAMES)
+    page = page_of(certificate, Shown(weights, [0.0], NAMES))
     assert "3 of 5 lie within the band" in Outline(page).text
     kinds = {row["name"]: row["kind"].split()[0] for row in bars(page)}
     assert kinds == {"age": "beyond", "height": "within", "income=low & high": "beyond", "hours": "within"} | {
@@ -251,13 +288,13 @@ def test_weights_within_two_deviations_are_muted_and_counted():
     }
     # The intercept is the constant column's weight times its entry, and so is its noise.
     highs = {row["name"]: row["high"] for row in bars(page)}
-    assert highs["intercept"] == pytest.approx(highs["age"] * certificate.request.intercept)
+    assert highs["intercept"] == pytest.approx(highs["age"] * certificate.claim.trained.problem.intercept)
 
 
 def test_of_many_weights_the_largest_are_drawn_and_all_are_listed():
     certificate = eq.LogisticRegression(epsilon=1.0, domain=TWO, mechanism="output").plan(5000, 60)
     weights = np.arange(60.0)[None, :] / 10
-    page = page_of(certificate, weights, [0.0], feature_names=["the same long name of a column"] * 60)
+    page = page_of(certificate, Shown(weights, [0.0], ["the same long name of a column"] * 60))
     assert "The 40 largest of 61 weights." in Outline(page).text
     rows = bars(page)
     assert [row["value"] for row in rows] == sorted(weights[0], reverse=True)[:40]
@@ -267,25 +304,25 @@ def test_of_many_weights_the_largest_are_drawn_and_all_are_listed():
 
 def test_a_regressions_intercept_is_measured_from_the_middle_of_its_range():
     certificate = eq.Ridge(epsilon=1.0, domain=RANGE, mechanism="output").plan(5000, 4)
-    line = record_of(certificate, [1.0, 2.0, 3.0, 4.0], 203.0).weights[-1]
+    line = record_of(certificate, Shown([1.0, 2.0, 3.0, 4.0], 203.0)).weights[-1]
     assert (line.name, line.value) == ("intercept above 200", 3.0)
 
 
 def test_the_ledgers_state_is_shown_as_it_was_read():
-    certificate = Certificate.issue(replace(release("output").request, ledger="trial"))
+    certificate = issue(replace(asked_for(release("output")), ledger="trial"))
     balance = Balance(Budget(3.0, 1e-5), Decimal("1.9"), Decimal("0.000009"))
-    page = page_of(certificate, *made_up(certificate), balance=balance, balance_at="2026-11-16T09:30:00+00:00")
+    page = page_of(certificate, made_up(certificate), balance=balance, balance_at="2026-11-16T09:30:00+00:00")
     text = Outline(page).text
     assert "Dataset trial: at 2026-11-16T09:30:00+00:00, epsilon 1.1 of 3 is spent, 1.9 remains" in text
     assert "delta 1e-05 1e-06 9e-06" in text
     assert 'style="width: 36.67%"' in page
-    without = Outline(page_of(certificate, *made_up(certificate))).text
+    without = Outline(page_of(certificate, made_up(certificate))).text
     assert "Recorded under the dataset id trial; the ledger's state was not at hand" in without
 
 
 def test_a_seeded_run_is_called_unfit_for_release_at_the_top():
     certificate = eq.LogisticRegression(epsilon=1.0, domain=TWO, random_state=0).plan(5000, 4)
-    page = page_of(certificate, *made_up(certificate))
+    page = page_of(certificate, made_up(certificate))
     text = Outline(page).text
     assert text.index("Seeded: for experiments, not for release.") < text.index("Check it yourself")
     assert "The claim is conditional" in text
@@ -293,9 +330,9 @@ def test_a_seeded_run_is_called_unfit_for_release_at_the_top():
 
 
 def test_the_schema_and_who_vouches_for_it_are_named():
-    request = replace(release("output").request, schema="ab" * 32, vouched="A. Officer (2026-11-16)")
-    certificate = Certificate.issue(request)
-    text = Outline(page_of(certificate, *made_up(certificate))).text
+    asked = replace(asked_for(release("output")), schema="ab" * 32, vouched="A. Officer (2026-11-16)")
+    certificate = issue(asked)
+    text = Outline(page_of(certificate, made_up(certificate))).text
     assert "A. Officer (2026-11-16) vouches that the facts of the schema are public and true." in text
     assert "Schema: " + "ab" * 32 in text
 
@@ -312,14 +349,121 @@ def test_the_schema_and_who_vouches_for_it_are_named():
 )
 def test_weights_that_are_not_the_certificates_are_refused(weights, intercepts, names, asked):
     with pytest.raises(InvalidParameter, match=re.escape(asked)):
-        page_of(release("output"), weights, intercepts, feature_names=names)
+        page_of(release("output"), Shown(weights, intercepts, names))
+
+
+# --- searches and selections ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "theorem", "alpha"), [("search by chunks", "E5", 1.0), ("search by stopping", "E6", 0.1)]
+)
+def test_the_page_of_a_search_shows_the_model_that_was_found_and_all_that_was_tried(name, theorem, alpha):
+    certificate, page = release(name), page_of_sample(name)
+    record = record_of(certificate, made_up(certificate, NAMES))
+    assert (record.theorem, record.kind, record.alpha) == (theorem, certificate.kind, alpha)
+    assert record.selected is None
+    assert {line.name for line in record.weights} == {*NAMES, "intercept above 200"}
+    text = Outline(page).text
+    for said in (
+        "The weights of a linear model with the squared loss and a ridge, from 5,000 rows that stay private",
+        "(1, 0)-differential privacy, replace-one",
+        f"by {theorem}",
+        "No bound on the error can be certified for these public facts.",
+        "Released: the noisy weights of one candidate of 2, and which it is.",
+        "alpha=0.1",
+        "alpha=1.0",
+        certificate.digest,
+    ):
+        assert said in text, said
+    assert "What was selected" not in text
+    assert len(bars(page)) == 5
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_the_page_of_a_search_says_nothing_that_is_true_of_a_single_training_alone(name):
+    text = Outline(page_of_sample(name)).text
+    # The rows chose among candidates that differ in alpha, by scores of noisy weights: noise that did well was kept.
+    for unsaid in ("alpha 0.1 fixed before", "alpha 1 fixed before", "exactly, whatever the rows", "one weight in twenty"):
+        assert unsaid not in text, unsaid
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("name", sorted(SEARCHES))
+def test_the_page_of_a_search_says_which_candidate_it_is(name, place):
+    plan = SEARCHES[name].plan(5000, 4)
+    certificate = carried_out(plan, type(plan.claim.main), place)
+    text = Outline(page_of(certificate, made_up(certificate))).text
+    assert f"Released on the way, and paid for {certificate.kind}: {place}" in text
+    # Nobody is told of a choice that was not made.
+    assert "Released on the way" not in Outline(page_of(plan, made_up(plan))).text
+
+
+def test_the_page_of_a_feature_selection_names_the_columns_and_shows_all_weights():
+    page = page_of_sample("feature selection")
+    text = Outline(page).text
+    assert "What was selected age hours The released weights" in text
+    assert len(bars(page)) == 5
+    assert "the columns whose released weight is beyond the public threshold deviations:3.0 is free (F3)" in text
+    certificate = release("feature selection")
+    none = replace(made_up(certificate, NAMES), selected=())
+    assert "No column was selected." in Outline(page_of(certificate, none)).text
+
+
+def test_the_page_of_a_selection_without_weights_has_none_and_bounds_no_error():
+    certificate, page = release("simplex selection"), page_of_sample("simplex selection")
+    record = record_of(certificate, replace(made_up(certificate, NAMES), selected=SELECTED["simplex selection"]))
+    assert record.weights == ()
+    assert record.errors.over_epsilon == record.errors.statements == ()
+    assert record.selected == ("income=low & high",)
+    text = Outline(page).text
+    for said in (
+        "A selection of a column, from 5,000 rows that stay private",
+        "(1, 1e-06)-differential privacy, replace-one",
+        "by G4+G5",
+        "What was selected income=low & high The ledger",
+        "Released: which of 4 columns coins left the fewest ones, if a test passed.",
+        certificate.digest,
+    ):
+        assert said in text, said
+    for unsaid in ("weights against the noise", "How far off it can be", "penalty", "The weights of"):
+        assert unsaid not in text, unsaid
+    assert 'id="weights' not in page
+
+
+@pytest.mark.parametrize(("passed", "said"), [(True, "simplex: true"), (False, "simplex: false")])
+def test_the_page_of_a_selection_without_weights_says_whether_the_test_passed(passed, said):
+    certificate = carried_out(release("simplex selection"), type(release("simplex selection").claim), passed)
+    assert f"Released on the way, and paid for {said}" in Outline(page_of(certificate, Shown(selected=(0,)))).text
+
+
+def test_columns_without_names_are_selected_by_number():
+    text = Outline(page_of(release("simplex selection"), Shown(selected=(2,)))).text
+    assert "What was selected column 3 " in text
+
+
+def test_hostile_names_of_selected_columns_are_escaped():
+    names = tuple(HOSTILE.values())
+    certificate = eq.SimplexSelector(epsilon=1.0, delta=1e-6).plan(5000, len(names))
+    outline = Outline(page_of(certificate, Shown(feature_names=names, selected=tuple(range(len(names))))))
+    tags = [tag for tag, _ in outline.elements]
+    assert not {"img", "iframe", "object"} & set(tags)
+    # Theme, the privacy curve, library, drawing.
+    assert (tags.count("script"), tags.count("style"), tags.count("body")) == (4, 1, 1)
+    for name in names:
+        assert re.sub(r"\s+", " ", name) in outline.text
+
+
+@pytest.mark.parametrize("name", sorted({**SEARCHES, **SELECTIONS}))
+def test_a_plan_of_a_search_or_a_selection_is_rehearsed_without_weights(name):
+    released.rehearse({**SEARCHES, **SELECTIONS}[name].plan(5000, 4))
 
 
 def test_without_the_report_extra_the_error_says_what_to_install(monkeypatch):
     certificate = release("output")
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=re.escape("equipoise[report]")):
-        page_of(certificate, *made_up(certificate))
+        page_of(certificate, made_up(certificate))
 
 
 # --- in a real browser, with the network cut off ----------------------------------------------------------------------
@@ -355,6 +499,29 @@ def test_every_chart_of_a_release_is_drawn_without_errors_or_outside_requests(pa
     for chart in CHARTS:
         assert "<svg" in seen.drawn(chart), chart
     assert seen.complaints == []
+
+
+# A search certifies no bound on the error of its model, and a selection by coins has no weights.
+FEWER = {
+    "search by chunks": {"curve", "weights"},
+    "search by stopping": {"curve", "weights"},
+    "feature selection": CHARTS,
+    "simplex selection": {"curve"},
+}
+
+
+@needs_browser
+@pytest.mark.parametrize("name", FEWER)
+def test_pages_of_searches_and_selections_are_drawn_on_a_phone_without_errors_or_outside_requests(pages, name):
+    seen = visit(pages(name))
+    for chart in FEWER[name]:
+        assert "<svg" in seen.drawn(chart), chart
+    assert seen.complaints == []
+    phone = measure(pages(name), PHONE)
+    assert phone.complaints == []
+    assert phone.measured["requests"] == []
+    assert phone.measured["wide"] <= PHONE
+    assert set(phone.measured["drawn"]) == FEWER[name]
 
 
 @needs_browser

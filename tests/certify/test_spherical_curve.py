@@ -8,25 +8,21 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-from equipoise.proof import mechanisms
-from equipoise.proof.spherical_curve import (
-    LARGEST_DIMENSION,
-    LARGEST_GAP,
-    ROUNDING,
-    SphericalCurve,
-    bessel_ratio,
-    largest_ratio,
-)
 
-from equipoise.certify.curves import GaussianCurve, PureCurve, largest_mu
+from equipoise.certify import laws
+from equipoise.certify.curves import GaussianCurve, PureCurve
 from equipoise.certify.laws.spherical_laplace import rounding_epsilon
+from equipoise.certify.spherical import LARGEST_DIMENSION, LARGEST_GAP, ROUNDING, SphericalCurve, bessel_ratio, rule
 from equipoise.errors import InvalidParameter
+from equipoise.planning.laws import calibrations, known, quietest
+from equipoise.planning.laws.gaussian import largest_mu
+from equipoise.planning.laws.spherical_laplace import cautious, largest_ratio
 from equipoise.vocabulary.facts import Budget
 
 exact = mpmath.MPContext()
 exact.prec = 200  # sixty digits: the smallest delta below is 1e-30
 
-# THEOREMS L9: the scale over the sensitivity, to the printed digits.
+# L9: the scale over the sensitivity, to the printed digits.
 TABLE = {
     2: ("0.999159", "9.98996"),
     10: ("0.872812", "8.62426"),
@@ -35,7 +31,7 @@ TABLE = {
     785: ("0.132605", "1.29076"),
 }
 DIMENSIONS = (1, 2, 3, 4, 5, 11, 31, 109, 785)
-SPHERICAL = mechanisms.named("spherical-laplace")
+SPHERICAL = known("spherical-laplace")
 
 
 def promised(curve: SphericalCurve, epsilon: float) -> float:
@@ -147,6 +143,26 @@ def test_random_curves_never_fall_below_the_truth(count):
             evaluated = curve.delta(epsilon) / (1 + promised(curve, epsilon))
             assert truth <= curve.delta(epsilon)
             assert abs(evaluated / truth - 1) <= promised(curve, epsilon) / 20
+
+
+def exact_rule(points: int):
+    """Yield the nodes and weights of Gauss and Legendre in extended precision."""
+    for count in range(points):
+        node = exact.cos(exact.pi * (count + exact.mpf(3) / 4) / (points + exact.mpf(1) / 2))
+        for _ in range(12):
+            before, here = exact.mpf(1), node
+            for degree in range(2, points + 1):
+                before, here = here, ((2 * degree - 1) * node * here - (degree - 1) * before) / degree
+            slope = points * (before - node * here) / (1 - node * node)
+            node -= here / slope
+        yield node, 2 / ((1 - node * node) * slope**2)
+
+
+def test_the_rule_is_as_exact_as_the_page_says():
+    # docs/proofs/D6.md: nodes to a unit or two, weights to a relative 1e-14.
+    for (node, weight), (true_node, true_weight) in zip(rule(), exact_rule(len(rule())), strict=True):
+        assert abs(node - true_node) <= 2.0**-52
+        assert abs(weight / true_weight - 1) <= 1e-14
 
 
 def test_bessel_ratio():
@@ -286,7 +302,9 @@ def test_largest_ratio_is_verified_and_not_wasteful(dimension, epsilon, delta):
     ratio = largest_ratio(epsilon, delta, dimension, rounding_epsilon(dimension))
     assert ratio >= (epsilon - rounding_epsilon(dimension)) * (1 - 1e-14)
     assert SphericalCurve(ratio, dimension, rounding_epsilon(dimension)).delta(epsilon) <= delta
-    assert SphericalCurve(ratio * (1 + 1e-6), dimension).delta(epsilon) > delta
+    # A planner takes a fiftieth more than the check's margin.
+    assert cautious(ratio * (1 + 1e-6), dimension, 0.0).delta(epsilon) > delta
+    assert ROUNDING < cautious(ratio, dimension, 0.0).error <= 1.03 * ROUNDING
 
 
 def test_largest_ratio_is_none_or_pure_at_the_edges():
@@ -313,7 +331,7 @@ def test_pure_scale_is_what_it_was():
         level = epsilon - dimension * 2.0**-56
         expected = math.nextafter(sensitivity / level * (1 + 1e-15), math.inf)
         assert SPHERICAL.scale_for(sensitivity, dimension, Budget(epsilon)) == expected
-        assert SPHERICAL.curve(sensitivity, dimension, expected).delta(epsilon) == 0.0
+        assert SPHERICAL.law.curve(sensitivity, dimension, expected).delta(epsilon) == 0.0
 
 
 def test_a_delta_never_costs_noise():
@@ -330,9 +348,9 @@ def test_a_delta_never_costs_noise():
 def test_spherical_noise_is_chosen_over_gaussian_up_to_a_hundred_and_nine_weights():
     budget = Budget(1.0, 1e-5)
     # With one weight the law is that of OpenDP's Laplace noise, which is preferred where it is as good.
-    assert mechanisms.quietest(1.0, 1, budget).mechanism == "laplace"
+    assert quietest(1.0, 1, budget).mechanism == "laplace"
     for dimension in range(2, 110):
-        assert mechanisms.quietest(1.0, dimension, budget).mechanism == "spherical-laplace"
+        assert quietest(1.0, dimension, budget).mechanism == "spherical-laplace"
     share = [SPHERICAL.deviation(SPHERICAL.scale_for(1.0, d, budget), d) * largest_mu(1.0, 1e-5) for d in TABLE]
     assert [round(value, 3) for value in share[:4]] == [0.464, 0.776, 0.917, 0.975]
     assert round(share[4], 4) == 0.9965
@@ -341,14 +359,14 @@ def test_spherical_noise_is_chosen_over_gaussian_up_to_a_hundred_and_nine_weight
 def test_the_choice_is_always_the_smallest_deviation_to_a_thousandth():
     for dimension, epsilon, delta in itertools.product((1, 3, 109, 30_000), (0.01, 1.0, 20.0), (0.0, 1e-9, 1e-5, 0.1)):
         budget = Budget(epsilon, delta)
-        choices = mechanisms.calibrations(0.7, dimension, budget)
-        assert choices[0] == mechanisms.quietest(0.7, dimension, budget)
+        choices = calibrations(0.7, dimension, budget)
+        assert choices[0] == quietest(0.7, dimension, budget)
         # Laws that differ by less than a thousandth count as equal, and names decide.
         assert choices[0].deviation <= min(choice.deviation for choice in choices) * (1 + 1e-3)
         for choice in choices:
-            assert mechanisms.named(choice.mechanism).curve(0.7, dimension, choice.scale).delta(epsilon) <= delta
+            assert laws.named(choice.mechanism).curve(0.7, dimension, choice.scale).delta(epsilon) <= delta
 
 
 def test_gaussian_noise_is_chosen_beyond_the_largest_dimension():
-    assert mechanisms.quietest(1.0, LARGEST_DIMENSION + 1, Budget(1.0, 1e-5)).mechanism == "gaussian"
-    assert mechanisms.quietest(1.0, 4_000_000, Budget(1.0, 1e-5)).mechanism == "gaussian"
+    assert quietest(1.0, LARGEST_DIMENSION + 1, Budget(1.0, 1e-5)).mechanism == "gaussian"
+    assert quietest(1.0, 4_000_000, Budget(1.0, 1e-5)).mechanism == "gaussian"

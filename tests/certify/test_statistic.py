@@ -1,18 +1,22 @@
 """Propose-test-release (G4): margins, both totals by quadrature on the worst pair, planted faults, both samplers."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from equipoise.certify.laws.propose_test_release import AfterLowerBound, AfterTest, NoisyStatistic
 from scipy.integrate import quad
 from scipy.stats import binom
 
+import equipoise as eq
 from equipoise.certify.curves import GaussianCurve, PureCurve
 from equipoise.certify.laws import members
+from equipoise.certify.statistic import NoisyStatistic
 from equipoise.errors import InvalidParameter
 from equipoise.noise import ExactSource, SeededSource
+from equipoise.release.carriers import dropout
+from equipoise.release.job import Job, Task
 from equipoise.vocabulary.facts import Budget
 
 # One statistical test that may fail by chance, with a budget of its own.
@@ -85,7 +89,7 @@ def test_the_margin_is_exceeded_with_a_chance_of_delta():
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_lower_bound_costs_both_epsilons_and_both_deltas(pair):
     noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
-    claimed = AfterLowerBound(PureCurve(WEIGHTS.epsilon), STATISTIC).delta(1.2)
+    claimed = noisy.after_lower_bound(PureCurve(WEIGHTS.epsilon)).delta(1.2)
     found = lower_bound_delta(*pair, noisy.margin, noisy.scale, STATISTIC.epsilon + WEIGHTS.epsilon)
     assert claimed == pytest.approx(STATISTIC.delta)
     assert found <= claimed
@@ -104,7 +108,7 @@ def test_a_lower_bound_without_its_margin_is_caught():
 def test_a_test_costs_both_epsilons_and_the_larger_delta(pair, proposed):
     noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
     found = delta_of_the_test(*pair, proposed, noisy.margin, noisy.scale, STATISTIC.epsilon + WEIGHTS.epsilon)
-    claimed = AfterTest(PureCurve(WEIGHTS.epsilon), STATISTIC).delta(1.2)
+    claimed = noisy.after_test(PureCurve(WEIGHTS.epsilon)).delta(1.2)
     assert claimed == pytest.approx(STATISTIC.delta)
     assert found <= claimed
 
@@ -116,28 +120,70 @@ def test_a_test_without_its_margin_is_caught():
 
 
 def test_the_curves_claim_nothing_below_the_statistics_epsilon():
-    for curve in (AfterLowerBound(GaussianCurve(0.5), STATISTIC), AfterTest(GaussianCurve(0.5), STATISTIC)):
+    noisy = NoisyStatistic(SENSITIVITY, STATISTIC)
+    added, larger = noisy.after_lower_bound(GaussianCurve(0.5)), noisy.after_test(GaussianCurve(0.5))
+    for curve in (added, larger):
         assert curve.delta(0.4) >= 1.0
         assert 1.0 > curve.delta(0.6) > curve.delta(1.0) > curve.delta(2.0) >= STATISTIC.delta
-    assert AfterLowerBound(GaussianCurve(0.5), STATISTIC).delta(1.0) > AfterTest(GaussianCurve(0.5), STATISTIC).delta(
-        1.0
+    assert added.delta(1.0) > larger.delta(1.0)
+
+
+def task_of(source, proposal: float | None = None, statistic: Budget = STATISTIC) -> Task:
+    """Return the training of a dropout model without rows, whose curvature a test sets."""
+    model = eq.DropoutRegressor(
+        delta=1e-6, domain=eq.Domain(1.0, labels=(-1.0, 1.0), radius=1.0), alpha=0.1, proposal=proposal
     )
+    plan = model.plan(n_samples=10**6, n_features=3)
+    claim = replace(plan.claim, statistic=statistic)
+    return Task(claim, None, None, Job(plan.terms, None, None, (), source))
 
 
 @pytest.mark.parametrize(("source", "runs"), [(SeededSource(3), 20_000), (ExactSource(), 2_000)])
-def test_the_drawn_lower_bound_exceeds_the_statistic_as_seldom_as_it_says(source, runs):
-    noisy = NoisyStatistic(1.0, Budget(0.5, 0.05))
-    exceeded = sum(noisy.low(noisy.drawn(7.0, source)) > 7.0 for _ in range(runs))
+def test_the_drawn_lower_bound_exceeds_the_statistic_as_seldom_as_it_says(source, runs, monkeypatch):
+    task = task_of(source, statistic=Budget(0.5, 0.05))
+    truth = task.claim.most() / 2
+    assert 20 * task.claim.noisy().margin < truth
+    monkeypatch.setattr(dropout, "curvature", lambda task: truth)
+    monkeypatch.setattr(dropout, "settled", lambda claim, curvature: curvature)
+    exceeded = sum(dropout.release_curvature(task) > truth for _ in range(runs))
     assert binom.sf(exceeded - 1, runs, 0.05) > FAILURE / 2
     # And it is no lower than it has to be.
     assert binom.cdf(exceeded, runs, 0.05) > FAILURE / 2
 
 
-def test_a_lower_bound_stays_between_0_and_the_most():
-    noisy = NoisyStatistic(1.0, Budget(1.0, 1e-3))
-    assert [noisy.low(value, most=2.0) for value in (-math.inf, -5.0, 6.3, 1e9)] == pytest.approx(
-        [0, 0, 0.0854, 2], abs=1e-3
-    )
+class Still(SeededSource):
+    """A source whose noise is 0."""
+
+    def add(self, law, weights, scale):
+        return weights
+
+
+def test_a_lower_bound_stays_between_0_and_the_most(monkeypatch):
+    task = task_of(Still(0))
+    margin, most = task.claim.noisy().margin, task.claim.most()
+    for found, low in (
+        (-math.inf, 0.0),
+        (-5.0, 0.0),
+        (margin, 0.0),
+        (most / 2, most / 2 - margin),
+        (most + margin, most),
+        (1e9, most),
+    ):
+        monkeypatch.setattr(dropout, "curvature", lambda task, found=found: found)
+        released = dropout.release_curvature(task)
+        assert (released.low, released.passed) == (pytest.approx(low, rel=1e-15), True)
+        assert 0 <= released.low <= most
+        assert released.sensitivity == task.claim.distance(released.low)
+
+
+def test_a_proposal_is_confirmed_beyond_its_margin_and_not_at_it(monkeypatch):
+    task = task_of(Still(0), proposal=0.1)
+    limit = 0.1 + task.claim.noisy().margin
+    for found, passed in ((limit, False), (math.nextafter(limit, 1.0), True), (-1.0, False), (math.nan, False)):
+        monkeypatch.setattr(dropout, "curvature", lambda task, found=found: found)
+        released = dropout.release_curvature(task)
+        assert (released.low, released.passed) == (0.1, passed)
+        assert (released.sensitivity, released.noise_scale) == (0.0, 0.0) or passed
 
 
 def test_it_is_no_member_of_the_laws_of_noise():

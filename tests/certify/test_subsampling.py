@@ -8,12 +8,14 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.fft
-from equipoise.proof import subsampling
 from scipy.stats import norm
 
-from equipoise.certify.curves import GaussianCurve, largest_mu
-from equipoise.certify.sampled import SampledGaussianCurve, composed, one_step, profile, smallest_multiplier
+from equipoise.certify import sampled
+from equipoise.certify.curves import GaussianCurve
+from equipoise.certify.sampled import SampledGaussianCurve, composed, one_step, profile
 from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.laws.gaussian import largest_mu
+from equipoise.planning.sampling import smallest_multiplier
 
 exact = mpmath.MPContext()
 exact.prec = 200
@@ -109,7 +111,7 @@ def true_profile(loss, multiplier, share):
 @pytest.mark.parametrize("multiplier", [1 / 16, 0.5, 1.0, 5.0, 100.0])
 @pytest.mark.parametrize("share", [1e-6, 1e-3, 0.2, 0.999])
 def test_profile_is_rounded_up_and_keeps_its_digits(multiplier, share):
-    interval, lowest, highest = subsampling._grid(multiplier, share, 1000)
+    interval, lowest, highest = sampled._grid(multiplier, share, 1000)
     dots = np.unique(np.linspace(lowest, highest, 101).astype(int)).astype(float)
     near = np.arange(-5.0, 6.0)
     losses = interval * np.concatenate([dots, near])
@@ -160,7 +162,7 @@ def attained(multiplier, share, steps, epsilon):
     """Return dp-accounting's delta of three pairs of tables: the odd row in one, in the other, and in each half."""
     from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
-    interval = subsampling._grid(multiplier, share, steps)[0]
+    interval = sampled._grid(multiplier, share, steps)[0]
     pair = privacy_loss_distribution.from_gaussian_mechanism(
         multiplier, sampling_prob=share, value_discretization_interval=interval
     )
@@ -198,8 +200,8 @@ CASES = [
 @pytest.mark.parametrize(("multiplier", "share", "steps", "epsilon"), CASES)
 def test_a_finer_grid_changes_delta_by_less_than_a_percent(monkeypatch, multiplier, share, steps, epsilon):
     usual = composed(multiplier, share, steps).get_delta_for_epsilon(epsilon)
-    monkeypatch.setattr(subsampling, "FINENESS", 4 * subsampling.FINENESS)
-    monkeypatch.setattr(subsampling, "MOST_DOTS", 4 * subsampling.MOST_DOTS)
+    monkeypatch.setattr(sampled, "FINENESS", 4 * sampled.FINENESS)
+    monkeypatch.setattr(sampled, "MOST_DOTS", 4 * sampled.MOST_DOTS)
     finer = composed.__wrapped__(multiplier, share, steps).get_delta_for_epsilon(epsilon)
     assert finer <= usual * (1 + 1e-4) + 1e-11
     assert usual <= finer * 1.01
@@ -233,7 +235,7 @@ def extended_delta(masses, first: int, interval: float, steps: int, epsilon: flo
 )
 def test_rounding_is_paid_for(multiplier, share, steps):
     # The same grid, but dots and masses in 200 bits and the convolution in 64.
-    interval, first, last = subsampling._grid(multiplier, share, steps)
+    interval, first, last = sampled._grid(multiplier, share, steps)
     dots = [true_profile(exact.mpf(interval) * number, multiplier, share) for number in range(first, last + 1)]
     ratios = [exact.exp(exact.mpf(interval) * number) for number in range(first, last + 1)]
     heights, places = [exact.mpf(1), *dots], [exact.mpf(0), *ratios]
@@ -245,7 +247,7 @@ def test_rounding_is_paid_for(multiplier, share, steps):
     # From text, because a float would lose digits.
     masses = np.array([np.longdouble(exact.nstr(p * b, 25)) for p, b in zip(ratios, bends, strict=True)])
     curve = SampledGaussianCurve(multiplier, share, steps)
-    width = interval * subsampling.FINENESS * math.sqrt(steps)
+    width = interval * sampled.FINENESS * math.sqrt(steps)
     for epsilon in np.linspace(0.0, 8 * width, 9).tolist():
         truth = extended_delta(masses, first, interval, steps, epsilon)
         simple = GaussianCurve(math.sqrt(steps) / multiplier).delta(epsilon)
@@ -255,11 +257,11 @@ def test_rounding_is_paid_for(multiplier, share, steps):
 def test_the_grid_is_bounded_whatever_is_asked():
     for multiplier in (1 / 16, 0.3, 1.0, 30.0, 1e4):
         for share in (1e-9, 1e-4, 0.5, 1 - 1e-9):
-            for steps in (1, 1000, subsampling.MOST_STEPS):
-                interval, lowest, highest = subsampling._grid(multiplier, share, steps)
+            for steps in (1, 1000, sampled.MOST_STEPS):
+                interval, lowest, highest = sampled._grid(multiplier, share, steps)
                 assert interval > 0
                 assert lowest < 0 < highest
-                assert highest - lowest <= subsampling.MOST_DOTS + 4
+                assert highest - lowest <= sampled.MOST_DOTS + 4
 
 
 # --- the curve as a whole ---------------------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ def test_sampling_never_costs_privacy_and_an_undrawn_row_is_safe():
     ("epsilon", "delta", "lowest", "highest"), [(1.0, 1e-6, 4.626, 4.63), more(0.5, 1e-8, 10.263, 10.28)]
 )
 def test_reference_values_for_a_million_steps_of_one_row(epsilon, delta, lowest, highest):
-    # THEOREMS L4, n = 1000: the exact multipliers are 4.6260 and 10.263.
+    # L4, n = 1000: the exact multipliers are 4.6260 and 10.263.
     assert lowest <= smallest_multiplier(epsilon, delta, 1 / 1000, 1_000_000) <= highest
 
 
@@ -332,7 +334,7 @@ def test_smallest_multiplier_is_the_private_end(epsilon, delta, share, steps):
 def test_smallest_multiplier_stops_where_no_noise_is_needed():
     # The row is drawn with probability 0.001 at most, and delta allows that.
     multiplier = smallest_multiplier(1.0, 0.01, 1e-4, 10)
-    assert multiplier == pytest.approx(subsampling.SMALLEST_MULTIPLIER)
+    assert multiplier == pytest.approx(sampled.SMALLEST_MULTIPLIER)
     assert SampledGaussianCurve(multiplier, 1e-4, 10).delta(1.0) <= 0.01
 
 

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import equipoise as eq
-from equipoise.certify.certificate import Certificate
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
 
 
 def run(*arguments: object) -> Result:
@@ -68,8 +68,8 @@ def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tm
     reference = f"sqlite:///{tmp_path}/ledger.db#trial"
     eq.Ledger(reference).create(eq.Budget(5.0))
     for _ in range(40):
-        request = dataclasses.replace(PLAN.request, budget=eq.Budget(0.125))
-        eq.Ledger(reference).admit(dataclasses.replace(PLAN, request=request))
+        claim = dataclasses.replace(PLAN.claim, budget=eq.Budget(0.125))
+        eq.Ledger(reference).admit(dataclasses.replace(PLAN, claim=claim))
     figure = json.loads(run("show", reference, "--extra-delta", 0.1, "--json").stdout)["fixed_budgets"]
     exact = 40 * 0.125 * math.tanh(0.0625) + math.sqrt(2 * 40 * 0.125**2 * math.log(10))
     assert exact < figure["epsilon"] < exact * (1 + 1e-5)

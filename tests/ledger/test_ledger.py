@@ -11,6 +11,7 @@ import equipoise as eq
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable, Overdraft, PlanMismatch, PrivateFailure
 from equipoise.ledger import store
+from equipoise.planning.issue import asked_for, issue
 from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
@@ -20,12 +21,12 @@ X = np.array([[0.5, 0.1], [-0.5, 0.2], [0.4, -0.1], [-0.3, 0.3]] * 10)
 Y = np.array([1, 0, 1, 0] * 10)
 
 
-PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(1.0), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(1.0), ledger="x"))
 
 
 def certificate(epsilon: float, delta: float = 0.0) -> Certificate:
-    """Return a certificate of any amount; the ledger looks at the request alone, and noise of any size can be had."""
-    return dataclasses.replace(PLAN, request=dataclasses.replace(PLAN.request, budget=eq.Budget(epsilon, delta)))
+    """Return a certificate of any amount; the ledger looks at the budget alone, and noise of any size can be had."""
+    return dataclasses.replace(PLAN, claim=dataclasses.replace(PLAN.claim, budget=eq.Budget(epsilon, delta)))
 
 
 @pytest.fixture
@@ -188,12 +189,12 @@ def test_what_is_no_reference_is_refused(wrong):
 
 
 def test_seeded_and_conditional_certificates_are_refused(reference):
-    plain = certificate(0.1).request
+    plain = asked_for(PLAN)
     with pytest.raises(LedgerRefused, match="seeded"):
-        eq.Ledger(reference).admit(Certificate.issue(dataclasses.replace(plain, seeded=True)))
+        eq.Ledger(reference).admit(issue(dataclasses.replace(plain, seeded=True)))
     observed = dataclasses.replace(plain, domain=eq.Domain(1.0, classes="observed"))
     with pytest.raises(LedgerRefused, match="conditional"):
-        eq.Ledger(reference).admit(Certificate.issue(observed))
+        eq.Ledger(reference).admit(issue(observed))
     assert left(reference) == 1
 
 
@@ -213,11 +214,12 @@ def test_a_fit_spends_once_and_says_so(reference):
     planned = private.plan(40, 2)
     private.fit(X, Y)
     assert left(reference) == Decimal("0.6")
-    assert private.certificate_ == planned
+    assert dataclasses.replace(private.certificate_, release=None) == planned
     assert not any("not recorded" in caveat for caveat in planned.caveats)
     budget, spend = eq.Ledger(reference).history()
     assert (spend.kind, spend.certificate, spend.epsilon) == ("spend", planned.digest, "0.4")
-    assert planned.request.ledger == budget.dataset == "trial"
+    assert planned.digest == private.certificate_.planned_digest
+    assert planned.terms.ledger == budget.dataset == "trial"
 
 
 def test_a_fit_without_a_declared_n_is_refused_before_the_spend(reference):
@@ -250,12 +252,10 @@ def test_a_seeded_fit_is_refused_where_a_ledger_is_bound(reference):
 
 
 def test_a_crash_after_admission_keeps_the_spend(reference, monkeypatch):
-    import equipoise.release as door
-
     def crash(*arguments):
         raise MemoryError("row 17 holds 3.5")
 
-    monkeypatch.setattr(door, "row_source", crash)
+    monkeypatch.setattr("equipoise.release.carriers.base.row_source", crash)
     private = model(reference)
     private.plan(40, 2)
     with pytest.raises(PrivateFailure) as caught:

@@ -10,16 +10,16 @@ from sqlalchemy.exc import DatabaseError
 from typer.testing import CliRunner
 
 import equipoise as eq
-from equipoise.certify.certificate import Certificate
 from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, chain
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger="trial"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger="trial"))
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ from hypothesis import strategies as some
 from sqlalchemy.exc import DatabaseError
 
 import equipoise as eq
-from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered
 from equipoise.ledger import Entry, chain
 from equipoise.ledger.fixed_budgets import composed
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
 SPENDS = 4
 
 
@@ -32,7 +32,7 @@ def ledger(database) -> eq.Ledger:
     ledger = eq.Ledger(f"{database.address}#trial")
     ledger.create(eq.Budget(1.0, 1e-5))
     for number in range(SPENDS):
-        ledger.admit(dataclasses.replace(PLAN, digest=f"{number:064x}"))
+        ledger.admit(dataclasses.replace(PLAN, terms=dataclasses.replace(PLAN.terms, public_seed=number)))
     return ledger
 
 
@@ -50,7 +50,7 @@ def test_the_history_is_a_chain_of_a_budget_and_spends(ledger):
     assert [entry.number for entry in entries] == [1, 2, 3, 4, 5]
     assert [entry.kind for entry in entries] == ["budget", *["spend"] * SPENDS]
     assert [entry.previous for entry in entries] == ["0" * 64, *(entry.digest for entry in entries[:-1])]
-    assert len({entry.digest for entry in entries}) == len(entries)
+    assert len({entry.digest for entry in entries}) == len({entry.certificate for entry in entries}) == len(entries)
     assert {entry.dataset for entry in entries} == {"trial"}
     assert all(entry.made.endswith("+00:00") for entry in entries)
     assert ledger.verify() == ()

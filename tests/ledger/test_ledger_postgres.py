@@ -10,15 +10,15 @@ import psycopg
 import pytest
 
 import equipoise as eq
-from equipoise.certify.certificate import Certificate
 from equipoise.errors import LedgerRefused, LedgerUnreachable, MissingExtra, Overdraft
 from equipoise.ledger import chain, store
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = Certificate.issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
 
 ON_INSERT = """
 CREATE FUNCTION on_insert() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM {action}; RETURN NULL; END $$;
@@ -85,12 +85,13 @@ def test_what_was_admitted_outlives_a_crash_of_the_server(postgres, name, ledger
 
     def spend() -> None:
         for number in range(10_000):
+            plan = dataclasses.replace(PLAN, terms=dataclasses.replace(PLAN.terms, public_seed=number))
             try:
-                long.admit(dataclasses.replace(PLAN, digest=f"spend {number}"))
+                long.admit(plan)
             except LedgerUnreachable as error:
                 failures.append(error)
                 break
-            admitted.append(f"spend {number}")
+            admitted.append(plan.planned_digest)
             if number == 5:
                 enough.set()
         enough.set()

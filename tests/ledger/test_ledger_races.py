@@ -3,6 +3,7 @@
 The full counts are in the slow lane.
 """
 
+import dataclasses
 import json
 import secrets
 import subprocess
@@ -13,6 +14,8 @@ from decimal import Decimal
 import pytest
 
 import equipoise as eq
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
 
 pytest_plugins = ["postgres_server"]
 
@@ -25,13 +28,12 @@ import dataclasses, json, os, random, signal, sys, time, traceback
 import psycopg
 import sqlalchemy.dialects.postgresql.psycopg, sqlalchemy.dialects.sqlite.pysqlite
 import equipoise as eq
-from equipoise.certify.certificate import Certificate
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 # The library's own imports are lazy: what a child would load is loaded here.
 eq.Ledger, eq.Budget, eq.errors.Overdraft
-PLAN = Certificate.issue(
-    Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
 
 
 def child(work, *arguments):
@@ -74,14 +76,14 @@ def race(act, reference, racers):
 def spender(reference, markers, name):
     ledger, number = eq.Ledger(reference), 0
     while True:
-        spend = f"{name}-{number}"
+        spend = dataclasses.replace(PLAN, terms=dataclasses.replace(PLAN.terms, vouched=f"{name}-{number}"))
         number += 1
         try:
-            ledger.admit(dataclasses.replace(PLAN, digest=spend))
+            ledger.admit(spend)
         except eq.errors.Overdraft:
             continue
         with open(markers, "a") as file:
-            file.write(spend + "\\n")
+            file.write(spend.terms.vouched + "\\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -165,6 +167,14 @@ def test_of_processes_that_race_to_create_a_ledger_exactly_one_gives_the_budget(
     assert len(eq.Ledger(f"{database.address}#trial").history()) == 1
 
 
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+
+
+def digest_of(name: str) -> str:
+    """Return the digest under which a spender's spend of this name is recorded."""
+    return dataclasses.replace(PLAN, terms=dataclasses.replace(PLAN.terms, vouched=name)).planned_digest
+
+
 # Few enough that some budgets run out while their spenders are being killed.
 SPENDS_TO_A_KILL = 2
 
@@ -188,8 +198,11 @@ def test_killed_at_random_points_nothing_is_lost_doubled_or_overspent(database, 
         spends = ledger.history()[1:]
         assert ledger.balance().epsilon_left == Decimal(affordable - len(spends)) / 10 >= 0
         recorded += [spend.certificate for spend in spends]
+        # What a spend rests on is there exactly where the spend is.
+        assert set(database.grounds(dataset)) == {spend.number for spend in spends}
     assert len(set(recorded)) == len(recorded)
-    assert set(marked) <= set(recorded)
-    # A process dies once, so between recording and marking it can leave one spend unmarked at the most.
-    unmarked = Counter(name.split("-")[0] for name in set(recorded) - set(marked))
-    assert set(unmarked.values()) <= {1}
+    assert {digest_of(name) for name in marked} <= set(recorded)
+    # A process dies once, so between recording and marking it can leave one spend unmarked at the most: its next one.
+    marks = Counter(name.split("-")[0] for name in marked)
+    possible = {digest_of(f"{process}-{marks[str(process)]}") for process in range(kills)}
+    assert set(recorded) - {digest_of(name) for name in marked} <= possible

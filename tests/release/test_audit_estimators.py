@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-import equipoise.release as door
 from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, FEW_RUNS, LAB_AUDITS, FifthOfTheNoise, HalvedNoise, audit
-from equipoise.certify.laws import named
-from equipoise.certify.laws.base import Mechanism
-from equipoise.noise import SeededSource
+from equipoise.noise import ExactSource, SeededSource, source
+from equipoise.noise.samplers import sampler_of
+from equipoise.planning.laws import known
 from neighbours import PAIRS, Pair
 
 RUNS = 2000
@@ -38,11 +37,11 @@ def observed(pair: Pair, mechanism: str, intercept: bool, runs: range) -> float:
 
 
 def test_the_suite_shares_its_false_alarm_rate_among_all_audits():
-    mechanism_audits = len(BUDGETS)
-    # test_audit_routes.py makes up to six, each with half of the share of one.
-    route_audits = 3
+    law_audits = len(BUDGETS)
+    # test_audit_kinds.py makes up to six, each with half of the share of one.
+    kind_audits = 3
     quantile_audits, projection_audits = 1, 1
-    single = len(CASES) + mechanism_audits + route_audits + quantile_audits + projection_audits
+    single = len(CASES) + law_audits + kind_audits + quantile_audits + projection_audits
     assert single <= AUDITS - LAB_AUDITS - EXAMPLE_AUDITS
 
 
@@ -69,14 +68,14 @@ every_power = pytest.mark.parametrize(("loss", "mechanism"), sorted(set(POWER)))
 
 @every_power
 def test_a_fifth_of_the_noise_is_caught_by_few_runs(loss, mechanism, monkeypatch):
-    monkeypatch.setattr(door, "SeededSource", FifthOfTheNoise)
+    monkeypatch.setattr(source, "SeededSource", FifthOfTheNoise)
     assert observed(PAIRS[loss](1), mechanism, False, range(FEW_RUNS)) > BUDGETS[mechanism][0]
 
 
 @pytest.mark.statistics
 @every_power
 def test_halved_noise_is_caught(loss, mechanism, monkeypatch):
-    monkeypatch.setattr(door, "SeededSource", HalvedNoise)
+    monkeypatch.setattr(source, "SeededSource", HalvedNoise)
     assert observed(PAIRS[loss](1), mechanism, False, range(RUNS)) > BUDGETS[mechanism][0]
 
 
@@ -90,29 +89,28 @@ def test_the_pairs_nearly_attain_the_bound(loss):
     assert {"multinomial": 0.8, "bridge": 0.3}.get(loss, 0.9) < share <= 1.0
 
 
-def mechanism_scores(mechanism: Mechanism, scale: float, shift: np.ndarray, draws: int) -> list[np.ndarray]:
+def law_scores(law: str, scale: float, shift: np.ndarray, draws: int) -> list[np.ndarray]:
     """Return the log likelihood ratio of releases at 0 and at the shift: the best statistic there is."""
-    scores = []
-    for centre, source in ((np.zeros_like(shift), SeededSource(1)), (shift, SeededSource(2))):
-        releases = [mechanism.release(centre, scale, source) for _ in range(draws)]
+    scores, sampler = [], sampler_of(law)
+    for centre, noise in ((np.zeros_like(shift), SeededSource(1)), (shift, SeededSource(2))):
+        releases = [noise.add(law, centre, scale) for _ in range(draws)]
         scores.append(
-            np.array([mechanism.log_density(at - shift, scale) - mechanism.log_density(at, scale) for at in releases])
+            np.array([sampler.log_density(at - shift, scale) - sampler.log_density(at, scale) for at in releases])
         )
     return scores
 
 
-@pytest.mark.parametrize("name", BUDGETS)
-def test_a_mechanism_in_16_dimensions_stays_below_its_claim(name):
-    epsilon, delta = BUDGETS[name]
-    mechanism, shift = named(name), np.full(16, 0.25)
-    scale = mechanism.scale_for(1.0, 16, eq.Budget(epsilon, delta))
-    first, second = mechanism_scores(mechanism, scale, shift, 20_000)
+@pytest.mark.parametrize("law", BUDGETS)
+def test_a_law_in_16_dimensions_stays_below_its_claim(law):
+    epsilon, delta = BUDGETS[law]
+    scale = known(law).scale_for(1.0, 16, eq.Budget(epsilon, delta))
+    first, second = law_scores(law, scale, np.full(16, 0.25), 20_000)
     assert audit(first, second, delta, np.linspace(-2, 2, 9), FAILURE).epsilon <= epsilon
 
 
 def test_independent_laplace_noise_at_the_l2_sensitivity_is_caught_in_16_dimensions():
-    # Seed 000 prints this mechanism; its loss on the diagonal is sqrt(16) times the claim (THEOREMS D2).
-    first, second = mechanism_scores(named("laplace"), 1.0, np.full(16, 0.25), 20_000)
+    # Seed 000 prints this mechanism; its loss on the diagonal is sqrt(16) times the claim (D2).
+    first, second = law_scores("laplace", 1.0, np.full(16, 0.25), 20_000)
     assert audit(first, second, 0.0, np.linspace(-2, 2, 9), FAILURE).epsilon > 1.0
 
 
@@ -129,11 +127,11 @@ def test_a_whole_fit_stays_below_its_claim_with_more_runs_and_fresh_seeds(loss, 
 @pytest.mark.parametrize("mechanism", BUDGETS)
 def test_a_whole_fit_with_the_exact_samplers_stays_below_its_claim(loss, mechanism, monkeypatch):
     # The seeds are ignored: every fit draws from the operating system, and only the stamp of the certificate differs.
-    monkeypatch.setattr(door, "SeededSource", ExactInDisguise)
+    monkeypatch.setattr(source, "SeededSource", ExactInDisguise)
     assert observed(PAIRS[loss](2), mechanism, True, range(RUNS)) <= BUDGETS[mechanism][0]
 
 
-class ExactInDisguise(door.ExactSource):
+class ExactInDisguise(ExactSource):
     """The exact source, planned as a seeded one so that the same audit can drive it."""
 
     def __init__(self, seed):

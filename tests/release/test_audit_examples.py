@@ -4,7 +4,6 @@ An audit imports the example's file by its path and calls its own release, train
 fault is an edit of the file's text: what a person could have written there by mistake.
 """
 
-import functools
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,9 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import equipoise.release as door
 from auditing import EXAMPLE_AUDITS, FAILURE, FEW_RUNS, HalvedNoise, audit, module_at
-from equipoise.certify.certificate import Certificate
+from equipoise.noise import source
 
 Array = NDArray[np.float64]
 Side = tuple[object, ...]
@@ -179,12 +177,6 @@ def remembered(train: Callable[[Array, Array], Array]) -> Callable[[Array, Array
     return recalled
 
 
-@pytest.fixture(autouse=True)
-def certificates_are_issued_once(monkeypatch):
-    """Issue one certificate for one request: it depends on public facts alone, and takes most of a release's time."""
-    monkeypatch.setattr(Certificate, "issue", staticmethod(functools.cache(Certificate.issue)))
-
-
 def clean_ends(case: Case, module: ModuleType) -> tuple[Array, Array]:
     """Return the weights of both tables almost without noise."""
     release = getattr(module, case.release)
@@ -267,7 +259,7 @@ def test_halved_noise_is_caught(name, tmp_path, monkeypatch):
     """Or less, where tables reach half of the bound, or noise of three numbers would ask for many more runs."""
     case = CASES[name]
     monkeypatch.setattr(HalvedNoise, "fraction", case.fraction)
-    monkeypatch.setattr(door, "SeededSource", HalvedNoise)
+    monkeypatch.setattr(source, "SeededSource", HalvedNoise)
     assert observed(name, loaded(tmp_path, case), case.runs) > EPSILON
 
 

@@ -1,6 +1,6 @@
-"""Whole releases by every route beside output perturbation, audited on neighbours; planted faults are caught.
+"""Whole releases of every kind beside output perturbation, audited on neighbours; planted faults are caught.
 
-The output route has a file of its own, test_audit_estimators.py. A release here is all that `fit` does, without
+Output perturbation has a file of its own, test_audit_estimators.py. A release here is all that `fit` does, without
 scikit-learn's bookkeeping around it; `test_a_fit_is_this_release` holds the two together.
 """
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from equipoise.proof import argument
-from equipoise.proof.perturbations import base, pure, vertices
 from numpy.typing import NDArray
 
 import equipoise as eq
 from auditing import FAILURE, FEW_RUNS, FifthOfTheNoise, HalvedNoise, audit
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.theorems import perturbation
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.noise import SeededSource
+from equipoise.planning.issue import forget
 from equipoise.release import release
 
 Array = NDArray[np.float64]
@@ -207,11 +207,10 @@ def faulty_row_share(monkeypatch):
     def share(setting):
         return setting.constants.row_norm / (setting.n_samples * setting.constants.strong_convexity)
 
-    argument.forget()
-    for module in (base, pure, vertices):
-        monkeypatch.setattr(module, "row_share", share)
+    forget()
+    monkeypatch.setattr(perturbation, "row_share", share)
     yield
-    argument.forget()
+    forget()
 
 
 LONG = eq.Domain(row_norm=100.0, classes=(0, 1))

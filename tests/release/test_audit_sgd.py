@@ -4,11 +4,8 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import equipoise.release.phased as phased_carrier
-import equipoise.release.sgd as sgd_carrier
 import numpy as np
 import pytest
-from equipoise.release.sgd import public_order
 from numpy.typing import NDArray
 
 import equipoise as eq
@@ -17,6 +14,9 @@ from equipoise.data.tables import feature_table, target_column
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.noise import SeededSource
 from equipoise.release import release
+from equipoise.release.carriers import phased as phased_carrier
+from equipoise.release.carriers import sgd as sgd_carrier
+from equipoise.release.carriers.sgd import public_order
 
 Array = NDArray[np.float64]
 

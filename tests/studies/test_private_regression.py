@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from equipoise.cli.application import build
 from equipoise.errors import InvalidData
+from equipoise.planning.laws import deviation_of
 from equipoise_studies.claims import VERDICTS
 from equipoise_studies.data import IWPC
 from equipoise_studies.private_regression import (
@@ -173,17 +174,17 @@ def test_the_product_certifies_the_exact_diameter_and_no_less(radius):
     cosine = (-1 + math.sqrt(1 + 8 * radius**2)) / (4 * radius)
     diameter = 4 * (1 + radius * cosine) * math.sqrt(1 - cosine**2)
     way = certified.Certified("output", ridge, radius, fit_intercept=False)
-    argument = way.model(1.0, rows, 14).certificate_of_plan.argument
-    assert diameter / (ridge * rows) <= argument.sensitivity <= 1.02 * diameter / (ridge * rows)
-    assert argument.noise_scale == pytest.approx(argument.sensitivity, rel=1e-6)
-    assert printed.output_scale(ridge, radius, rows, 1.0) > 3 * argument.noise_scale
+    claim = way.model(1.0, rows, 14).certificate_of_plan.claim
+    assert diameter / (ridge * rows) <= claim.sensitivity <= 1.02 * diameter / (ridge * rows)
+    assert claim.scale == pytest.approx(claim.sensitivity, rel=1e-6)
+    assert printed.output_scale(ridge, radius, rows, 1.0) > 3 * claim.scale
 
 
 def test_the_noise_of_a_fit_is_the_noise_of_its_certificate(halves):
     way = certified.OUTPUT
     drawn = np.stack([way.fit(halves[0], 0.5, seed).weights for seed in range(200)])
-    promised = way.model(0.5, *halves[0].features.shape).certificate_of_plan.argument.noise_deviation
-    assert drawn.std(0).mean() == pytest.approx(promised, rel=0.1)
+    promised = way.model(0.5, *halves[0].features.shape).certificate_of_plan.claim.noise
+    assert drawn.std(0).mean() == pytest.approx(deviation_of(promised), rel=0.1)
 
 
 def test_a_seed_repeats_a_fit_and_another_does_not(halves):
@@ -252,10 +253,13 @@ def test_corrected_tuning_has_one_certificate_for_training_and_choosing(way, hal
     search = tuning.chunk_search(way, "R1", 0.5, 2650, 14, 106)
     plan = search.plan(2650, 14)
     assert (plan.theorem, plan.epsilon, plan.delta, plan.verify()) == ("E5", 0.5, 0.0, ())
-    assert {candidate.request.budget.epsilon for candidate in plan.candidates} == {0.5}
-    assert plan.validation_rows + len(plan.candidates) * plan.request.training_rows == 2650
+    *trainings, choice = plan.claim.of
+    assert {(training.kind, training.budget.epsilon) for training in trainings} == {(way, 0.5)}
+    assert choice.budget.epsilon == 0.5
+    assert len({training.n_samples for training in trainings}) == 1
+    assert choice.n_samples + sum(training.n_samples for training in trainings) == 2650
     if way == "output":
-        assert (len(plan.candidates), plan.request.training_rows, plan.validation_rows) == (24, 106, 106)
+        assert (len(trainings), trainings[0].n_samples, choice.n_samples) == (24, 106, 106)
 
 
 def test_a_planned_search_is_fitted_with_another_seed_and_not_planned_again(halves, monkeypatch):
@@ -294,7 +298,7 @@ def test_ridges_that_are_of_no_use_are_raised_and_tried_once():
 def test_random_stopping_spends_half_on_each_run():
     plan = tuning.stopping_search(2.0, 600, 14).plan(600, 14)
     assert (plan.theorem, plan.epsilon, plan.verify()) == ("E6", 2.0, ())
-    each = [candidate.request.budget.epsilon for candidate in plan.candidates]
+    each = [training.budget.epsilon for training in plan.claim.of]
     assert max(each) == min(each) == pytest.approx(1.0)
 
 
