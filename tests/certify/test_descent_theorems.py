@@ -8,25 +8,33 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-from equipoise.proof import theorems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 import equipoise as eq
+from equipoise.certify import theorems
 from equipoise.certify.theorems.descent import computed
 from equipoise.certify.theorems.random_hits import LEFT_OUT
 from equipoise.data.rows import row_source
 from equipoise.errors import InvalidParameter
+from equipoise.planning import stability
+from equipoise.planning.rules import settled
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses, penalties
-from equipoise.vocabulary.constants import masked, setting
+from equipoise.vocabulary.constants import masked
+from equipoise.vocabulary.constants import setting as setting_of
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
 
 # A Huber loss whose residuals never come below its cap is straight: every row pulls with the cap, whatever the weights.
 CAP, FAR = 0.5, 1e4
 STRAIGHT = Problem(losses.named(f"huber:{CAP}"), penalties.named("none", 0.0), Domain(1.0, labels=(-FAR, FAR)))
+
+
+def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:
+    """Return what a theorem sees, step="decay" as numbers."""
+    return setting_of(problem, settled(problem, recipe), n_samples, n_features)
 
 
 def with_ridge(alpha: float) -> Problem:
@@ -155,7 +163,7 @@ def test_decay_above_the_ridge_breaks_b4s_formula():
     observed = moved(problem, recipe, 30, 1, [np.arange(30)])
     assert observed > 1.5 * 2 * CAP / (1.0 * 30)
     assert theorems.members()["B4"]().bound(setting(problem, recipe, 30, 1)).value is None
-    assert observed <= theorems.smallest(setting(problem, recipe, 30, 1)).sensitivity
+    assert observed <= stability.smallest(setting(problem, recipe, 30, 1)).sensitivity
 
 
 # --- random meetings --------------------------------------------------------------------------------------------------
@@ -248,7 +256,7 @@ def test_skipped_updates_are_paid_for_by_meetings_that_take_place():
 def test_a_ridge_is_given_no_credit_where_steps_are_skipped():
     recipe = Recipe(passes=5, step=0.3, skip=0.5)
     situation = setting(with_ridge(1.0), recipe, 6, 1)
-    assert {found.theorem for found in theorems.bounds(situation) if found.value is not None} & {"B3", "B4"} == set()
+    assert {found.theorem for found in stability.answers(situation) if found.value is not None} & {"B3", "B4"} == set()
     # All updates but those of the row are skipped: nothing shrinks.
     skips = [np.arange(6) != 2 for _ in range(5)]
     observed = moved(with_ridge(1.0), recipe, 6, 2, [np.arange(6)] * 5, skips=skips)
@@ -394,7 +402,7 @@ def test_the_fractional_number_of_passes_is_listed_and_never_chosen():
     paper = answers["004-k"]
     assert not paper.certifies
     assert moved(STRAIGHT, recipe, 10, 0, [np.arange(10)] * 3) > paper.sensitivity
-    assert theorems.smallest(setting(STRAIGHT, recipe, 10, 1)).theorem == "B1"
+    assert stability.smallest(setting(STRAIGHT, recipe, 10, 1)).theorem == "B1"
 
 
 # --- real loops on random neighbours ----------------------------------------------------------------------------------
@@ -460,11 +468,11 @@ def ends(problem: Problem, run: Run, tables, as_sparse: bool, orders, **coins):
 def test_no_pair_of_tables_moves_further_than_the_smallest_bound(descent):
     problem, recipe, n_samples, n_features, as_sparse, seed = descent
     situation = setting(problem, recipe, n_samples, n_features)
-    certified = [answer for answer in theorems.bounds(situation) if answer.certifies and answer.value is not None]
+    certified = [answer for answer in stability.answers(situation) if answer.certifies and answer.value is not None]
     if not certified:
         # The squared loss has no largest slope: without a clip, a radius or steps that are surely steady, none applies.
         assert problem.loss.id == "squared"
-        assert "declare a weight radius" in theorems.refusal(theorems.bounds(situation)).remedy
+        assert "declare a weight radius" in stability.refusal(stability.answers(situation)).remedy
         return
     coins = np.random.default_rng(seed)
     first, second, _ = neighbours(problem, n_samples, n_features, coins)
@@ -576,7 +584,8 @@ def test_clipped_gradients_of_several_outputs_are_refused():
     answers = eq.bounds(problem, Recipe(passes=2, step=0.1, clip=0.5), 20, 2)
     for answer in answers:
         assert answer.value is None
-        assert any("clipped gradients of several outputs" in missing.remedy for missing in answer.missing)
+        (clipped,) = (missing for missing in answer.missing if "leave clip out" in missing.remedy)
+        assert "gradients are clipped for one prediction a row only" in clipped.claim
 
 
 def test_clipping_replaces_no_limit_on_the_step():

@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 # Rows besides the replaced one come in at most this many kinds; each kind is repeated to fill the table.
 COMMON_KINDS = 3
 
-# Where solves of losses with corners stop: a hundred-thousandth of the rows' pull.
-KINKED_TOLERANCE = 1e-5
+# Where solves of losses with corners stop: a ten-thousandth of a row's pull.
+KINKED_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,12 @@ def ledger(database) -> eq.Ledger:
 
 def rewrite(database, entries, dataset="trial") -> None:
     """Put other entries in the place of a dataset's, as someone who can drop the triggers could."""
-    table = database.entries()
+    table, last = database.entries(), max((entry.number for entry in entries), default=0)
     with database.engine.begin() as connection:
         connection.execute(sql.delete(table).where(table.c.dataset == dataset))
+        # What the entries that are gone rested on goes with them.
+        forget = sql.text("DELETE FROM grounds WHERE dataset = :dataset AND number > :last")
+        connection.execute(forget, {"dataset": dataset, "last": last})
         for entry in entries:
             connection.execute(sql.insert(table).values(dataclasses.asdict(entry)))
 
@@ -159,6 +162,15 @@ def test_a_cut_tail_is_noticed_against_an_export_and_only_so(ledger, database):
     ledger.admit(PLAN)
     assert ledger.verify() == ()
     assert ledger.verify(against=kept) == ("entry 4 of the export differs", "entry 5 of the export differs")
+
+
+def test_a_tail_whose_grounds_were_left_behind_is_noticed_by_the_next_spend(ledger, database):
+    database.drop_triggers()
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM entries WHERE dataset = 'trial' AND number > 3")
+    with pytest.raises(LedgerTampered, match=r"equipoise ledger verify .* --against EXPORT"):
+        ledger.admit(PLAN)
+    assert len(ledger.history()) == 3
 
 
 def test_a_history_that_was_written_anew_is_noticed_against_an_export(ledger, database):

@@ -171,8 +171,9 @@ def test_a_missing_driver_is_named_with_the_line_that_installs_it(monkeypatch):
 
 def test_a_spender_needs_no_right_but_to_read_and_insert(postgres, name, ledger):
     with postgres.connect(name) as connection:
-        connection.execute(f"CREATE ROLE spender_{name} LOGIN; GRANT SELECT, INSERT ON entries TO spender_{name}")
-        connection.execute(f"CREATE ROLE reader_{name} LOGIN; GRANT SELECT ON entries TO reader_{name}")
+        tables = "entries, grounds"
+        connection.execute(f"CREATE ROLE spender_{name} LOGIN; GRANT SELECT, INSERT ON {tables} TO spender_{name}")
+        connection.execute(f"CREATE ROLE reader_{name} LOGIN; GRANT SELECT ON {tables} TO reader_{name}")
     spender, reader = (
         eq.Ledger(f"{postgres.address(name).replace('ledger@', f'{role}_{name}@')}#trial")
         for role in ("spender", "reader")
@@ -180,9 +181,21 @@ def test_a_spender_needs_no_right_but_to_read_and_insert(postgres, name, ledger)
     spender.admit(PLAN)
     assert reader.balance().epsilon_left == Decimal("0.9")
     assert reader.verify(against=ledger.export()) == ()
+    assert reader.withdrawn() == ((), ())
     with pytest.raises(LedgerUnreachable, match="permission denied"):
         reader.admit(PLAN)
     assert len(ledger.history()) == 2
+
+
+def test_whoever_has_rights_on_entries_alone_reads_them_and_spends_nothing(postgres, name, ledger):
+    with postgres.connect(name) as connection:
+        connection.execute(f"CREATE ROLE former_{name} LOGIN; GRANT SELECT, INSERT ON entries TO former_{name}")
+    former = eq.Ledger(f"{postgres.address(name).replace('ledger@', f'former_{name}@')}#trial")
+    with pytest.raises(LedgerUnreachable, match="permission denied for table grounds"):
+        former.admit(PLAN)
+    assert former.balance().epsilon_left == 1
+    assert former.verify(against=ledger.export()) == ()
+    assert len(ledger.history()) == 1
 
 
 def test_an_entry_put_in_behind_the_lock_is_refused_by_the_key(postgres, name, ledger):

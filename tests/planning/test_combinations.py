@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from equipoise.proof.argument import derive
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from neighbours import Bare
 
@@ -41,9 +41,9 @@ def test_a_combination_is_certified_or_refused_with_a_remedy(loss, penalty):
     alpha = 0.0 if penalty == "none" else 0.1
     if penalty == "none" or (loss in KINKED and penalty != "l2"):
         with pytest.raises(eq.errors.NoTheoremApplies, match=r"add a ridge|at a time"):
-            derive(request_of(loss, penalty, alpha))
+            issue(request_of(loss, penalty, alpha))
         return
-    certificate = Certificate.issue(request_of(loss, penalty, alpha))
+    certificate = issue(request_of(loss, penalty, alpha))
     assert certificate.verify() == ()
     assert Certificate.from_json(certificate.to_json()) == certificate
     assert "How far can the weights move?" in certificate.explain()
@@ -52,7 +52,7 @@ def test_a_combination_is_certified_or_refused_with_a_remedy(loss, penalty):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_public_alpha_works_for_every_loss(loss):
-    certificate = Certificate.issue(request_of(loss, "l2", "public"))
+    certificate = issue(request_of(loss, "l2", "public"))
     assert 1e-6 < certificate.alpha < 10
     assert certificate.verify() == ()
 
@@ -62,7 +62,7 @@ def test_public_alpha_works_for_every_loss(loss):
 )
 def test_one_corner_at_a_time_and_no_radius_beside_it(loss, penalty):
     with pytest.raises(eq.errors.NoTheoremApplies, match="at a time"):
-        derive(request_of(loss, penalty, 0.1, radius=1.0))
+        issue(request_of(loss, penalty, 0.1, radius=1.0))
 
 
 @pytest.mark.parametrize(

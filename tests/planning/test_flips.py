@@ -8,23 +8,26 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from equipoise.estimators.catalogue import MODELS
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import k0e, k1e, ndtr
 from scipy.stats import binom
 
 import equipoise as eq
-from equipoise.certify.laws import members, named
+from equipoise.certify.laws import members
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter
+from equipoise.estimators import models
 from equipoise.noise import SeededSource
-from equipoise.planning.flips import LAWS, Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
+from equipoise.planning.flips import Deviations, FamilyWise, Fixed, WeightNoise, flip_probabilities
+from equipoise.planning.laws import KnownLaw, known
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 
 # The probability that a test of drawn noise fails although the formula is right, for each comparison.
 FALSE_ALARM = 1e-7
+
+LAWS = ("gaussian", "laplace", "spherical-laplace")
 
 noises = st.builds(
     WeightNoise,
@@ -181,7 +184,7 @@ def test_the_spherical_law_becomes_gaussian():
 @pytest.mark.parametrize("dimension", [1, 2, 7, 200])
 def test_the_variance_of_the_tail_is_that_of_the_mechanism(law, dimension):
     noise = WeightNoise(law, 0.8, dimension)
-    deviation = named(law).deviation(0.8, dimension)
+    deviation = known(law).deviation(0.8, dimension)
     places = np.linspace(0, 60 * deviation, 20_001)
     # E k^2 is the integral of 4 x P[k > x].
     variance = np.trapezoid(4 * places * noise.tail(places), places)
@@ -191,13 +194,22 @@ def test_the_variance_of_the_tail_is_that_of_the_mechanism(law, dimension):
 
 def test_every_law_of_noise_on_the_output_has_a_marginal():
     assert set(LAWS) == set(members())
+    for law in LAWS:
+        assert 0 < float(WeightNoise(law, 1.0, 3).tail(1.0)) < 0.5
+
+
+def test_a_law_without_a_marginal_is_refused_with_the_remedy():
+    unknown = KnownLaw(members()["gaussian"]())
+    for asked in (lambda: unknown.upper(np.ones(1), 1), lambda: unknown.between(np.ones(1), np.ones(1), 1)):
+        with pytest.raises(InvalidParameter, match='pass "gaussian" or "spherical-laplace"'):
+            asked()
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_drawn_noise_flips_as_often_as_computed(law):
     weights, threshold, runs, scale = np.array([0.0, 0.3, 0.9, 1.1, 2.5, 0.0]), 1.0, 4000, 0.4
-    source, mechanism = SeededSource(7), named(law)
-    released = np.array([mechanism.release(weights, scale, source) for _ in range(runs)])
+    source = SeededSource(7)
+    released = np.array([source.add(law, weights, scale) for _ in range(runs)])
     flipped = ((np.abs(released) > threshold) != (weights != 0)).sum(axis=0)
     expected = flip_probabilities(weights, threshold, WeightNoise(law, scale, len(weights)))
     low, high = binom.ppf(FALSE_ALARM / 2, runs, expected), binom.isf(FALSE_ALARM / 2, runs, expected)
@@ -287,11 +299,11 @@ def test_several_classes_carry_the_noise_of_one_fewer():
     certificate = model.plan(n_samples=5000, n_features=3)
     noise = WeightNoise.of(certificate)
     assert noise.share == pytest.approx(math.sqrt(2 / 3))
-    loss, mechanism, source = losses.named("multinomial:3"), named(certificate.mechanism), SeededSource(3)
-    runs, dimension, place = 4000, certificate.argument.dimension, 1.5 * noise.deviation
+    loss, drawn_noise, source = losses.named("multinomial:3"), certificate.claim.noise, SeededSource(3)
+    runs, place = 4000, 1.5 * noise.deviation
+    zeros = np.zeros(drawn_noise.dimension)
     drawn = [
-        arrays_of(loss).full(mechanism.release(np.zeros(dimension), certificate.noise_scale, source).reshape(2, -1))
-        for _ in range(runs)
+        arrays_of(loss).full(source.add(drawn_noise.law, zeros, drawn_noise.scale).reshape(2, -1)) for _ in range(runs)
     ]
     beyond = (np.array(drawn) > place).sum(axis=0)
     expected = float(noise.tail(place))
@@ -330,7 +342,7 @@ CLASSES, LABELS = eq.Domain(1.0, classes=(0, 1)), eq.Domain(1.0, labels=(0.0, 1.
 
 
 def planned(name, **asked):
-    kind = MODELS[name]
+    kind = models()[name]
     # A search for alpha by public facts would be most of the time.
     asked = {**({"alpha": 0.05} if "alpha" in kind().get_params() else {}), **asked}
     for domain in (CLASSES, LABELS):
@@ -342,10 +354,10 @@ def planned(name, **asked):
     raise AssertionError
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", sorted(models()))
 def test_noise_on_the_weights_has_a_law_and_every_other_refusal_has_a_remedy_that_works(name):
     certificate = planned(name)
-    if certificate.route in ("output", "sgd"):
+    if certificate.kind in ("output", "sgd"):
         assert WeightNoise.of(certificate).scale == certificate.noise_scale
         return
     with pytest.raises(InvalidParameter) as refused:

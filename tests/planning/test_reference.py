@@ -4,12 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
-from equipoise.proof import argument, reference
-from equipoise.proof.argument import derive
 from numpy.typing import NDArray
 
 import equipoise as eq
+from equipoise.planning import reference
+from equipoise.planning.issue import forget, issue
+from equipoise.planning.kinds import Plan
 from equipoise.planning.kinds.noisy_gradient import MARKS
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.menu import choose
 from equipoise.planning.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.solve.descents.gradient import descend
@@ -57,7 +60,7 @@ def test_the_spectrum_shares_out_the_row_among_all_directions(columns):
 def test_a_reference_has_the_loss_s_curvature_and_equal_weights(loss):
     member = losses.named(loss)
     found = small(loss, row_norm=1.0)
-    prediction = {"classification": 3.0, "regression": 1.0}[member.task] * member.unit(2.0)
+    prediction = {"classification": 3.0, "regression": 1.0}[member.task] * known_loss(member).unit(2.0)
     total = mean_curvature(member, 2.0, prediction)
     assert float(found.counts @ found.curvatures) == pytest.approx(total, rel=1e-12)
     assert 0 < total <= member.curvature_bound()
@@ -151,17 +154,17 @@ def test_the_cost_of_a_descent_is_that_of_descending_with_unit_impulses(alpha, m
             assert imagined.share(shrinkage, 0.09 * variance) == pytest.approx(expected, rel=1e-10)
 
 
-ROUTES = {
+KINDS = {
     "noisy-gradient": ("logistic", "multinomial:4", "huber", "smooth-hinge", "squared"),
     "noisy-gradient:50": ("logistic", "squared"),
     "objective": ("logistic", "squared"),
     "sufficient-statistics": ("squared",),
     "functional": ("squared",),
 }
-CASES = [(route, loss) for route, names in ROUTES.items() for loss in names]
+CASES = [(kind, loss) for kind, names in KINDS.items() for loss in names]
 
 
-def request(route: str, loss: str, **changes: object) -> Request:
+def request(kind: str, loss: str, **changes: object) -> Request:
     scale, labels = changes.pop("scale", 1.0), changes.pop("labels", 1.0)
     epsilon = changes.pop("epsilon", 1.0)
     classes = tuple(range(losses.named(loss).outputs)) if losses.named(loss).outputs > 1 else (0, 1)
@@ -174,42 +177,56 @@ def request(route: str, loss: str, **changes: object) -> Request:
         domain=Domain(scale, **target),
         intercept=0.25 * scale,
         budget=Budget(epsilon, 1e-6),
-        mechanism=route,
+        mechanism=kind,
         **{**standard, **changes},
     )
 
 
+def planned(kind: str, loss: str, **changes: object) -> Plan:
+    return choose(request(kind, loss, **changes))[0]
+
+
+def reach(plan: Plan) -> float:
+    """Return the radius of the ball that weights are kept in, or put into at the end."""
+    claim = plan.claim
+    return claim.radius if hasattr(claim, "radius") else claim.procedure.radius
+
+
 @pytest.mark.parametrize("factor", [2.0**-10, 2.0**7])
-@pytest.mark.parametrize(("route", "loss"), [case for case in CASES if case[0] != "functional"])
-def test_the_unit_of_the_rows_changes_nothing_that_has_no_unit(route, loss, factor):
-    plain, scaled = (derive(request(route, loss, scale=scale)) for scale in (1.0, factor))
-    assert scaled.cost == pytest.approx(plain.cost, rel=1e-6)
-    for name in ("steps", "momentum", "average", "batch"):
-        assert getattr(scaled.procedure, name) == getattr(plain.procedure, name)
-    assert scaled.procedure.clip == plain.procedure.clip
-    assert scaled.procedure.reach == pytest.approx(plain.procedure.reach / factor, rel=1e-6)
-    assert scaled.procedure.step * factor**2 == pytest.approx(plain.procedure.step, rel=1e-6)
-    assert scaled.alpha == pytest.approx(plain.alpha * factor**2, rel=1e-6)
-    unit = factor**2 if route == "sufficient-statistics" else factor
-    assert scaled.noise_scale == pytest.approx(plain.noise_scale * unit, rel=1e-6)
+@pytest.mark.parametrize(("kind", "loss"), [case for case in CASES if case[0] != "functional"])
+def test_the_unit_of_the_rows_changes_nothing_that_has_no_unit(kind, loss, factor):
+    plain, scaled = (planned(kind, loss, scale=scale) for scale in (1.0, factor))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    assert scaled.clip == plain.clip
+    assert reach(scaled) == pytest.approx(reach(plain) / factor, rel=1e-6)
+    if kind.startswith("noisy-gradient"):
+        for name in ("steps", "batch"):
+            assert getattr(scaled.claim, name) == getattr(plain.claim, name)
+        for name in ("momentum", "average"):
+            assert getattr(scaled.claim.procedure, name) == getattr(plain.claim.procedure, name)
+        assert scaled.claim.procedure.step * factor**2 == pytest.approx(plain.claim.procedure.step, rel=1e-6)
+    assert scaled.claim.alpha == pytest.approx(plain.claim.alpha * factor**2, rel=1e-6)
+    unit = factor**2 if kind == "sufficient-statistics" else factor
+    assert scaled.claim.scale == pytest.approx(plain.claim.scale * unit, rel=1e-6)
 
 
 def test_the_functional_mechanism_has_no_unit_where_rows_and_targets_share_theirs():
     # One Laplace scale serves squares of rows and products with targets, so that only a common unit drops out.
-    plain, scaled = (derive(request("functional", "squared", scale=size, labels=size)) for size in (1.0, 128.0))
-    assert scaled.cost == pytest.approx(plain.cost, rel=1e-6)
-    assert scaled.procedure.reach == pytest.approx(plain.procedure.reach, rel=1e-6)
-    assert scaled.noise_scale == pytest.approx(128**2 * plain.noise_scale, rel=1e-6)
+    plain, scaled = (planned("functional", "squared", scale=size, labels=size) for size in (1.0, 128.0))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    assert reach(scaled) == pytest.approx(reach(plain), rel=1e-6)
+    assert scaled.claim.scale == pytest.approx(128**2 * plain.claim.scale, rel=1e-6)
 
 
-@pytest.mark.parametrize("route", ["noisy-gradient", "noisy-gradient:50", "objective", "sufficient-statistics"])
-def test_the_unit_of_the_target_changes_nothing_that_has_no_unit(route):
-    plain, scaled = (derive(request(route, "squared", labels=labels)) for labels in (1.0, 64.0))
-    assert scaled.cost == pytest.approx(plain.cost, rel=1e-6)
-    assert scaled.procedure.steps == plain.procedure.steps
-    assert scaled.procedure.step == pytest.approx(plain.procedure.step, rel=1e-6)
-    assert scaled.procedure.reach == pytest.approx(64 * plain.procedure.reach, rel=1e-6)
-    assert scaled.alpha == pytest.approx(plain.alpha, rel=1e-6)
+@pytest.mark.parametrize("kind", ["noisy-gradient", "noisy-gradient:50", "objective", "sufficient-statistics"])
+def test_the_unit_of_the_target_changes_nothing_that_has_no_unit(kind):
+    plain, scaled = (planned(kind, "squared", labels=labels) for labels in (1.0, 64.0))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    if kind.startswith("noisy-gradient"):
+        assert scaled.claim.steps == plain.claim.steps
+        assert scaled.claim.procedure.step == pytest.approx(plain.claim.procedure.step, rel=1e-6)
+    assert reach(scaled) == pytest.approx(64 * reach(plain), rel=1e-6)
+    assert scaled.claim.alpha == pytest.approx(plain.claim.alpha, rel=1e-6)
 
 
 @pytest.mark.parametrize("row_norm", [0.125, 16.0])
@@ -228,10 +245,10 @@ def test_a_reference_scales_with_its_rows(row_norm):
         pytest.param((100, 1000, 10_000, 100_000), (0.1, 0.5, 1.0, 4.0, 16.0), marks=pytest.mark.statistics),
     ],
 )
-@pytest.mark.parametrize(("route", "loss"), CASES)
-def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(route, loss, counts, epsilons):
-    by_rows = [derive(request(route, loss, n_samples=count)).cost for count in counts]
-    by_epsilon = [derive(request(route, loss, epsilon=epsilon)).cost for epsilon in epsilons]
+@pytest.mark.parametrize(("kind", "loss"), CASES)
+def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(kind, loss, counts, epsilons):
+    by_rows = [planned(kind, loss, n_samples=count).share for count in counts]
+    by_epsilon = [planned(kind, loss, epsilon=epsilon).share for epsilon in epsilons]
     for costs in (by_rows, by_epsilon):
         assert costs == sorted(costs, reverse=True)
         assert 0 < costs[-1] < costs[0]
@@ -240,38 +257,37 @@ def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(route, 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_the_choice_is_the_cheapest_plan_of_its_grid(loss):
     """No other descent of the grid is modelled cheaper, at the noise that its own number of steps needs."""
-    argument = derive(request("noisy-gradient", loss))
-    problem = dataclasses.replace(
-        request("noisy-gradient", loss).problem(argument.alpha),
-        loss=losses.named(loss).clipped(argument.procedure.clip),
-    )
+    plan = planned("noisy-gradient", loss)
+    claim = plan.claim
+    problem = dataclasses.replace(claim.problem, loss=known_loss(losses.named(loss)).clipped(claim.clip))
     imagined = of_problem(problem, 6)
-    single = argument.noise_scale / np.sqrt(argument.procedure.steps)
-    curved = argument.constants.smoothness + argument.alpha
+    single = claim.scale / np.sqrt(claim.steps)
+    curved = claim.constants.smoothness + claim.alpha
     for momentum in (0.0, 0.9):
         lengths = np.exp2(np.arange(-26, 1) / 2) * (1 + momentum) / curved
-        for descent, (short, variance) in descent_shares(imagined, argument.alpha, lengths, momentum, MARKS).items():
+        for descent, (short, variance) in descent_shares(imagined, claim.alpha, lengths, momentum, MARKS).items():
             cost = imagined.share(short, variance * descent.steps * single**2)
-            assert cost >= argument.cost * (1 - 1e-6)
+            assert cost >= plan.share * (1 - 1e-6)
 
 
-@pytest.mark.parametrize(("route", "loss"), [*CASES, ("auto", "logistic"), ("auto", "squared")])
-def test_the_same_request_gives_the_same_plan(route, loss):
-    first = derive(request(route, loss))
-    argument.forget()
+@pytest.mark.parametrize(("kind", "loss"), [*CASES, ("auto", "logistic"), ("auto", "squared")])
+def test_the_same_request_gives_the_same_plan(kind, loss):
+    first = issue(request(kind, loss))
+    forget()
     reference.reference.cache_clear()
     reference.mean_curvature.cache_clear()
-    assert derive(request(route, loss)) == first
+    assert issue(request(kind, loss)) == first
 
 
-@pytest.mark.parametrize("route", ["noisy-gradient", "auto"])
-def test_rows_have_no_say_in_the_plan(route):
+@pytest.mark.parametrize("kind", ["noisy-gradient", "auto"])
+def test_rows_have_no_say_in_the_plan(kind):
     generator = np.random.default_rng(0)
     found = []
     for scale in (0.0, 1.0, 1e6):
         X = scale * generator.normal(size=(200, 3))
-        model = eq.LogisticRegression(
-            delta=1e-6, domain=eq.Domain(1.0, classes=(0, 1)), mechanism=route, random_state=0
-        )
+        model = eq.LogisticRegression(delta=1e-6, domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind, random_state=0)
         found.append(model.fit(X, generator.integers(0, 2, size=200)).certificate_)
-    assert found[0] == found[1] == found[2]
+    # But for the name and the date of a release.
+    plans = [dataclasses.replace(certificate, release=None) for certificate in found]
+    assert plans[0] == plans[1] == plans[2]
+    assert len({certificate.release.id for certificate in found}) == 3

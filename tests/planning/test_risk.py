@@ -11,17 +11,20 @@ from scipy import integrate, special, stats
 
 import equipoise as eq
 from contracts.falsifier import minimiser
+from equipoise.certify import laws
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.laws import named as mechanism_named
 from equipoise.errors import InvalidParameter
 from equipoise.noise import SeededSource
+from equipoise.planning.issue import issue as issue_request
+from equipoise.planning.laws import KnownLaw, known
+from equipoise.planning.notes import Notes
+from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.request import Request
 from equipoise.planning.risk import (
     NORM_MARGIN,
     RiskReport,
     largest_loss,
-    mean_norm,
-    norm_quantile,
+    output_claim,
     risk,
     stability_gain,
     total_variation,
@@ -49,7 +52,17 @@ def issue(loss: str = "logistic", domain: eq.Domain = CLASSES, **changes: object
         "n_features": 6,
         "budget": eq.Budget(1.0),
     }
-    return Certificate.issue(Request(**{**fields, **changes}))
+    return issue_request(Request(**{**fields, **changes}))
+
+
+def mean_norm(law: str, scale: float, dimension: int) -> float:
+    """Return the mean length of noise as statements on risk use it."""
+    return known(law).mean_norm(scale, dimension) * (1 + NORM_MARGIN)
+
+
+def norm_quantile(law: str, scale: float, dimension: int, failure: float) -> float:
+    """Return the length of noise that is seldom exceeded as statements on risk use it."""
+    return known(law).norm_quantile(scale, dimension, failure) * (1 + NORM_MARGIN)
 
 
 CERTIFICATES = {
@@ -83,26 +96,27 @@ def spherical_variation(shift: float, d: int) -> float:
 
 
 def naive(certificate: Certificate, th: float, cut: float | None, G: float) -> Iterator[tuple[str, float | None]]:
-    """Yield every statement's number again, from the request and the noise scale, in the notation of the pages."""
-    argument, request = certificate.argument, certificate.request
-    n, d, eps, delta = request.n_samples, argument.dimension, request.budget.epsilon, request.budget.delta
-    mu, tau, Delta, scale = argument.alpha, argument.tolerance, argument.sensitivity, argument.noise_scale
-    B = math.sqrt(request.domain.row_norm**2 + request.intercept**2)
-    R = argument.constants.radius + tau / mu
-    if request.loss == "logistic":
+    """Yield every statement's number again, from the facts and the noise scale, in the notation of the pages."""
+    claim = certificate.claim
+    problem, domain, law = claim.problem, claim.problem.domain, claim.noise.law
+    n, d, eps, delta = claim.n_samples, claim.noise.dimension, claim.budget.epsilon, claim.budget.delta
+    mu, tau, Delta, scale = claim.alpha, claim.tolerance, claim.sensitivity, claim.noise.scale
+    B = math.sqrt(domain.row_norm**2 + problem.intercept**2)
+    R = claim.constants.radius + tau / mu
+    if problem.loss.name == "logistic":
         Y, rho, L, beta = 1.0, B / (1 + math.exp(-B * R)), B, B**2 / 4
         M, bounded = math.log1p(math.exp(B * R)), 1.0
     else:
-        low, high = request.domain.labels
+        low, high = domain.labels
         Y = (high - low) / 2
         rho, L, beta = 2 * B * (B * R + Y), math.inf, 2 * B**2
         M, bounded = (B * R + Y) ** 2, (2 * Y) ** 2
     M = min(M, math.inf if cut is None else cut)
     bounded = bounded if cut is None else cut
-    if argument.mechanism == "gaussian":
+    if law == "gaussian":
         mean, v = stats.chi.mean(d) * scale, scale**2
         q = {share: stats.chi.isf(share, d) * scale for share in (th, th / 2)}
-    elif argument.mechanism == "laplace":
+    elif law == "laplace":
         mean, v = math.sqrt(2 * d) * scale, 2 * scale**2
         q = {
             share: scale * min(stats.gamma.isf(share, d), math.sqrt(2 * d + math.sqrt(20 * d * (1 / share - 1))))
@@ -116,11 +130,11 @@ def naive(certificate: Certificate, th: float, cut: float | None, G: float) -> I
     root = math.sqrt(math.log(1 / th) / (2 * n))
     tv = (math.exp(eps) - 1 + 2 * delta) / (math.exp(eps) + 1)
     whole, curvature = rho + mu * R, beta + mu
-    if request.domain.radius is not None and argument.constants.radius == request.domain.radius:
+    if domain.radius is not None and claim.constants.radius == domain.radius:
         curvature = math.inf
     best = L
-    if math.isinf(L) and request.domain.radius is not None:
-        best = 2 * B * (B * request.domain.radius + Y)
+    if math.isinf(L) and domain.radius is not None:
+        best = 2 * B * (B * domain.radius + Y)
     K = 1 + mean / Delta
     yield "J1.mean", gam
     yield "J1.tail", min(M, gam + (2 * n * gam + M) * root)
@@ -134,7 +148,7 @@ def naive(certificate: Certificate, th: float, cut: float | None, G: float) -> I
         "spherical-laplace": spherical_variation(Delta / scale, d),
         "laplace": math.tanh(eps / 2),
     }
-    yield "J3.curve", bounded * variation[argument.mechanism]
+    yield "J3.curve", bounded * variation[law]
     yield "002-Prop10", bounded * (math.exp(eps) - 1)
     yield "J4.solver.mean", gap
     yield "J4.solver.tail", gap / th
@@ -156,7 +170,7 @@ def naive(certificate: Certificate, th: float, cut: float | None, G: float) -> I
     yield "J5.linear", L * math.sqrt(v)
     yield "J5.smooth", rho * math.sqrt(v) + beta * v / 2
     yield "000-Lemma11", None
-    J6 = mu * argument.comparator_norm**2 / 2 + beta * v / 2 + tau**2 / (2 * mu)
+    J6 = mu * Notes.of(certificate).comparator_norm ** 2 / 2 + beta * v / 2 + tau**2 / (2 * mu)
     yield "J6", J6
 
 
@@ -164,8 +178,8 @@ def naive(certificate: Certificate, th: float, cut: float | None, G: float) -> I
 @pytest.mark.parametrize(("confidence", "cut", "radius"), [(0.95, None, None), (0.5, 0.8, 0.3)])
 def test_every_number_against_naive_arithmetic(certificate, confidence, cut, radius):
     report = risk(certificate, confidence=confidence, loss_bound=cut, radius=radius)
-    declared = certificate.request.domain.radius
-    expected_radius = radius or declared or certificate.argument.comparator_norm
+    declared = certificate.claim.problem.domain.radius
+    expected_radius = radius or declared or Notes.of(certificate).comparator_norm
     assert report.radius == expected_radius
     expected = dict(naive(certificate, 1 - confidence, cut, expected_radius))
     assert [statement.id for statement in report.statements] == list(expected)
@@ -182,7 +196,7 @@ def test_every_number_against_naive_arithmetic(certificate, confidence, cut, rad
 def test_a_small_loss_bound_makes_the_tail_of_j1_informative():
     certificate = issue(n_samples=100_000, alpha=1.0)
     report = risk(certificate, loss_bound=1.0)
-    gam = certificate.argument.constants.row_norm * certificate.sensitivity
+    gam = certificate.claim.constants.row_norm * certificate.sensitivity
     expected = gam + (2e5 * gam + 1) * math.sqrt(math.log(20) / 2e5)
     assert report["J1.released.tail"].value == pytest.approx(expected, rel=1e-6)
     assert report["J1.tail"].value < report["J1.released.tail"].value < 0.02
@@ -224,13 +238,12 @@ def test_reference_values_of_the_largest_loss():
 
 
 def weights_of(certificate: Certificate, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    problem = certificate.request.problem(certificate.alpha)
-    situation = setting(problem, eq.Recipe(), certificate.n_samples, certificate.n_features)
+    situation = setting(certificate.claim.problem, eq.Recipe(), certificate.n_samples, certificate.n_features)
     return minimiser(situation, X, y)
 
 
 def loss_at(certificate: Certificate, weights: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return arrays_of(certificate.request.problem(certificate.alpha).loss).value(X @ weights, y)
+    return arrays_of(certificate.claim.problem.loss).value(X @ weights, y)
 
 
 @pytest.mark.parametrize(
@@ -300,8 +313,8 @@ def test_j1_and_j4_hold_on_an_enumerated_population(certificate):
         assert probabilities[population - training > report["J1.tail"].value].sum() <= 1 - confidence
         # The best weights for the population are those of a table in which rows have their population shares.
         ten = issue(
-            certificate.request.loss,
-            certificate.request.domain,
+            certificate.claim.problem.loss.name,
+            certificate.claim.problem.domain,
             alpha=certificate.alpha,
             n_samples=10,
             n_features=2,
@@ -321,14 +334,13 @@ def test_j4_and_j5_hold_for_drawn_noise(name, law, draws):
     plain = SMALL[name]
     budget = eq.Budget(20.0, 1e-6 if law == "gaussian" else 0.0)
     certificate = issue(
-        name, plain.request.domain, alpha=plain.alpha, n_samples=5, n_features=2, budget=budget, mechanism=law
+        name, plain.claim.problem.domain, alpha=plain.alpha, n_samples=5, n_features=2, budget=budget, mechanism=law
     )
     confidence = 0.8
     report = risk(certificate, confidence=confidence)
-    mechanism, source = mechanism_named(law), SeededSource(7)
-    scale = certificate.noise_scale
-    noise = np.array([mechanism.release(np.zeros(2), scale, source) for _ in range(draws)])
-    ball = certificate.argument.constants.radius + certificate.argument.tolerance / certificate.alpha
+    source, scale = SeededSource(7), certificate.noise_scale
+    noise = np.array([source.add(law, np.zeros(2), scale) for _ in range(draws)])
+    ball = certificate.claim.constants.radius + certificate.claim.tolerance / certificate.alpha
     directions = np.linspace(0, 2 * np.pi, 60)
     comparators = report.radius * np.column_stack([np.cos(directions), np.sin(directions)])
     found = list(tables(certificate))
@@ -356,7 +368,7 @@ def test_j4_and_j5_hold_for_drawn_noise(name, law, draws):
     assert mean_at_least(errors) <= min(ceilings)
     ceilings = [report[key].value for key in ("J4.convex.mean", "J4.linear.mean") if report[key].holds]
     assert mean_at_least(populations) <= min(ceilings)
-    ten = issue(name, certificate.request.domain, alpha=certificate.alpha, n_samples=10, n_features=2)
+    ten = issue(name, certificate.claim.problem.domain, alpha=certificate.alpha, n_samples=10, n_features=2)
     best = weights_of(ten, np.repeat(ROWS, [5, 3, 2], axis=0), np.repeat(CODES, [5, 3, 2]))
     minimum = loss_at(certificate, best, ROWS, CODES) @ SHARES + certificate.alpha / 2 * best @ best
     assert mean_at_least(strong) - minimum <= report["J4.strong.mean"].value
@@ -426,8 +438,8 @@ def test_j3_of_a_gaussian_release_is_far_below_what_epsilon_and_delta_alone_say(
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("dimension", [1, 3, 32, 200])
 def test_lengths_of_drawn_noise(law, dimension):
-    mechanism, source, draws = mechanism_named(law), SeededSource(dimension), 20_000
-    noise = np.array([mechanism.release(np.zeros(dimension), 1.5, source) for _ in range(draws)])
+    source, draws = SeededSource(dimension), 20_000
+    noise = np.array([source.add(law, np.zeros(dimension), 1.5) for _ in range(draws)])
     lengths = np.linalg.norm(noise, axis=1)
     blur = stats.norm.isf(FALSE_ALARM) * lengths.std() / math.sqrt(draws)
     claimed = mean_norm(law, 1.5, dimension)
@@ -456,19 +468,21 @@ def test_quantiles_are_on_the_safe_side(dimension):
 
 
 def test_j5_reference_values():
-    # THEOREMS J5: 32 independent Laplace variables have a mean length of 7.85; the bound is 8, the paper's 32.
+    # J5: 32 independent Laplace variables have a mean length of 7.85; the bound is 8, the paper's 32.
     random = np.random.default_rng(3)
     lengths = np.linalg.norm(random.laplace(size=(200_000, 32)), axis=1)
     assert lengths.mean() == pytest.approx(7.85, abs=0.02)
     assert mean_norm("laplace", 1.0, 32) == pytest.approx(8.0)
     assert mean_norm("spherical-laplace", 1.0, 32) == pytest.approx(32.0)
-    assert mean_norm("unheard-of", 1.0, 32) == math.inf
-    assert norm_quantile("unheard-of", 1.0, 32, 0.1) == math.inf
+    # Of a law that planning knows nothing about, neither is known.
+    unknown = KnownLaw(laws.named("gaussian"))
+    assert unknown.mean_norm(1.0, 32) == math.inf
+    assert unknown.norm_quantile(1.0, 32, 0.1) == math.inf
 
 
 def test_j5_the_papers_formula_is_no_upper_bound_for_private_laplace_noise():
     certificate = CERTIFICATES["logistic-laplace"]
-    d, scale = certificate.argument.dimension, certificate.noise_scale
+    d, scale = certificate.claim.noise.dimension, certificate.noise_scale
     assert scale == pytest.approx(math.sqrt(d) * certificate.sensitivity / certificate.epsilon)
     random = np.random.default_rng(4)
     lengths = np.linalg.norm(random.laplace(scale=scale, size=(100_000, d)), axis=1)
@@ -498,8 +512,9 @@ def test_j4_alpha_is_the_minimum_of_the_bound_it_minimises():
 def test_j4_catalogue_form_of_the_strongly_convex_bound():
     certificate = issue(n_samples=2000, n_features=10, mechanism="spherical-laplace", alpha=1e-3)
     report = risk(certificate, confidence=0.9)
-    rho = certificate.argument.constants.row_norm
-    whole = rho + certificate.argument.constants.penalty_slope
+    claim = output_claim(certificate)
+    rho = claim.constants.row_norm
+    whole = rho + known_penalty(claim.problem.penalty).slope_bound(claim.constants.radius)
     q = stats.gamma.isf(0.05, 10)
     catalogue = 2 * whole**2 / (1e-3 * 2000) * (2 / 0.1 + q)
     assert report["J4.strong.tail"].value <= catalogue * 1.002

@@ -256,7 +256,7 @@ def test_the_numbers_of_the_page_are_computed(explored):
     place = found.certificate.alpha, 1.0
     (point,) = (each for each in found.points if (each.alpha, each.epsilon) == place)
     for said in (
-        f"({point.alpha:.4g} above, where the plan has {plan.alpha:.4g} for noise in the {plan.route})",
+        f"({point.alpha:.4g} above, where the plan has {plan.alpha:.4g} for noise in the {plan.kind})",
         f"noise on the weights takes alpha {point.alpha:.3g};",
         f"training error is between {point.training_low:.2g} and {point.training_high:.3g},",
         f"generalisation error at most {point.generalisation:.2f}0,",
@@ -293,9 +293,9 @@ def test_every_line_that_is_missing_has_a_reason(explored):
 
 def test_a_plan_that_auto_put_elsewhere_is_explored_on_the_output():
     certificate = eq.LogisticRegression(domain=CLASSES).plan(n_samples=5000, n_features=10)
-    assert certificate.route == "objective"
+    assert certificate.kind == "objective"
     found = trade_off(certificate)
-    assert found.certificate.route == "output"
+    assert found.certificate.kind == "output"
     assert isinstance(found.certificate, Certificate)
     assert found.ceiling == pytest.approx(np.log(2))
 

@@ -1,26 +1,28 @@
 """Certified dropout (G1, G3, G4): closed forms, witnesses on neighbours, the released curvature, refusals, an audit."""
 
 import itertools
+import json
 import math
 import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.release.base import Task
 from scipy import sparse
 from sklearn.base import clone
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims.dropout import CurvatureRule, ReleasedCurvature
+from equipoise.certify.claims.dropout import ReleasedCurvature
+from equipoise.certify.folder import inspect
 from equipoise.data.rows import Rows
 from equipoise.data.tables import feature_table, target_column
-from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.errors import BudgetImpossible, CertificateUnreadable, InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import SeededSource
-from equipoise.release import dropout as carrier
 from equipoise.release import release
+from equipoise.release.carriers import dropout as carrier
+from equipoise.release.job import Job, Task
 
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
@@ -46,23 +48,27 @@ def classifier(**parameters):
 
 
 def task_of(certificate, X, y):
-    """Return what the carrier sees: only the source of noise is missing."""
-    request, argument = certificate.request, certificate.argument
-    problem = request.problem(argument.alpha)
+    """Return what the carrier sees."""
+    claim = certificate.claim
+    problem = claim.problem
     rows = Rows(np.asarray(X, dtype=float), problem.domain, problem.intercept)
     codes = y if problem.loss.task == "regression" else np.where(np.asarray(y) > 0, 1.0, -1.0)
-    return Task(problem, argument, rows, codes, SeededSource(0), None, request.public_seed)
+    job = Job(certificate.terms, feature_table(X), target_column(y, len(y)), (), SeededSource(0))
+    return Task(claim, rows, codes, job)
 
 
 def clean(certificate, X, y):
     """Return the dropout weights before noise."""
     task = task_of(certificate, X, y)
-    argument = replace(task.argument, noise_scale=1e-300, mechanism="laplace")
-    return carrier.DroppingOut.carry_out(replace(task, argument=argument)).ravel()
+    noise = replace(task.claim.noise, law="laplace", scale=1e-300)
+    return (
+        carrier.DropoutCarrier().weights(replace(task, claim=replace(task.claim, noise=noise, released=None))).ravel()
+    )
 
 
-def rule_of(certificate) -> CurvatureRule:
-    return certificate.argument.procedure.curvature
+def sealed(certificate: Certificate, released: ReleasedCurvature) -> Certificate:
+    """Return the certificate of a fit that has released this."""
+    return certificate.with_release(replace(certificate.claim, released=released), certificate.release)
 
 
 # --- the objective ------------------------------------------------------------------------------------------------
@@ -72,7 +78,7 @@ def test_the_expected_loss_is_the_mean_over_all_masks():
     X, y = table(40, 3)
     certificate = regressor(keep_probability=0.7, radius=1.5).plan(*X.shape)
     weights = clean(certificate, X, y)
-    intercept = certificate.request.intercept
+    intercept = certificate.claim.problem.intercept
 
     def objective(w):
         total = 0.0
@@ -97,7 +103,7 @@ def test_the_masked_loss_is_the_mean_over_the_public_masks():
     blocks = [(block.copy(), where) for block, where in masked.blocks()]
     rows = np.vstack([block for block, _ in blocks])
     assert rows.shape == (150, 4)
-    np.testing.assert_array_equal(rows[:, 3], certificate.request.intercept)
+    np.testing.assert_array_equal(rows[:, 3], certificate.claim.problem.intercept)
     kept = rows[:, :3] != 0
     np.testing.assert_allclose(rows[:, :3][kept], np.tile(X, (3, 1))[kept] / 0.6)
     assert 0.5 < kept.mean() < 0.7
@@ -105,7 +111,7 @@ def test_the_masked_loss_is_the_mean_over_the_public_masks():
     weights = clean(certificate, X, y)
     slopes = -masked.repeated(task.targets) / (1 + np.exp(masked.repeated(task.targets) * (rows @ weights)))
     gradient = slopes @ rows / 150 + certificate.alpha * weights
-    assert np.linalg.norm(gradient) <= certificate.argument.tolerance
+    assert np.linalg.norm(gradient) <= certificate.claim.tolerance
 
 
 def test_masks_belong_to_places_and_to_the_public_seed():
@@ -169,8 +175,7 @@ def test_no_neighbour_moves_the_weights_further_than_the_actual_curvature_allows
             # Next to no curvature: a column that is almost never used.
             X[:, 0] *= 1e-3
         certificate = kind(**parameters).plan(*X.shape)
-        rule = rule_of(certificate)
-        allowed = rule.distance(carrier.curvature(task_of(certificate, X, y)))
+        allowed = certificate.claim.distance(carrier.curvature(task_of(certificate, X, y)))
         start = clean(certificate, X, y)
         moved = [np.linalg.norm(clean(certificate, *pair) - start) for pair in neighbours(X, y, 40, seed)]
         assert max(moved) <= allowed
@@ -185,10 +190,10 @@ def test_the_curvature_bound_is_nearly_attained_in_one_column():
     turned = X.copy()
     turned[0] = -1.0
     moved = float(np.abs(clean(certificate, X, y) - clean(certificate, turned, y))[0])
-    allowed = rule_of(certificate).distance(carrier.curvature(task_of(certificate, X, y)))
+    allowed = certificate.claim.distance(carrier.curvature(task_of(certificate, X, y)))
     assert 0.95 * allowed < moved <= allowed
     # A curvature of twice the true one would claim less than is seen: the planted fault shows.
-    assert moved > rule_of(certificate).distance(2 * carrier.curvature(task_of(certificate, X, y)))
+    assert moved > certificate.claim.distance(2 * carrier.curvature(task_of(certificate, X, y)))
 
 
 @pytest.mark.parametrize(("kind", "parameters"), CASES)
@@ -197,21 +202,21 @@ def test_no_neighbour_moves_the_curvature_further_than_its_sensitivity(kind, par
     for columns in (1, 2, 4):
         X, y = table(12, columns)
         certificate = kind(**parameters).plan(*X.shape)
-        sensitivity = rule_of(certificate).sensitivity
+        sensitivity = certificate.claim.curvature_sensitivity
         for table_of in (X, np.vstack([np.eye(columns)] * 12)[:12], np.zeros_like(X)):
             start = carrier.curvature(task_of(certificate, table_of, y))
             for other, targets in neighbours(table_of, y, 30, columns):
                 moved = abs(carrier.curvature(task_of(certificate, other, targets)) - start)
                 assert moved <= sensitivity
                 largest = max(largest, moved / sensitivity)
-            assert -1e-12 <= start <= rule_of(certificate).most * (1 + 1e-9)
+            assert -1e-12 <= start <= certificate.claim.most() * (1 + 1e-9)
     assert largest > 0.25
 
 
 def test_the_gradients_of_two_rows_are_never_further_apart_than_the_diameter():
     generator = np.random.default_rng(5)
     certificate = regressor(keep_probability=0.4, radius=0.7, fit_intercept=False).plan(100, 3)
-    facts, keep = certificate.argument.constants, 0.4
+    facts, keep = certificate.claim.constants, 0.4
     rows = generator.normal(size=(4000, 3))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     weights = generator.normal(size=(40, 3))
@@ -236,8 +241,8 @@ def test_the_released_curvature_is_appended_and_checked(kind):
     model = kind(epsilon=2.0)
     plan = model.plan(*X.shape)
     certificate = model.fit(X, y).certificate_
-    released = certificate.released_curvature
-    assert plan.released_curvature is None
+    released = certificate.released
+    assert plan.released is None
     assert certificate.verify() == plan.verify() == ()
     assert certificate.planned_digest == plan.digest != certificate.digest
     assert 0 < released.low <= carrier.curvature(task_of(certificate, X, y))
@@ -245,51 +250,59 @@ def test_the_released_curvature_is_appended_and_checked(kind):
     assert certificate.sensitivity == released.sensitivity < plan.sensitivity
     assert Certificate.from_json(certificate.to_json()) == certificate
     text = certificate.explain()
-    assert "The data's curvature, released before the weights" in text
-    assert "released: g at least" in text
-    assert "released: g at least" not in plan.explain()
+    assert "Released on the way, and paid for" in text
+    assert f'"low":{released.low!r}' in text
+    assert "Released on the way" not in plan.explain()
 
 
 def test_the_split_is_in_the_certificate_and_adds_up():
     for proposal in (None, 0.05):
         plan = regressor(epsilon=2.0, delta=1e-5, proposal=proposal, curvature_share=0.3).plan(3000, 3)
-        rule = rule_of(plan)
+        rule = plan.claim
         assert rule.statistic.epsilon == pytest.approx(0.6)
         assert rule.statistic.epsilon + rule.weights.epsilon <= 2.0
         deltas = rule.statistic.delta, rule.weights.delta
         assert (sum(deltas) if proposal is None else max(deltas)) <= 1e-5
-        assert plan.argument.curve[1].delta <= 1e-5
+        assert plan.curve().delta(2.0) <= 1e-5
         assert f"({rule.statistic.epsilon:.6g}, {rule.statistic.delta:.6g}) pays" in plan.explain()
 
 
 def test_tampering_with_the_curvature_is_found():
     X, y = table()
     certificate = regressor(epsilon=2.0).fit(X, y).certificate_
-    released = certificate.released_curvature
+    released = certificate.released
     wrongs = {
-        "released_curvature.noise_scale": replace(released, noise_scale=released.noise_scale / 2),
-        "released_curvature.sensitivity": replace(released, sensitivity=released.sensitivity / 2),
-        "released_curvature.low": replace(released, low=5.0),
-        "released_curvature.passed": replace(released, passed=False),
+        "the noise is as much as the distance asks for": replace(released, noise_scale=released.noise_scale / 2),
+        "G3 bounds the weights' change": replace(released, sensitivity=released.sensitivity / 2),
+        "rows can be so curved": replace(released, low=5.0),
+        "a lower bound is never refused": replace(released, passed=False),
+        "after a refusal nothing else is released": replace(released, passed=False),
     }
-    for name, wrong in wrongs.items():
-        assert any(name in fault for fault in certificate.with_curvature(wrong).verify()), name
-    assert any("digest" in fault for fault in replace(certificate, released_curvature=None).verify())
-    ridge = eq.Ridge(domain=LABELS).plan(100, 2).with_curvature(released)
-    assert any("no part of the budget" in fault for fault in ridge.verify())
+    assert sealed(certificate, released).verify() == ()
+    for words, wrong in wrongs.items():
+        assert any(words in fault for fault in sealed(certificate, wrong).verify()), words
+    unsealed = replace(certificate, claim=replace(certificate.claim, released=None))
+    assert any("digest" in fault for fault in unsealed.verify())
+
+
+def test_a_claim_that_pays_for_no_curvature_cannot_carry_one():
+    record = json.loads(eq.Ridge(domain=LABELS, mechanism="output").plan(100, 2).to_json())
+    record["claim"]["released"] = {"low": 0.1, "passed": True, "sensitivity": 0.1, "noise_scale": 0.1}
+    with pytest.raises(CertificateUnreadable, match=r"unknown \['released'\]"):
+        Certificate.from_json(json.dumps(record))
 
 
 def test_a_proposal_that_differs_from_what_was_used_is_found():
     plan = regressor(proposal=0.05, epsilon=3.0).plan(3000, 3)
-    rule = rule_of(plan)
-    used = rule.settled(0.2, plan.mechanism, plan.argument.dimension)
-    assert any("not the proposed" in fault for fault in plan.with_curvature(used).verify())
+    assert sealed(plan, carrier.settled(plan.claim, 0.05)).verify() == ()
+    for used in (0.2, 0.01):
+        faults = sealed(plan, carrier.settled(plan.claim, used)).verify()
+        assert any("a test is of the proposal" in fault for fault in faults)
 
 
 def test_more_curvature_means_less_noise_and_the_plan_covers_it():
     plan = regressor().plan(3000, 3)
-    rule, argument = rule_of(plan), plan.argument
-    settled = [rule.settled(low, argument.mechanism, argument.dimension) for low in np.linspace(0, rule.most, 8)]
+    settled = [carrier.settled(plan.claim, low) for low in np.linspace(0, plan.claim.most(), 8)]
     scales = [entry.noise_scale for entry in settled]
     assert scales == sorted(scales, reverse=True)
     assert scales[0] >= plan.noise_scale
@@ -309,14 +322,14 @@ def test_a_proposal_that_is_not_confirmed_is_refused_and_says_so():
         model = kind(epsilon=4.0, proposal=0.08, domain=domain)
         refused = clone(model).fit(flat, labels)
         assert refused.refused_
-        assert refused.certificate_.released_curvature == ReleasedCurvature(0.08, False, 0.0, 0.0)
+        assert refused.certificate_.released == ReleasedCurvature(0.08, False, 0.0, 0.0)
         assert refused.certificate_.verify() == ()
         assert not np.any(refused.coef_)
         assert set(refused.predict(X).tolist()) == {expected}
-        assert "refused: the test did not confirm" in refused.certificate_.explain()
+        assert '"passed":false' in refused.certificate_.explain()
         passed = clone(model).fit(X, labels)
         assert not passed.refused_
-        assert passed.certificate_.released_curvature.low == 0.08
+        assert passed.certificate_.released.low == 0.08
         assert passed.certificate_.verify() == ()
         assert np.any(passed.coef_)
 
@@ -343,7 +356,7 @@ def test_a_fitted_model_holds_no_row_and_nothing_private_but_weights_and_curvatu
     X[7, 1] = marked
     model = kind(epsilon=5.0).fit(X, y if kind is regressor else (y > 0).astype(int))
     assert set(model.__dict__) - set(model.get_params()) <= {
-        *("mechanism", "n_features_in_", "coef_", "intercept_", "classes_", "certificate_")
+        *("mechanism", "n_features_in_", "coef_", "intercept_", "classes_", "certificate_", "_facts")
     }
     certificate = model.certificate_
     private = {float(carrier.curvature(task_of(certificate, X, y))), *clean(certificate, X, y).tolist()}
@@ -356,15 +369,13 @@ def test_a_fitted_model_holds_no_row_and_nothing_private_but_weights_and_curvatu
 
 @pytest.mark.usefixtures("plain_page")
 def test_a_saved_release_is_loaded_with_its_curvature(tmp_path):
-    from equipoise.artifact import folder
-
     X, y = table(400, 3)
     for number, model in enumerate((regressor(epsilon=5.0, radius=1.0), classifier(epsilon=5.0, masks=2))):
         model.fit(X, y if number == 0 else (y > 0).astype(int))
         eq.save(model, tmp_path / str(number))
         loaded = eq.load(tmp_path / str(number))
         assert loaded.certificate_ == model.certificate_
-        assert folder.inspect(tmp_path / str(number)) == ()
+        assert inspect(tmp_path / str(number)).faults == ()
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
@@ -420,12 +431,12 @@ def test_too_few_rows_for_a_curvature_are_refused_with_the_number_that_it_takes(
 
 def test_left_to_public_facts_few_rows_get_the_smallest_share():
     few, many = (regressor(alpha="public").plan(count, 5) for count in (50, 20_000))
-    assert rule_of(few).statistic.epsilon == pytest.approx(0.02)
-    assert rule_of(many).statistic.epsilon > 0.02
+    assert few.claim.statistic.epsilon == pytest.approx(0.02)
+    assert many.claim.statistic.epsilon > 0.02
 
 
 def test_the_domain_can_carry_the_radius():
-    assert regressor(radius=None, domain=replace(LABELS, radius=0.5)).plan(100, 2).argument.constants.radius == 0.5
+    assert regressor(radius=None, domain=replace(LABELS, radius=0.5)).plan(100, 2).claim.constants.radius == 0.5
 
 
 def test_a_descent_cannot_ask_for_dropout_by_name():
@@ -467,14 +478,8 @@ def observed(runs, source=SeededSource, start=0):
 class QuarteredNoise(SeededSource):
     """A planted fault: a quarter of the noise, on weights and curvature."""
 
-    def gaussian(self, weights, scale):
-        return super().gaussian(weights, scale / 4)
-
-    def laplace(self, weights, scale):
-        return super().laplace(weights, scale / 4)
-
-    def spherical_laplace(self, weights, scale):
-        return super().spherical_laplace(weights, scale / 4)
+    def add(self, law, weights, scale):
+        return super().add(law, weights, scale / 4)
 
 
 def test_whole_releases_stay_below_their_claim():
@@ -486,6 +491,6 @@ def test_a_quarter_of_the_noise_is_caught():
 
 
 def test_an_inflated_curvature_is_caught(monkeypatch):
-    settled = CurvatureRule.settled
-    monkeypatch.setattr(CurvatureRule, "settled", lambda rule, low, *rest: settled(rule, 6 * low, *rest))
+    settled = carrier.settled
+    monkeypatch.setattr(carrier, "settled", lambda claim, low: settled(claim, 6 * low))
     assert observed(500) > AUDITED["epsilon"]

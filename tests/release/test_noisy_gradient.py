@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.release.base import Task
-from equipoise.release.noisy_gradient import Descending
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
 import equipoise as eq
-import equipoise.release as door
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.curves import GaussianCurve
 from equipoise.certify.sampled import SampledGaussianCurve
@@ -21,6 +18,9 @@ from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.release import release
+from equipoise.release.carriers.noisy_gradient import NoisyGradientCarrier
+from equipoise.release.job import Job, Task
 from equipoise.solve.losses import arrays_of
 from equipoise.solve.objective import Objective
 from equipoise.vocabulary import losses, penalties
@@ -69,15 +69,11 @@ class Scripted(NoiseSource):
     def seeded(self) -> bool:
         return True
 
-    def laplace(self, weights: Array, scale: float) -> Array:
-        raise AssertionError("another law than planned")
-
     def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
         raise AssertionError("nobody asked for private bounds")
 
-    spherical_laplace = laplace
-
-    def gaussian(self, weights: Array, scale: float) -> Array:
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        assert law == "gaussian", "another law than planned"
         self.inputs.append(weights.copy())
         self.scales.append(scale)
         return self.script[len(self.inputs) - 1]
@@ -95,15 +91,16 @@ class Recorded(SeededSource):
         self.pairs: list[tuple[Array, Array]] = []
         self.scales: set[float] = set()
 
-    def gaussian(self, weights: Array, scale: float) -> Array:
-        released = super().gaussian(weights, scale)
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        assert law == "gaussian", "another law than planned"
+        released = super().add(law, weights, scale)
         self.pairs.append((weights.copy(), released))
         self.scales.add(scale)
         return released
 
 
 def carried_out(certificate: Certificate, X: object, y: Array, source: NoiseSource) -> Array:
-    return door.release(certificate, feature_table(X), target_column(y, len(y)), source).weights
+    return release(certificate, feature_table(X), target_column(y, len(y)), source).weights
 
 
 def targets(loss: str, generator: np.random.Generator, count: int) -> Array:
@@ -115,8 +112,9 @@ def targets(loss: str, generator: np.random.Generator, count: int) -> Array:
 
 def script(certificate: Certificate, generator: np.random.Generator, towards: Array) -> Array:
     """Return released gradients that carry the weights near and far, at random and along a given row."""
-    outputs, steps = losses.named(certificate.request.loss).free_outputs, certificate.argument.procedure.steps
-    shape = steps, outputs, certificate.argument.dimension // outputs
+    claim = certificate.claim
+    outputs, steps = claim.problem.loss.free_outputs, claim.steps
+    shape = steps, outputs, claim.noise.dimension // outputs
     answers = generator.normal(size=shape)
     along = generator.normal(size=(steps, outputs, 1)) * towards
     answers = np.where(generator.uniform(size=(steps, 1, 1)) < 0.5, along, answers)
@@ -159,7 +157,7 @@ def test_the_sensitivity_is_reached_in_every_step(loss, form, batch):
     X, y = np.zeros((ROWS, COLUMNS)), np.full(ROWS, 3.0 if losses.named(loss).task == "regression" else 1.0)
     # A row turned round, at weights that the script leaves at zero.
     X[CHANGED, 0] = 1.5
-    answers = np.zeros((certificate.argument.procedure.steps, certificate.argument.dimension))
+    answers = np.zeros((certificate.claim.steps, certificate.claim.noise.dimension))
     first, second = (Scripted(answers, 0) for _ in range(2))
     carried_out(certificate, FORMS[form](X), y, first)
     carried_out(certificate, FORMS[form](-X), y, second)
@@ -180,7 +178,7 @@ def test_every_gradient_gets_noise_of_the_certificate_s_scale(loss, batch):
     carried_out(certificate, generator.normal(size=(60, COLUMNS)), targets(loss, generator, 60), source)
     assert source.scales == {certificate.noise_scale}
     noise = np.concatenate([released - given for given, released in source.pairs]) / certificate.noise_scale
-    assert noise.size == certificate.argument.procedure.steps * certificate.argument.dimension
+    assert noise.size == certificate.claim.steps * certificate.claim.noise.dimension
     # Two-sided, one chance in 10^6 each for the standard deviation, the mean and the law.
     tails = stats.chi2.ppf([5e-7, 1 - 5e-7], noise.size)
     assert tails[0] <= float(noise @ noise) <= tails[1]
@@ -202,7 +200,7 @@ HOSTILE = {
 @pytest.mark.parametrize("loss", MODELS)
 def test_the_number_of_noisy_gradients_is_planned_and_no_data_changes_it(loss, batch):
     certificate = planned(loss, 20, mechanism=BATCHES[batch])
-    steps = certificate.argument.procedure.steps
+    steps = certificate.claim.steps
     assert steps >= 10
     for X, target in itertools.product(HOSTILE.values(), (0.0, 1.0, np.nan, np.inf)):
         source = Recorded(0)
@@ -219,19 +217,19 @@ BUDGETS = {"small": (0.1, 1e-7), "middle": (1.0, 1e-5), "large": (8.0, 1e-6), "n
 def test_all_steps_together_meet_the_budget_and_less_noise_would_not(loss, budget):
     epsilon, delta = BUDGETS[budget]
     certificate = planned(loss, 500, epsilon=epsilon, delta=delta)
-    mu = math.sqrt(certificate.argument.procedure.steps) * certificate.sensitivity / certificate.noise_scale
+    mu = math.sqrt(certificate.claim.steps) * certificate.sensitivity / certificate.noise_scale
     assert certificate.theorem == "C5"
     assert certificate.mechanism == "gaussian"
     assert GaussianCurve(mu).delta(epsilon) <= delta
     assert GaussianCurve(mu / 0.99).delta(epsilon) > delta
-    at_half, at_epsilon, at_twice = certificate.argument.curve
-    assert at_epsilon.delta <= delta < at_half.delta
-    for point in (at_half, at_epsilon, at_twice):
-        assert point.delta == pytest.approx(GaussianCurve(mu).delta(point.epsilon), rel=1e-9)
+    curve, claim = certificate.curve(), certificate.claim
+    assert curve.delta(epsilon) <= delta < curve.delta(epsilon / 2)
+    for place in (epsilon / 2, epsilon, 2 * epsilon):
+        assert curve.delta(place) == pytest.approx(GaussianCurve(mu).delta(place), rel=1e-9)
     # Nothing but the clip, the row norm and n is in the sensitivity, up to rounding.
-    procedure, facts = certificate.argument.procedure, certificate.argument.constants
-    assert certificate.sensitivity == pytest.approx(2 * procedure.clip * facts.row_norm / 500, rel=1e-6)
-    assert certificate.sensitivity > 2 * procedure.clip * facts.row_norm / 500
+    least = 2 * claim.clip * claim.constants.row_norm / 500
+    assert certificate.sensitivity == pytest.approx(least, rel=1e-6)
+    assert certificate.sensitivity > least
 
 
 @pytest.mark.parametrize("budget", ["middle", "large"])
@@ -239,24 +237,24 @@ def test_all_steps_together_meet_the_budget_and_less_noise_would_not(loss, budge
 def test_batches_are_priced_by_the_curve_of_their_share_steps_and_multiplier(size, budget):
     epsilon, delta = BUDGETS[budget]
     certificate = planned("logistic", 500, epsilon=epsilon, delta=delta, mechanism=f"noisy-gradient:{size}")
-    procedure, facts = certificate.argument.procedure, certificate.argument.constants
-    assert (certificate.theorem, procedure.batch, procedure.steps) == ("C3", size, math.ceil(20 * 500 / size))
-    assert certificate.sensitivity == pytest.approx(2 * procedure.clip * facts.row_norm / size, rel=1e-6)
+    claim = certificate.claim
+    assert (certificate.theorem, claim.batch, claim.steps) == ("C3", size, math.ceil(20 * 500 / size))
+    assert certificate.sensitivity == pytest.approx(2 * claim.clip * claim.constants.row_norm / size, rel=1e-6)
     multiplier = certificate.noise_scale / certificate.sensitivity
-    curve = SampledGaussianCurve(multiplier, size / 500, procedure.steps)
+    curve = SampledGaussianCurve(multiplier, size / 500, claim.steps)
     assert curve.delta(epsilon) <= delta * (1 + 1e-9)
     assert multiplier > 1 / 16
-    assert SampledGaussianCurve(multiplier * 0.99, size / 500, procedure.steps).delta(epsilon) > delta
-    for point in certificate.argument.curve:
-        assert point.delta == pytest.approx(curve.delta(point.epsilon), rel=1e-6)
-    assert certificate.argument.curve[1].delta <= delta
+    assert SampledGaussianCurve(multiplier * 0.99, size / 500, claim.steps).delta(epsilon) > delta
+    for place in (epsilon / 2, epsilon, 2 * epsilon):
+        assert certificate.curve().delta(place) == pytest.approx(curve.delta(place), rel=1e-6)
+    assert certificate.curve().delta(epsilon) <= delta
 
 
 def test_a_batch_of_all_rows_pays_as_all_rows():
     certificate = planned("logistic", 500, mechanism="noisy-gradient:500")
     plain = planned("logistic", 500, mechanism="noisy-gradient")
     assert certificate.theorem == "C5"
-    assert certificate.argument == plain.argument
+    assert certificate.claim == plain.claim
 
 
 # Beyond it, steps make an error along the most curved direction grow.
@@ -267,9 +265,9 @@ STABLE = 2.0
 @pytest.mark.parametrize("loss", MODELS)
 def test_steps_are_short_enough_for_the_most_curved_direction(loss, size):
     certificate = planned(loss, 400, epsilon=20.0, mechanism=f"noisy-gradient{size}")
-    argument = certificate.argument
-    curved = argument.constants.smoothness + argument.alpha
-    assert argument.procedure.step * curved <= STABLE * (1 + argument.procedure.momentum)
+    claim = certificate.claim
+    curved = claim.constants.smoothness + claim.alpha
+    assert claim.procedure.step * curved <= STABLE * (1 + claim.procedure.momentum)
 
 
 def batches_of(monkeypatch, kind: type, **parameters: object) -> list[tuple[int, ...]]:
@@ -338,7 +336,7 @@ def test_a_delta_below_what_the_lattice_costs_is_refused_with_a_remedy(batch, de
 
 
 def test_a_delta_just_above_what_the_lattice_costs_is_met():
-    assert planned("logistic", 200, delta=1e-140).argument.curve[1].delta <= 1e-140
+    assert planned("logistic", 200, delta=1e-140).curve().delta(1.0) <= 1e-140
 
 
 def test_kinked_losses_and_penalties_are_refused_with_a_remedy():
@@ -353,8 +351,8 @@ def test_kinked_losses_and_penalties_are_refused_with_a_remedy():
 @pytest.mark.parametrize("loss", MODELS)
 def test_every_point_where_a_gradient_is_taken_lies_in_the_ball(loss, radius, monkeypatch):
     certificate = planned(loss, 25, domain=replace(MODELS[loss][1], radius=radius))
-    ball = certificate.argument.constants.radius
-    assert certificate.argument.procedure.reach == ball
+    ball = certificate.claim.constants.radius
+    assert certificate.claim.radius == ball
     assert radius in (None, ball)
     visited = []
     original = Objective.clipped_gradient
@@ -371,7 +369,7 @@ def test_every_point_where_a_gradient_is_taken_lies_in_the_ball(loss, radius, mo
     for source in (Scripted(wild, 0), SeededSource(0)):
         weights = carried_out(certificate, X, y, source)
         assert np.linalg.norm(weights) <= ball * (1 + 1e-12)
-    assert len(visited) == 2 * certificate.argument.procedure.steps
+    assert len(visited) == 2 * certificate.claim.steps
     assert max(visited) <= ball * (1 + 1e-12)
     assert max(visited) >= ball * (1 - 1e-12)
 
@@ -381,28 +379,23 @@ def test_every_point_where_a_gradient_is_taken_lies_in_the_ball(loss, radius, mo
 @pytest.mark.parametrize("loss", MODELS)
 def test_what_is_released_follows_from_the_noisy_gradients_and_the_procedure(loss, momentum, average):
     certificate = planned(loss, 25)
-    argument = certificate.argument
-    procedure = replace(argument.procedure, momentum=momentum, average=average, steps=17)
-    argument = replace(argument, procedure=procedure)
-    problem = Problem(
-        losses.named(certificate.request.loss),
-        penalties.named("l2", argument.alpha),
-        certificate.request.domain,
-        certificate.request.intercept,
-    )
+    procedure = replace(certificate.claim.procedure, momentum=momentum, average=average)
+    claim = replace(certificate.claim, procedure=procedure, steps=17)
+    problem = claim.problem
     generator = np.random.default_rng(2)
     X, y = generator.normal(size=(25, COLUMNS)), targets(loss, generator, 25)
     source = Recorded(2)
     with np.errstate(all="ignore"):
         rows = row_source(X, problem.domain, problem.intercept)
         coded = coded_targets(y, problem, problem.domain.classes or ())
-        found = Descending.carry_out(Task(problem, argument, rows, coded, source, None))
+        job = Job(certificate.terms, feature_table(X), target_column(y, 25), problem.domain.classes or (), source)
+        found = NoisyGradientCarrier().weights(Task(claim, rows, coded, job))
     # Only what was released enters from here on.
     weights, speed, iterates = np.zeros(found.shape), np.zeros(found.shape), []
     for _, released in source.pairs:
-        speed = momentum * speed + released.reshape(found.shape) + argument.alpha * weights
+        speed = momentum * speed + released.reshape(found.shape) + claim.alpha * weights
         weights = weights - procedure.step * speed
-        weights = weights * min(1.0, argument.constants.radius / np.linalg.norm(weights))
+        weights = weights * min(1.0, claim.radius / np.linalg.norm(weights))
         iterates.append(weights)
     assert len(iterates) == 17
     expected = weights if average == "last" else np.mean(iterates, axis=0)
@@ -454,7 +447,7 @@ def test_no_value_raises_or_warns_and_sparse_rows_are_dense_ones(loss, batch):
             model(loss, mechanism=BATCHES[batch], domain=replace(MODELS[loss][1], fill=0.25)).fit(form(X), y)
             for form in FORMS.values()
         )
-    assert dense.certificate_ == csr.certificate_
+    assert dense.certificate_.digest == csr.certificate_.digest
     assert np.isfinite(dense.coef_).all()
     np.testing.assert_allclose(csr.coef_, dense.coef_, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(csr.intercept_, dense.intercept_, rtol=1e-9, atol=1e-10)
@@ -467,11 +460,19 @@ def test_a_certificate_is_read_back_and_verified(loss, batch):
     again = Certificate.from_json(certificate.to_json())
     assert again == certificate
     assert again.verify() == ()
-    quieter = replace(certificate, argument=replace(certificate.argument, noise_scale=certificate.noise_scale * 0.999))
-    assert any("noise_scale" in fault for fault in quieter.verify())
-    longer = replace(certificate.argument.procedure, steps=certificate.argument.procedure.steps + 1)
-    faults = replace(certificate, argument=replace(certificate.argument, procedure=longer)).verify()
-    assert any("steps" in fault for fault in faults)
+    claim = certificate.claim
+    for unsafe, words in (
+        # The search for a batch's noise ends within a thousandth.
+        (replace(claim, noise=replace(claim.noise, scale=claim.scale * 0.99)), "delta"),
+        (replace(claim, steps=math.ceil(claim.steps * 1.02)), "delta"),
+        (replace(claim, clip=claim.clip * 1.001), "bounds a gradient's change"),
+        (replace(claim, sensitivity=claim.sensitivity * 0.999), "bounds a gradient's change"),
+        (replace(claim, noise=replace(claim.noise, dimension=1)), "numbers have noise"),
+    ):
+        assert any("digest" in fault for fault in replace(certificate, claim=unsafe).verify())
+        faults = Certificate.seal(certificate.terms, unsafe, certificate.notes).verify()
+        assert len(faults) == 1
+        assert words in faults[0]
 
 
 @pytest.mark.parametrize("loss", MODELS)

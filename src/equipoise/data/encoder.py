@@ -1,4 +1,4 @@
-"""From raw columns to rows of numbers by a schema's public rules: row by row, and no value ever raises (DESIGN rule 1).
+"""From raw columns to rows of numbers by a schema's public rules: row by row, and no value ever raises (M3).
 
 What a row becomes depends on that row alone. Every shortcut for speed must therefore give what the rule gives for
 each value by itself, or the other rows of a batch would show.

@@ -1,4 +1,4 @@
-"""Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (DESIGN rule 1).
+"""Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (docs/proofs/M3.md).
 
 A dense table is not copied: what is kept besides it is one factor a row. Each block is converted to float64
 in one reusable buffer, so float32 input stays float32.

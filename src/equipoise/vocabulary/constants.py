@@ -14,7 +14,7 @@ STEEPER = 1e-9
 
 
 def constants(problem: Problem, reach: float | None = None) -> Constants:
-    """Return the constants that follow from a problem's public facts (THEOREMS section 0, A2).
+    """Return the constants that follow from a problem's public facts (docs/proofs/A2.md).
 
     The radius contains the exact minimiser of every dataset (docs/proofs/A2.md, lemma R); where noise enters before
     the minimiser is found, the weights are kept within `reach` instead.
@@ -63,7 +63,7 @@ def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
 
 
 def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
-    """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
+    """Return a bound on how far a computed gradient can be from the true one (L3, docs/proofs/A4.md).
 
     ``g (rho + mu R + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of length d, and
     predictions that are themselves rounded. Without smoothness the slopes are given numbers, and the prediction's

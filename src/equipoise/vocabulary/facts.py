@@ -293,7 +293,7 @@ def _settled_step(step: object, descends: bool) -> float | str:
 
 
 class Constants(Record):
-    """The numbers that follow from loss x penalty x domain (THEOREMS section 0 and A2).
+    """The numbers that follow from loss x penalty x domain (docs/proofs/A2.md).
 
     `lipschitz` and `gradient_diameter` are suprema over weights of norm at most `radius`, which
     contains the exact minimiser of every dataset; `smoothness` is that of one example's loss; `strong_convexity` is

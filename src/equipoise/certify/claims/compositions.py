@@ -1,6 +1,7 @@
 """Inner nodes: claims in sequence, over disjoint rows, and after post-processing."""
 
 from collections.abc import Iterator
+from functools import reduce
 
 from ...errors import InvalidParameter
 from ...vocabulary.facts import Conditions
@@ -60,14 +61,13 @@ class Sequence(Composition):
         *earlier, last = self.of
         if any(part.budget.delta > 0 for part in earlier):
             return PointCurve(self.budget)
-        return SumCurve(((1.0, last.curve(), sum(part.budget.epsilon for part in earlier)),))
+        return reduce(lambda curve, part: SumCurve(((1.0, curve, part.budget.epsilon),)), earlier, last.curve())
 
     def conditions(self) -> Conditions:
         """Yield those of every part, and that shares add up to the budget."""
         yield from Composition.conditions(self)
         yield holds("all parts are about these rows", {part.n_samples for part in self.of} == {self.n_samples})
-        shares = tuple(part.budget for part in self.of)
-        yield holds("the parts' budgets add up to no more than the whole", add_up(shares, self.budget))
+        yield holds("the parts' budgets fit in the whole", add_up(tuple(part.budget for part in self.of), self.budget))
 
 
 class Disjoint(Composition):

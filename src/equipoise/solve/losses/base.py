@@ -51,7 +51,7 @@ class LossArrays(ABC):
 class KinkedArrays(LossArrays):
     """The arithmetic of a loss with corners.
 
-    A solver works on `smoothed` versions of it and proves how near it came by `fenchel_gap` (THEOREMS L3).
+    A solver works on `smoothed` versions of it and proves how near it came by `fenchel_gap` (L3).
     """
 
     @abstractmethod

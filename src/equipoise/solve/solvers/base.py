@@ -11,10 +11,10 @@ from equipoise.solve.objective import Objective
 
 Array = NDArray[np.float64]
 
-# A computed subgradient is accepted below this share of the tolerance; rounding may use the rest (THEOREMS L3).
+# A computed subgradient is accepted below this share of the tolerance; rounding may use the rest (L3).
 ACCEPTED_SHARE = 0.9
 
-# A constrained solution is put at this share of the radius, so that rounding cannot carry it outside (THEOREMS L3).
+# A constrained solution is put at this share of the radius, so that rounding cannot carry it outside (L3).
 INSIDE = 1 - 1e-12
 
 
@@ -37,7 +37,7 @@ class Target:
 
 
 class Solver(ABC):
-    """Ends, for every dataset, at weights with a subgradient of norm at most the tolerance (THEOREMS L3, M3).
+    """Ends, for every dataset, at weights with a subgradient of norm at most the tolerance (L3, M3).
 
     `takes_constraint`: it can keep the weights inside a radius. `takes_kinks`: it meets a penalty's kinked part,
     through `prox`; a solver that does not would minimise another objective, so callers must ask.

@@ -1,4 +1,4 @@
-"""Projected gradient steps: slow, and certain to end after a number of steps known before any data (THEOREMS L3)."""
+"""Projected gradient steps: slow, and certain to end after a number of steps known before any data (L3)."""
 
 import math
 from typing import ClassVar
@@ -12,7 +12,7 @@ from equipoise.solve.solvers.base import Array, Solver, Target, accepted, constr
 def steps_needed(target: Target) -> int:
     """Return ``ceil(16 (L / mu) ln(4 L R0 / tau))``: steps of size 1/L from 0 have arrived by then, rounding included.
 
-    Over the reals a sixteenth of them is enough (THEOREMS L3); docs/proofs/A4.md proves the rest for double precision.
+    Over the reals a sixteenth of them is enough (L3); docs/proofs/A4.md proves the rest for double precision.
 
     Examples
     --------

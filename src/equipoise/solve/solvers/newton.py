@@ -1,4 +1,4 @@
-"""Newton's method with a Cholesky factor and a line search, and a fallback that always ends (THEOREMS L3)."""
+"""Newton's method with a Cholesky factor and a line search, and a fallback that always ends (L3)."""
 
 from typing import ClassVar
 

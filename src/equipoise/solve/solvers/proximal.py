@@ -1,4 +1,4 @@
-"""Proximal steps, plain, accelerated and on quadratic models: for penalties with a kinked part (THEOREMS A4, L3)."""
+"""Proximal steps, plain, accelerated and on quadratic models: for penalties with a kinked part (A4, L3)."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
 """The paper's dropout gradient descent (Algorithm 1) as estimators: corrected, as printed, and boosted (Appendix B).
 
 None of them makes a certificate: Theorems 14 and 15 have unnamed constants, and steps and choice of the best run
-depend on the rows (THEOREMS G4).
+depend on the rows (G4).
 """
 
 import math
@@ -191,7 +191,7 @@ class PrintedDropoutDescentRegressor(DropoutDescentRegressor):
     """Algorithm 1 as printed: step divided by alpha = keep, but the loss at ``<theta, b x>``, without the factor.
 
     That is not the gradient of the objective in the paper's proofs; for the squared loss the descent ends at
-    ``1/keep`` times that objective's minimiser (THEOREMS G1).
+    ``1/keep`` times that objective's minimiser (G1).
 
     Examples
     --------

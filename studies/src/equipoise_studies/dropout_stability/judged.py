@@ -148,7 +148,7 @@ def dropped_nodes(found: Sequence[Network]) -> Iterator[Claim]:
         published.PROBABILITY,
         *_numbers(share),
         what="16 rectified linear nodes, random weights: the same probability",
-        note="the theorem applies as printed; 1/12 (THEOREMS G6) does not hold there either",
+        note="the theorem applies as printed; 1/12 (G6) does not hold there either",
         declared=CORRECTED,
     )
     scaled = next(each for each in found if "alpha = 100" in each.name)
@@ -169,7 +169,7 @@ def dropped_nodes(found: Sequence[Network]) -> Iterator[Claim]:
         published.FOURTH_MOMENT,
         many.fourth_moment(),
         what="fourth moment of a sum of signs over the square of its variance, 400 equal nodes",
-        note="at most 3, by E (sum mu_i c_i)^4 = 3 (sum c_i^2)^2 - 2 sum c_i^4 (THEOREMS G6)",
+        note="at most 3, by E (sum mu_i c_i)^4 = 3 (sum c_i^2)^2 - 2 sum c_i^4 (G6)",
         declared=CORRECTED,
     )
     covered = [each for each in found if each.larger and each.error >= each.corrected_floor]
@@ -186,7 +186,7 @@ def descent(found: Sequence[Risks], near: Sequence[Neighbours], ends: Estimate) 
         1.0,
         *_numbers(ends),
         what="squared loss: where the printed descent ends, as a multiple of the minimiser of its objective",
-        note="the loss is evaluated at <theta, b x> and not at 2 <theta, b x> (THEOREMS G1)",
+        note="the loss is evaluated at <theta, b x> and not at 2 <theta, b x> (G1)",
         declared=CORRECTED,
     )
     yield _holds(
@@ -218,7 +218,7 @@ def descent(found: Sequence[Risks], near: Sequence[Neighbours], ends: Estimate) 
         chance,
         0.5 ** math.log(1 / chance),
         what="probability that all of log(1/delta) runs miss, each with 1/2, at delta = 1e-6",
-        note="log to the base 2 gives delta (THEOREMS G4)",
+        note="log to the base 2 gives delta (G4)",
         declared=CORRECTED,
     )
 
@@ -246,7 +246,7 @@ def adversary(found: Sequence[Example]) -> Iterator[Claim]:
         changes * delta,
         theory.group_delta(epsilon, delta, changes),
         what=f"additive term after {changes} changes at ({epsilon:g}, {delta:g}), for a function of at most 1",
-        note="attained by a chain of laws; delta (e^(m epsilon) - 1)/(e^epsilon - 1), not m delta (THEOREMS G6)",
+        note="attained by a chain of laws; delta (e^(m epsilon) - 1)/(e^epsilon - 1), not m delta (G6)",
         declared=CORRECTED,
     )
     longest, n_samples = 2.0, 100
@@ -256,7 +256,7 @@ def adversary(found: Sequence[Example]) -> Iterator[Claim]:
         longest / n_samples,
         longest**2 / n_samples,
         what=f"change of the least mean square of a column by one row, entries up to B = {longest:g}, n = {n_samples}",
-        note="all rows with B in the column, one replaced by 0: B^2/n, not B/n (THEOREMS G3)",
+        note="all rows with B in the column, one replaced by 0: B^2/n, not B/n (G3)",
         declared=CORRECTED,
     )
 
@@ -270,7 +270,7 @@ def simplex() -> Iterator[Claim]:
             case.delta,
             case.delta_needed,
             what=f"Algorithm 2 at epsilon = {case.epsilon:g}, {case.columns} columns: delta at the claimed 2 epsilon",
-            note="exact, on one pair of neighbours; the threshold leaves too few ones in a column (THEOREMS G5)",
+            note="exact, on one pair of neighbours; the threshold leaves too few ones in a column (G5)",
             declared=CORRECTED,
         )
 

@@ -143,7 +143,7 @@ def neighbours(
     population: Population, sizes: Sequence[int], repetitions: int, report: Report, chance: float = 0.05
 ) -> Neighbours:
     """Return how far Algorithm 1 (corrected, T = n^2) moves when one row is replaced by the opposite extreme."""
-    # Theorem 15 prints log(1/delta) runs; each misses with 1/2, so the base is 2 (THEOREMS G4).
+    # Theorem 15 prints log(1/delta) runs; each misses with 1/2, so the base is 2 (G4).
     runs = math.ceil(math.log2(1 / chance))
     tables: list[dict[int, Array]] = [{}, {}, {}, {}]
     shapes = {}

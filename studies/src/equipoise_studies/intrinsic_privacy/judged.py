@@ -68,7 +68,7 @@ def privacy(found: Measured) -> Iterator[Claim]:
         row.bound,
         found.rigorous.value,
         what=f"{name}: sensitivity bound with whole passes",
-        note=f"a row is met a whole number of times, so {passes:.3f} passes count as {math.ceil(passes)} (THEOREMS B1)",
+        note=f"a row is met a whole number of times, so {passes:.3f} passes count as {math.ceil(passes)} (B1)",
         declared=CORRECTED,
     )
     exact = found.rigorous_epsilons.gaussian
@@ -80,7 +80,7 @@ def privacy(found: Measured) -> Iterator[Claim]:
         exact.low,
         exact.high,
         what=f"{name}: intrinsic epsilon, whole passes and exact Gaussian curve",
-        note="the paper's formula is a theorem for epsilon below 1 only; still no guarantee (THEOREMS H2)",
+        note="the paper's formula is a theorem for epsilon below 1 only; still no guarantee (H2)",
         declared=CORRECTED,
     )
     worst = finding.anisotropy.epsilon_theoretical
@@ -94,7 +94,7 @@ def privacy(found: Measured) -> Iterator[Claim]:
             worst.low,
             worst.high,
             what=f"{name}: intrinsic epsilon in the least noisy direction",
-            note="one sigma for all directions is optimistic: noise differs from direction to direction (THEOREMS H3)",
+            note="one sigma for all directions is optimistic: noise differs from direction to direction (H3)",
             declared=CORRECTED,
         )
 
@@ -143,7 +143,7 @@ def normality(found: Measured) -> Iterator[Claim]:
     yield _claim(
         "figure-3.none-rejected", "Figure 3", 1.0, passed, 0.005,
         "MNIST-binary: share of weights not rejected as normal at 0.05 / weights",
-        "failing to reject says nothing about tails at 1/N, nor about the joint law (THEOREMS H2)",
+        "failing to reject says nothing about tails at 1/N, nor about the joint law (H2)",
     )  # fmt: skip
 
 

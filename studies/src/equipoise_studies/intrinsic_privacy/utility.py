@@ -2,7 +2,7 @@
 
 "SGD as deterministic" adds the whole of sigma_target; "SGD as random" adds what SGD's own noise is taken to lack of it.
 Both get the same drawn noise, scaled: the difference within a run is then due to the scale alone, and tests are paired.
-The second way makes no certificate, since its assumption is refuted (THEOREMS H2).
+The second way makes no certificate, since its assumption is refuted (H2).
 """
 
 import math

@@ -9,7 +9,7 @@ from equipoise_studies.nonsmooth_stability import corrected, instances, publishe
 from equipoise_studies.nonsmooth_stability.descent import slope
 from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
 
-LOOSE = "the printed bound holds; the drift of Lemma 3.1 is counted twice (THEOREMS C1)"
+LOOSE = "the printed bound holds; the drift of Lemma 3.1 is counted twice (C1)"
 FASTER = "an upper bound: falling faster would be no contradiction"
 # What rests on few repetitions: a reduced grid leaves it out.
 WHOLE_GRID = ("rate",)
@@ -68,7 +68,7 @@ def hinge() -> Claim:
         published.table_permutation(100, 10_000),
         corrected.theorems(100, 10_000, loss="hinge")["C1"],
         what="fixed permutation, n = 100, T = 10000, hinge loss: upper bound",
-        note="a row's subgradients lie on a segment of length 1, not 2 (THEOREMS C1)",
+        note="a row's subgradients lie on a segment of length 1, not 2 (C1)",
         declared=CORRECTED,
     )
 
@@ -92,7 +92,7 @@ def failure_probability(expected: Estimate, n_samples: int, n_steps: int) -> Ite
             corrected.log_violation(size, size, averages=averages),
             what=f"log of the failure probability, T = n = {size}, {'average' if averages else 'last iterate'}",
             note=f"linear losses exceed the bound once a row is drawn {hits} times; a lower bound on the probability, "
-            f"above the printed one from about n = {corrected.first_false(averages=averages)} on (THEOREMS C1)",
+            f"above the printed one from about n = {corrected.first_false(averages=averages)} on (C1)",
             declared=CORRECTED,
         )
     small = 100
@@ -161,7 +161,7 @@ def risk(curves: Sequence[Curve]) -> Iterator[Claim]:
         published.generalisation(size, size, step),
         corrected.generalisation(size, size, step),
         what=f"bound on the expected generalisation error, n = K = {size}, step {step:.3g}",
-        note="the printed bound holds; the expected distance is at most 2 eta (sqrt T + T/n) (THEOREMS C4)",
+        note="the printed bound holds; the expected distance is at most 2 eta (sqrt T + T/n) (C4)",
         declared=CORRECTED,
     )
 
@@ -177,7 +177,7 @@ def privacy(found: Sequence[Noise], others: Sequence[Noise]) -> Iterator[Claim]:
             each.printed,
             each.calibrated,
             what=f"{setting}: noise over the sensitivity 2 L of one step",
-            note="the printed noise is enough and more than needed (THEOREMS C3)",
+            note="the printed noise is enough and more than needed (C3)",
             declared=CORRECTED,
         )
         yield Claim(
@@ -186,7 +186,7 @@ def privacy(found: Sequence[Noise], others: Sequence[Noise]) -> Iterator[Claim]:
             each.epsilon,
             each.reached,
             what=f"{setting}: epsilon of the printed noise",
-            note="below the printed epsilon: the theorem holds there; its proof is by analogy (THEOREMS C3)",
+            note="below the printed epsilon: the theorem holds there; its proof is by analogy (C3)",
             declared=CORRECTED,
         )
     tried = (*found, *others)

@@ -191,26 +191,26 @@ def constants(found: Measured) -> Iterator[Claim]:
     yield Claim(
         "algorithm-4.constant", "Algorithm 4", 20.0, named("squared").gradient_diameter(1.0, 1.0, 1.0),
         what="rls-out, R = 1: how far one row moves the minimiser, times lambda n",
-        note="12 R + 8 is right and loose; the exact diameter is attained (THEOREMS A2, E1)", declared=CORRECTED,
+        note="12 R + 8 is right and loose; the exact diameter is attained (A2, E1)", declared=CORRECTED,
     )  # fmt: skip
     ridge = printed.public_ridge(columns, rows, 1.0)
     yield Claim(
         "algorithm-3.epsilon", "Algorithm 3", 1.0, printed.objective_epsilon(ridge, 1.0, rows, 1.0),
         what="objective perturbation as printed for epsilon 1, R = 1: the epsilon that can be proved",
-        note="slopes of the squared loss reach 2 (R + 1); epsilon' is computed and not used (THEOREMS E2, L1)",
+        note="slopes of the squared loss reach 2 (R + 1); epsilon' is computed and not used (E2, L1)",
         declared=CORRECTED,
     )  # fmt: skip
     reach = math.sqrt(columns)
     yield Claim(
         "functional.sensitivity", "Zhang et al. 2012", 2.0 * (columns + 1) ** 2, 2 * (2 * reach + reach**2),
         what="functional mechanism: sensitivity of the coefficients",
-        note="rows have norm 1, and the constant need not be released (THEOREMS E7)", declared=CORRECTED,
+        note="rows have norm 1, and the constant need not be released (E7)", declared=CORRECTED,
     )  # fmt: skip
     chunk = found.n_training // printed.CHUNKS
     yield Claim(
         "algorithm-5.sensitivity", "Algorithm 5", 1.0, 4 / chunk,
         what="private tuning, R = 1: how far one row moves the mean loss on the validation chunk",
-        note="(R + 1)^2 over the chunk's rows, once losses are bounded; noisy weights have none (THEOREMS E5)",
+        note="(R + 1)^2 over the chunk's rows, once losses are bounded; noisy weights have none (E5)",
         declared=CORRECTED,
     )  # fmt: skip
 

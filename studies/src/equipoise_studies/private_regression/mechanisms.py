@@ -88,7 +88,7 @@ def _tuned(choose: Callable[..., Linear], way: str, radii: str) -> Fit:
 
 
 def algorithm_3_epsilon(n_columns: int, n_rows: int, epsilon: float) -> float:
-    """Return what Algorithm 3 spends with the paper's data-independent parameters, by THEOREMS E2.
+    """Return what Algorithm 3 spends with the paper's data-independent parameters, by E2.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def algorithm_3_epsilon(n_columns: int, n_rows: int, epsilon: float) -> float:
 
 
 def tuned_epsilon(radii: str) -> Spent:
-    """Return what Algorithm 5 around Algorithm 3 spends, by THEOREMS E2 and E5."""
+    """Return what Algorithm 5 around Algorithm 3 spends, by E2 and E5."""
     return lambda n_columns, n_rows, epsilon: printed.tuned_objective_epsilon(radii, n_rows, epsilon)
 
 

@@ -64,7 +64,7 @@ def objective(squares: Squares, epsilon: float, ridge: float, radius: float, str
 
 
 def objective_epsilon(ridge: float, radius: float, n_rows: int, epsilon: float) -> float:
-    """Return the epsilon that Algorithm 3 has by THEOREMS E2 with the right slopes: the noise's share and the bend's.
+    """Return the epsilon that Algorithm 3 has by E2 with the right slopes: the noise's share and the bend's.
 
     Examples
     --------

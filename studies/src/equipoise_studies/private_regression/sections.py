@@ -160,7 +160,7 @@ def fair(found: Measured) -> Table:
               "corrected, at what is spent")  # fmt: skip
     note = (
         "As printed these mechanisms are not private for the epsilon that they are given. What they spend is computed "
-        "by THEOREMS E2 and E5; a fair comparison is the last two columns. For tuned output perturbation as printed no "
+        "by E2 and E5; a fair comparison is the last two columns. For tuned output perturbation as printed no "
         "epsilon is known: its losses have no bound."
     )
     return Table(header, rows, "Objective perturbation at the same true epsilon", note)

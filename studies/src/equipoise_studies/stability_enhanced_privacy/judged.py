@@ -48,7 +48,7 @@ def mechanism(found: Audits) -> Iterator[Claim]:
     yield Claim(
         "algorithm-2.delta", "Algorithm 2, Corollary 15", 0.0, found.delta.value, found.delta.low, found.delta.high,
         what="delta at epsilon 1, 32 columns", declared=CORRECTED,
-        note="0 would be epsilon-private; simulated, and 0.117 by THEOREMS D2",
+        note="0 would be epsilon-private; simulated, and 0.117 by D2",
     )  # fmt: skip
     yield Claim(
         "algorithm-2.audit", "Algorithm 2, Corollary 15", audited.EPSILON, found.as_printed.epsilon,
@@ -108,7 +108,7 @@ def noise_scales(found: Sequence[Found], certified: Sequence[Certified]) -> Iter
     for each in certified:
         rows, key, strength = each.found.rows, each.found.source.key, each.found.strengths[0]
         yield Claim(
-            f"algorithm-2.sensitivity.{key}", "Algorithm 2; THEOREMS F1",
+            f"algorithm-2.sensitivity.{key}", "Algorithm 2; F1",
             printed.sensitivity(strength, rows.n_rows, rows.longest), each.two_classes, declared=CORRECTED,
             what=f"{each.found.source.name}: how far a row moves an elastic net of two classes, lambda {strength:g}, "
             "public rows",

@@ -1,8 +1,8 @@
 """Stochastic gradient Langevin dynamics: what its noise accounts for, and audits of chains that were run.
 
 ``w <- w - eta g + sqrt(2 eta / beta) xi`` is a step with noise ``sqrt(2 / (beta eta))`` in the mean gradient g of b
-secret rows, so that C3 accounts for T of them (THEOREMS table I). Epsilon follows from (eta, beta, b, T, n); nothing is
-calibrated to a budget.
+secret rows, so that C3 accounts for T of them (docs/proofs/C3.md). Epsilon follows from (eta, beta, b, T, n);
+nothing is calibrated to a budget.
 """
 
 import math
