@@ -1,6 +1,5 @@
 """The released folder: what is saved is what is loaded, and whatever is changed is noticed."""
 
-import contextlib
 import hashlib
 import json
 import re
@@ -15,11 +14,12 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.certify.certificate import Certificate, _digest
-from equipoise.certify.folder import MANIFEST, inspect, manifest_of
+from equipoise.certify.folder import MANIFEST, inspect
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
-from equipoise.errors import CertificateUnreadable, OutputRefused, ReleaseUnreadable, UnknownName
+from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
 from equipoise.estimators import models
 from equipoise.estimators.classifier import PrivateClassifier
+from released_folders import changed, every_changed_byte_is_noticed, found, same_predictions, sealed
 
 MODELS = models()
 N = 200
@@ -51,12 +51,6 @@ def fitted(kind: type, frame: pd.DataFrame, columns=COLUMNS):
     # One classifier leaves alpha to public facts, which takes a search; the others have one if they can.
     given = {"alpha": 0.05} if "alpha" in kind().get_params() and kind is not eq.LogisticRegression else {}
     return kind(epsilon=2.0, delta=1e-4, domain=schema, random_state=0, **given).fit(frame)
-
-
-def same_predictions(first, second, rows) -> None:
-    for method in ("predict", "predict_proba", "decision_function"):
-        if hasattr(first, method):
-            np.testing.assert_array_equal(getattr(first, method)(rows), getattr(second, method)(rows))
 
 
 @pytest.fixture(scope="module")
@@ -140,31 +134,6 @@ def test_a_frame_of_plain_rows_keeps_its_names(tmp_path):
     same_predictions(model, loaded, X)
 
 
-def flipped(path: Path, position: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[position] ^= 1
-    path.write_bytes(bytes(data))
-
-
-def found(folder: Path) -> None:
-    """Check that a folder is found to be altered: a fault, or a refusal to read on."""
-    with contextlib.suppress(ReleaseUnreadable, CertificateUnreadable):
-        assert inspect(folder).faults
-
-
-def every_changed_byte_is_noticed(folder: Path, name: str) -> None:
-    """Flip a bit in 25 places of a file, one at a time, and look for it by checking and by opening."""
-    path = folder / name
-    size = path.stat().st_size
-    for position in {*np.linspace(0, size - 1, min(size, 25)).astype(int).tolist()}:
-        flipped(path, position)
-        found(folder)
-        with pytest.raises(eq.errors.EquipoiseError):
-            eq.load(folder)
-        flipped(path, position)
-    assert inspect(folder).faults == ()
-
-
 @pytest.mark.parametrize("name", ["MANIFEST.sha256", "schema.toml", "model.json", "certificate.json", "report.html"])
 def test_any_changed_byte_is_noticed(copy, name):
     every_changed_byte_is_noticed(copy, name)
@@ -183,18 +152,6 @@ CHANGES = {
 def test_longer_and_shorter_files_are_noticed(copy, name, change):
     (copy / name).write_bytes(CHANGES[change]((copy / name).read_bytes()))
     found(copy)
-
-
-def sealed(folder: Path) -> None:
-    """Write the manifest anew, as a forger would."""
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != MANIFEST}
-    (folder / MANIFEST).write_text(manifest_of(files))
-
-
-def changed(folder: Path, name: str, **fields) -> None:
-    record = json.loads((folder / name).read_text())
-    (folder / name).write_text(json.dumps({**record, **fields}))
-    sealed(folder)
 
 
 def called(name: str, **settings) -> dict:

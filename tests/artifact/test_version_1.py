@@ -9,19 +9,14 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA, inspect, manifest_of
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA, inspect
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter, NotCheckable, ReleaseUnreadable
+from released_folders import sealed
 
 STORED = Path(__file__).parents[1] / "released" / "0.1.0"
 NAMES = sorted(path.name for path in STORED.iterdir() if path.is_dir())
 every_folder = pytest.mark.parametrize("name", NAMES)
 REMEDY = 'check it with "pip install equipoise==0.1.0", or release again with this one'
-
-
-def sealed(folder: Path) -> None:
-    """Write the manifest of a folder anew."""
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != MANIFEST}
-    (folder / MANIFEST).write_text(manifest_of(files))
 
 
 def opened_copy(name: str, place: Path) -> Path:
@@ -140,7 +135,7 @@ def test_an_altered_byte_keeps_a_folder_closed(name, file, folder):
         data[position] ^= 1
 
 
-def changed(folder: Path, file: str, change) -> None:
+def altered(folder: Path, file: str, change) -> None:
     record = json.loads((folder / file).read_text())
     change(record)
     (folder / file).write_text(json.dumps(record))
@@ -155,6 +150,11 @@ FOREIGN = {
     "no model's name": (MODEL, lambda record: record.pop("model")),
     "a setting of nobody": (MODEL, lambda record: record["settings"].append({"name": "no_such", "value": 1.0})),
     "text for numbers": (MODEL, lambda record: record.update(intercepts=["0.0"] * len(record["intercepts"]))),
+    "names of other columns": (MODEL, lambda record: record.update(features=["age"])),
+    "a model of another task": (
+        MODEL,
+        lambda record: record.update(model="ridge" if record["classes"] else "logistic", settings=[]),
+    ),
     "no request": (CERTIFICATE, lambda record: record.pop("request")),
     "no domain": (CERTIFICATE, lambda record: record["request"].pop("domain")),
     "a domain of nothing": (CERTIFICATE, lambda record: record["request"]["domain"].update(row_norm=-1.0)),
@@ -167,7 +167,7 @@ FOREIGN = {
 @pytest.mark.parametrize("change", FOREIGN)
 @every_folder
 def test_files_that_do_not_belong_together_are_refused_under_a_fresh_manifest(name, change, folder):
-    changed(folder, *FOREIGN[change])
+    altered(folder, *FOREIGN[change])
     with pytest.raises(ReleaseUnreadable) as caught:
         eq.load(folder)
     assert caught.value.remedy == "ask for the released folder again"
@@ -175,7 +175,7 @@ def test_files_that_do_not_belong_together_are_refused_under_a_fresh_manifest(na
 
 def test_a_newer_certificate_beside_old_weights_is_refused(tmp_path):
     folder = opened_copy("three-classes", tmp_path)
-    changed(folder, CERTIFICATE, lambda record: record.update(schema_version=3))
+    altered(folder, CERTIFICATE, lambda record: record.update(schema_version=3))
     with pytest.raises(CertificateUnreadable, match="install a newer Equipoise"):
         eq.load(folder)
     with pytest.raises(EquipoiseError):

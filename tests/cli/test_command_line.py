@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 import equipoise as eq
+from equipoise import estimators
+from equipoise.artifact import shipped
+from equipoise.certify.withdrawn import Withdrawal
 from program import VARIABLES
 from program import run_program as equipoise
+from stored_certificates import SCHEMA_1
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +35,7 @@ def test_a_plan_chooses_the_way_and_shows_the_menu(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
     assert "Which way?" in done.stdout
-    assert json.loads(path.read_text())["argument"]["route"] == "objective"
+    assert json.loads(path.read_text())["claim"]["kind"] == "objective"
     # The bounds on risk are those of noise on the weights.
     assert "Certified bounds on risk" not in done.stdout
     verified = equipoise("verify", path)
@@ -91,16 +95,137 @@ def test_verify_names_the_field_and_fails(certificate):
     certificate.write_text(text)
     verified = equipoise("verify", certificate)
     assert verified.returncode == 1
-    assert "argument.sensitivity" in verified.stdout
+    first, *faults = verified.stdout.splitlines()
+    assert first == "does not hold: (1, 0)-differential privacy, replace-one"
+    assert faults[0].startswith("  output: delta(1) = ")
+    assert faults[1] == "  digest: a recorded field was changed after the certificate was made"
     report = json.loads(equipoise("verify", certificate, "--json").stdout)
-    assert report["consistent"] is False
+    assert (report["verdict"], report["consistent"]) == ("does not hold", False)
+    assert [f"  {fault}" for fault in report["faults"]] == faults[:2]
+
+
+CONSISTENT = """\
+consistent; origin unproved: (1, 0)-differential privacy, replace-one
+  proved, by A2+A4, output and laplace
+  not checked: who made the release and when: no signature was looked at
+  not checked: whether a ledger recorded the spend
+  not checked: whether noise was drawn: no arithmetic can tell
+  not checked: model, schema and page: this certificate lies apart from its release
+"""
+
+
+def test_verify_says_what_a_claim_rests_on_and_what_was_not_checked(certificate):
+    verified = equipoise("verify", certificate)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    mechanism = json.loads(certificate.read_text())["claim"]["noise"]["law"]
+    assert verified.stdout == CONSISTENT.replace("laplace", mechanism)
+    report = json.loads(equipoise("verify", certificate, "--json").stdout)
+    unchecked = [line.removeprefix("  not checked: ") for line in CONSISTENT.splitlines() if "not checked" in line]
+    assert report == {
+        "verdict": "consistent; origin unproved",
+        "consistent": True,
+        "faults": [],
+        "withdrawn": [],
+        "unchecked": unchecked,
+        "trusted": [],
+    }
+    assert equipoise("verify", certificate, "--quiet").stdout == ""
+    assert equipoise("verify", certificate, "--quiet", "--json").stdout == ""
+
+
+def test_verify_names_what_is_assumed(tmp_path):
+    path = tmp_path / "certificate.json"
+    observed = eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed"), mechanism="output")
+    path.write_text(observed.plan(1000, 3).to_json())
+    verified = equipoise("verify", path)
+    assert verified.returncode == 0
+    assert "\n  conditional, by A2+A4, output and " in verified.stdout
+    assert '\n  assumed: the label set found in the data is public (classes="observed")\n' in verified.stdout
+
+
+FALSE = Withdrawal("2026-11-16", "theorem", "A2", "rows of [length] 0 were forgotten")
+
+
+def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, monkeypatch):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    verified = equipoise("verify", certificate)
+    assert (verified.returncode, verified.stderr) == (5, "")
+    first, second, third, *rest = verified.stdout.splitlines()
+    assert first == "withdrawn: (1, 0)-differential privacy, replace-one"
+    assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
+    assert third.startswith("  proved, by A2+A4, output and ")
+    assert rest == CONSISTENT.splitlines()[2:]
+    done = equipoise("verify", certificate, "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 5
+    assert (report["verdict"], report["consistent"]) == ("withdrawn", False)
+    assert (report["faults"], report["withdrawn"]) == ([], [str(FALSE)])
+    assert equipoise("verify", certificate, "--quiet").returncode == 5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Withdrawal("2026-11-16", "theorem", "A3a", "another theorem"),
+        Withdrawal("2026-11-16", "law", "A2", "another family"),
+        Withdrawal("2026-11-16", "sampler", "opendp", "of a plan, no noise was drawn"),
+    ],
+    ids=lambda found: found.reason,
+)
+def test_what_was_withdrawn_elsewhere_leaves_a_certificate_consistent(certificate, monkeypatch, other):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (other,))
+    assert equipoise("verify", certificate).returncode == 0
+
+
+def test_a_certificate_with_faults_that_was_withdrawn_as_well_does_not_hold(certificate, monkeypatch):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    certificate.write_text(certificate.read_text().replace('"sensitivity": ', '"sensitivity": 9'))
+    verified = equipoise("verify", certificate)
+    assert verified.returncode == 1
+    assert verified.stdout.startswith("does not hold: ")
+    assert "  digest: a recorded field was changed" in verified.stdout
+    assert f"  {FALSE}\n" in verified.stdout
+
+
+@pytest.mark.parametrize("path", SCHEMA_1, ids=lambda path: path.stem)
+def test_a_certificate_of_schema_1_is_not_checkable_and_ends_with_6(path):
+    done = equipoise("verify", path)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
+    assert "schema 1: not checkable by this version" in done.stderr
+    assert "pip install equipoise==0.1.0" in done.stderr
+
+
+def test_certificates_of_schema_1_are_stored():
+    assert len(SCHEMA_1) == 13
+    assert equipoise("explain", SCHEMA_1[0]).returncode == 6
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [("kind", "output"), ("theorem", "A2"), ("law", "gaussian"), ("loss", "logistic"), ("penalty", "l2")],
+)
+def test_verify_names_a_member_that_it_trusted_and_no_version_ships(tmp_path, monkeypatch, family, name):
+    path = tmp_path / "certificate.json"
+    domain = eq.Domain(1.0, classes=(0, 1))
+    model = eq.LogisticRegression(delta=1e-6, domain=domain, alpha=0.1, mechanism="gaussian")
+    path.write_text(model.plan(1000, 3).to_json())
+    assert "trusted" not in equipoise("verify", path).stdout
+    others = " ".join(word for word in shipped.SHIPPED[family].split() if word != name)
+    monkeypatch.setitem(shipped.SHIPPED, family, others)
+    verified = equipoise("verify", path)
+    assert verified.returncode == 0
+    assert verified.stdout.splitlines()[-1] == (
+        f"  trusted: {family} {name}, which Equipoise {eq.__version__} does not ship"
+    )
+    assert json.loads(equipoise("verify", path, "--json").stdout)["trusted"] == [f"{family} {name}"]
 
 
 def test_plan_of_a_ridge_as_json():
     done = equipoise(
         "plan", "-n", 500, "-d", 3, "--epsilon", 2, "--delta", 1e-6, "--model", "ridge", "--labels", "0,400", "--json"
     )
-    assert json.loads(done.stdout)["request"]["budget"] == {"epsilon": 2.0, "delta": 1e-6}
+    assert json.loads(done.stdout)["claim"]["budget"] == {"epsilon": 2.0, "delta": 1e-6}
 
 
 @pytest.mark.parametrize(
@@ -131,8 +256,8 @@ def test_every_model_plans(model, facts, loss, penalty, tmp_path):
     assert done.returncode == 0, done.stderr
     budget = "(1, 1e-06)-approximate" if "--delta" in facts else "(1, 0)-pure"
     assert f"Claim (proved): {budget} differential privacy" in done.stdout
-    request = json.loads(path.read_text())["request"]
-    assert (request["loss"], request["penalty"]) == (loss, penalty)
+    asked = json.loads(path.read_text())["notes"]["asked"]
+    assert (asked["loss"], asked["penalty"]) == (loss, penalty)
     assert equipoise("verify", path).returncode == 0
 
 
@@ -166,10 +291,8 @@ def test_bounds_of_a_descent():
 
 
 def test_the_table_of_models_is_tested_whole():
-    from equipoise.estimators.catalogue import MODELS
-
     [planned] = [mark for mark in test_every_model_plans.pytestmark if mark.name == "parametrize"]
-    assert {arguments[0] for arguments in planned.args[1]} == set(MODELS)
+    assert {arguments[0] for arguments in planned.args[1]} == set(estimators.models())
 
 
 def test_an_existing_file_is_kept(certificate):
@@ -186,7 +309,7 @@ def test_an_existing_file_is_kept(certificate):
         (("plan", "-n", 0, "-d", 3, "--epsilon", 1), "n_samples"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", -1), "epsilon"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "soft"), "--alpha public"),
-        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "forest"), "logistic, ridge"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "forest"), "huber, logistic, noisy-sgd-classifier"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "labels=(low, high)"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "svm", "--classes", "0,1,2"), "two classes"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
@@ -213,7 +336,7 @@ def test_a_truncated_and_a_newer_certificate_are_refused(certificate):
     text = certificate.read_text()
     certificate.write_text(text[:500])
     assert equipoise("verify", certificate).returncode == 2
-    certificate.write_text(text.replace('"schema_version": 1', '"schema_version": 99'))
+    certificate.write_text(text.replace('"schema_version": 2', '"schema_version": 99'))
     done = equipoise("verify", certificate)
     assert done.returncode == 2
     assert "newer Equipoise" in done.stderr
@@ -267,7 +390,10 @@ def test_every_command_is_documented_and_has_help():
 def test_certificates_of_a_search_and_of_a_selection_are_read_as_well(tmp_path):
     domain = eq.Domain(1.0, labels=(-1.0, 1.0))
     search = eq.PrivateGridSearch(eq.Ridge(domain=domain), {"alpha": [0.01, 0.1]}, epsilon=1.0)
-    plans = {"E5, a search": search.plan(1000, 3), "G5, a selection of columns": eq.SimplexSelector().plan(5000, 4)}
+    plans = {
+        "proved, by E5, choice and exponential": search.plan(1000, 3),
+        "proved, by G4+G5, simplex and ": eq.SimplexSelector().plan(5000, 4),
+    }
     for words, plan in plans.items():
         path = tmp_path / "certificate.json"
         path.write_text(plan.to_json())

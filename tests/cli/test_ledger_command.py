@@ -1,17 +1,20 @@
-"""`equipoise ledger create | show | history | export | verify`."""
+"""`equipoise ledger create | show | history | export | verify | withdrawn`."""
 
 import dataclasses
 import json
 import math
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 import equipoise as eq
+from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
 from equipoise.planning.issue import issue
@@ -124,7 +127,66 @@ def test_what_is_no_export_is_refused(reference, tmp_path, content):
         run("verify", reference, "--against", file)
 
 
-@pytest.mark.parametrize("command", ["show", "history", "export", "verify"])
+FALSE = Withdrawal("2026-11-16", "theorem", "A2", "two rows [were] one")
+
+
+def test_withdrawn_says_that_nothing_is(reference):
+    done = run("withdrawn", reference)
+    assert done.exit_code == 0
+    assert done.stdout == "nothing withdrawn that entries of 'trial' rest on\n"
+    assert json.loads(run("withdrawn", reference, "--json").stdout) == {"affected": [], "unknown": []}
+
+
+def test_withdrawn_lists_the_spends_with_the_reasons_and_ends_with_5(reference, monkeypatch):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    done = run("withdrawn", reference)
+    assert done.exit_code == 5
+    assert done.stdout.splitlines() == [f"withdrawn: entry 2, certificate {PLAN.digest}", f"  {FALSE}"]
+    done = run("withdrawn", reference, "--json")
+    assert done.exit_code == 5
+    found = {"number": 2, "certificate": PLAN.digest, "reasons": [str(FALSE)]}
+    assert json.loads(done.stdout) == {"affected": [found], "unknown": []}
+
+
+def test_withdrawn_names_the_spends_of_a_ledger_that_kept_no_grounds(tmp_path, monkeypatch):
+    shutil.copy(Path(__file__).parents[1] / "released" / "0.1.0" / "ledger.db", tmp_path)
+    former = f"sqlite:///{tmp_path}/ledger.db#people"
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    done = run("withdrawn", former)
+    assert done.exit_code == 0
+    assert "Not known here: entry(s) 2, 3," in done.stdout
+    assert "equipoise verify RELEASE" in done.stdout
+    assert json.loads(run("withdrawn", former, "--json").stdout) == {"affected": [], "unknown": [2, 3]}
+    # The first budget that is created in the file brings the table, and later spends are known.
+    assert run("create", f"sqlite:///{tmp_path}/ledger.db#others", "--epsilon", 1).exit_code == 0
+    eq.Ledger(former).admit(PLAN)
+    done = run("withdrawn", former)
+    assert done.exit_code == 5
+    assert f"withdrawn: entry 4, certificate {PLAN.digest}" in done.stdout
+    assert "Not known here: entry(s) 2, 3," in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("overwritten", "shown"),
+    [("'\x1b[2Jgone'", "\\x1b[2Jgone"), ("'[red]gone[/]'", "[red]gone[/]"), ("x'ff'", "\\xff")],
+    ids=["a command", "markup", "bytes"],
+)
+def test_withdrawn_shows_an_overwritten_certificate_as_text(reference, tmp_path, monkeypatch, overwritten, shown):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    connection = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute(f"UPDATE entries SET certificate = {overwritten} WHERE number = 2")  # noqa: S608
+    connection.close()
+    done = run("withdrawn", reference)
+    assert done.exit_code == 5, done.exception
+    assert shown in done.stdout
+    assert "\x1b" not in done.stdout
+    done = run("withdrawn", reference, "--json")
+    assert done.exit_code == 5, done.exception
+    assert json.loads(done.stdout)["affected"][0]["number"] == 2
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "withdrawn"])
 def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
     with pytest.raises(LedgerUnreachable, match="equipoise ledger create"):
         run(command, f"sqlite:///{tmp_path}/none.db#trial")
@@ -134,7 +196,7 @@ def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
 def test_a_name_with_markup_is_shown_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
     assert "'[red]x[/]'" in run("create", "[red]x[/]", "--epsilon", 1).stdout
-    for command in ("show", "history", "verify"):
+    for command in ("show", "history", "verify", "withdrawn"):
         assert "'[red]x[/]'" in run(command, "[red]x[/]").stdout
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from equipoise.release_report import page_of
 
 import equipoise as eq
 from equipoise.artifact import staging
+from equipoise.artifact.page import page_of
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli import main
 
 # One of them draws its charts.
@@ -111,7 +113,8 @@ def test_probabilities_and_standard_output(run):
 def test_quiet_says_nothing_and_json_is_json(run):
     assert run(*TRAIN, "--quiet")[1] == ""
     assert run("verify", "release", "--quiet")[1] == ""
-    assert json.loads(run("verify", "release", "--json")[1]) == {"consistent": True, "faults": []}
+    said = json.loads(run("verify", "release", "--json")[1])
+    assert (said["consistent"], said["faults"], said["withdrawn"], said["trusted"]) == (True, [], [], [])
     code, said, _ = run(*TRAIN[:-4], "--epsilon", 0.5, "--out", "second", "--json")
     assert code == 0
     assert json.loads(said)["certificate"] == eq.load("second").certificate_.digest
@@ -126,7 +129,7 @@ def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
     assert "nothing was spent" in said
     assert left() == 3.0
     assert sorted(Path().rglob("*")) == before
-    assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["request"]["n_samples"] == 300
+    assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["terms"]["n_samples"] == 300
 
 
 def test_private_bounds_are_paid_from_epsilon(run):
@@ -139,8 +142,9 @@ def test_private_bounds_are_paid_from_epsilon(run):
     assert run(*TRAIN, "--private-bounds", 0.5)[0] == 0
     assert left() == 1.0
     certificate = eq.load("release").certificate_
-    assert certificate.request.private_bounds.epsilon == 0.5
-    assert [bounds.column for bounds in certificate.released_bounds] == ["age"]
+    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, PrivateBounds))
+    assert (paid.budget.epsilon, certificate.epsilon) == (0.5, 2.0)
+    assert [bounds.column for bounds in paid.released] == ["age"]
     assert run("verify", "release")[0] == 0
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
 
@@ -155,6 +159,29 @@ def test_a_changed_byte_is_noticed(run):
     code, _, said = run("predict", "release", "rows.csv")
     assert code == 2
     assert "model.json" in said
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "versions", "code"),
+    [
+        ("sampler", "opendp", (), 5),
+        ("sampler", "opendp", ("0.0.1",), 0),
+        ("sampler", "numpy", (), 0),
+        ("kind", "objective", (eq.__version__,), 5),
+        ("kind", "objective", ("0.0.1",), 0),
+    ],
+)
+def test_a_release_that_rests_on_what_was_withdrawn_answers_so(run, monkeypatch, family, name, versions, code):
+    run(*TRAIN, "--quiet")
+    found = Withdrawal("2026-11-16", family, name, "false", versions)
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (found,))
+    ended, said, _ = run("verify", "release")
+    assert ended == code
+    assert (str(found) in said) is (code == 5)
+    listed = run("ledger", "withdrawn", "trial")
+    assert listed[0] == code
+    spent = eq.Certificate.from_json(Path("release/certificate.json").read_text()).planned_digest
+    assert (f"entry 2, certificate {spent}" in listed[1]) is (code == 5)
 
 
 # What is wrong, how it is made, a word of the answer.

@@ -1,7 +1,7 @@
 """Brute force against the theorems: neighbouring datasets whose exact minimisers lie as far apart as a search can find.
 
-It takes settings from the pool, and knows the loss, the penalty and the domain of a setting, and none of the theorems: a bound is tried by what the
-house's own solver does on rows, never by another bound.
+It takes settings from the pool and knows their loss, penalty and domain, but none of the theorems: a bound is tried by
+what the house's own solver does on rows, never by another bound.
 """
 
 import functools

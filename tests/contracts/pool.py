@@ -1,8 +1,8 @@
 """The pool of settings on which every theorem is tried, apart from the theorems: one file a theme in `settings/`.
 
-A theme has a function `settings`, which yields names and settings. Where more rows are not just a larger number, as with
-public sizes or a number of steps, it also has `with_more_rows`, which yields a setting with more and more of them. A new
-file is found by itself.
+A theme has a function `settings`, which yields names and settings. Where more rows are more than a larger number, as
+with public sizes or a number of steps, it also has `with_more_rows`, which yields a setting with more and more of them.
+A new file is found by itself.
 """
 
 import dataclasses

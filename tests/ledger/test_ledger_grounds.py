@@ -58,7 +58,9 @@ def entries_of(listed) -> list[int]:
 
 
 def test_a_fit_keeps_what_its_certificate_rests_on_and_the_software_that_made_it(ledger, database):
-    model = eq.LogisticRegression(0.1, domain=CLASSES, alpha=0.1, mechanism="output", ledger=f"{database.address}#trial")
+    model = eq.LogisticRegression(
+        0.1, domain=CLASSES, alpha=0.1, mechanism="output", ledger=f"{database.address}#trial"
+    )
     model.plan(40, 2)
     model.fit(X, Y)
     kept = database.grounds("trial")
@@ -279,7 +281,9 @@ def test_a_ledger_of_0_1_0_opens_unchanged(people):
 def test_a_ledger_of_0_1_0_keeps_admitting_up_to_its_budget_and_its_old_spends_stay_unknown(people, withdraw):
     ledger, path = people
     export = (RELEASED / "ledger-export.json").read_text()
-    model = eq.LogisticRegression(2.25, domain=CLASSES, alpha=0.1, mechanism="output", ledger=f"sqlite:///{path}#people")
+    model = eq.LogisticRegression(
+        2.25, domain=CLASSES, alpha=0.1, mechanism="output", ledger=f"sqlite:///{path}#people"
+    )
     planned = model.plan(40, 2)
     model.fit(X, Y)
     assert [entry.certificate for entry in ledger.history()][3:] == [planned.digest]

@@ -9,18 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from equipoise.proof import theorems
 from scipy.optimize import minimize
 
 import equipoise as eq
-from equipoise.certify.theorems.momentum import responses
+from contracts.pool import about
+from equipoise.certify import theorems
+from equipoise.certify.theorems.momentum import Momentum, responses
 from equipoise.cli.bounds import command
 from equipoise.data.rows import row_source
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import at_least, at_most
+from equipoise.planning import stability
 from equipoise.planning.measured_only import REASONS
 from equipoise.solve.objective import Objective
-from equipoise.vocabulary.methods import METHODS, method_named
+from equipoise.vocabulary.constants import setting
+from equipoise.vocabulary.methods import FORMS, method_named
 from equipoise_studies.stability_enhanced_privacy import (
     table,
     table_descents,
@@ -92,8 +95,8 @@ def test_rows_without_a_bound_are_measured_with_a_confidence():
 
 def test_rows_are_asked_as_the_page_says():
     for line in table.lines():
-        theorem = theorems.members().get(line.theorem.partition("+")[0])
-        by_name = theorem is not None and theorem.about in METHODS
+        theorem = stability.members().get(line.theorem.partition("+")[0])
+        by_name = theorem is not None and theorem.about in FORMS
         assert by_name == (line.asked == table.BY_METHOD), line
         assert (line.bound is None) == (line.asked == table.BY_MEASURING)
         assert line.unit == ("epsilon " if line.asked == table.BY_PLAN else "")
@@ -187,7 +190,7 @@ def test_the_account_of_a_chain_is_the_products(chain):
         step=f"langevin:{chain.beta}", passes=chain.steps * chain.batch / chain.n_samples, batch_size=chain.batch,
         average="last", clip=1.0,
     )  # fmt: skip
-    recipe = model.plan(chain.n_samples, 1).argument.recipe
+    recipe = model.plan(chain.n_samples, 1).claim.recipe
     assert recipe.steps(chain.n_samples) == chain.steps
     # The multiplier is found to 0.1 per cent and epsilon is rounded up to 0.001; the step goes with their squares.
     assert recipe.step == pytest.approx(chain.eta, rel=4e-3)
@@ -286,13 +289,14 @@ def test_equal_tasks_are_a_plain_ridge_on_longer_rows():
     assert bound_of(LOGISTIC, eq.Recipe(method="multi-task:20/20/20"), 60) == pytest.approx(plain)
 
 
-@pytest.mark.parametrize("theorem", [each for each in theorems.members().values() if each.about in METHODS])
-def test_a_method_applies_to_its_examples_and_refuses_other_neighbours(theorem):
-    for situation in theorem.examples():
-        assert theorem().bound(situation).sensitivity > 0
-        refused = theorem().bound(replace(situation, adjacency="add-or-remove-one"))
-        assert refused.value is None
-        assert all(hypothesis.remedy for hypothesis in refused.missing)
+@pytest.mark.parametrize("theorem", [each for each in theorems.members().values() if each.about in FORMS])
+def test_a_method_applies_to_settings_of_the_pool_and_refuses_others_with_a_remedy(theorem):
+    answers = [theorem().bound(case.setting) for case in about(theorem.about)]
+    applying = [answer for answer in answers if answer.value is not None]
+    assert applying
+    assert all(answer.sensitivity > 0 for answer in applying)
+    for answer in answers:
+        assert all(hypothesis.remedy for hypothesis in answer.missing)
 
 
 @pytest.mark.parametrize(
@@ -355,8 +359,8 @@ def test_measured_only_says_why_and_what_to_do(method):
 
 
 def test_every_name_has_a_theorem_or_a_reason():
-    spoken = {theorem.about for theorem in theorems.members().values()}
-    assert all((name in spoken) != (name in REASONS) for name in METHODS)
+    spoken = {theorem.about for theorem in stability.members().values()}
+    assert all((name in spoken) != (name in REASONS) for name in FORMS)
 
 
 def test_the_command_line_asks_for_methods(capsys):
@@ -381,20 +385,23 @@ def polynomial(method: str, step_curvature: float, momentum: float, count: int) 
     return found
 
 
+def longest(member: Momentum, momentum: float) -> float:
+    """Return what ``step (beta + alpha)`` may be at most."""
+    return member.limit[0] + member.limit[1] * momentum
+
+
 @pytest.mark.parametrize("method", ["heavy-ball", "nesterov"])
 @pytest.mark.parametrize("momentum", [0.0, 0.3, 0.9, 1.0])
 @pytest.mark.parametrize("alpha", [0.0, 0.2])
 def test_responses_bound_every_eigenvalue_and_are_attained_without_a_ridge(method, momentum, alpha):
     member = next(each for each in theorems.members().values() if each.about == method)()
-    step = 0.999 * member.limit(momentum) / (2 + alpha)
+    step = 0.999 * longest(member, momentum) / (2 + alpha)
     problem = replace(
         LEAST_SQUARES, penalty=eq.penalties.named("l2", alpha) if alpha else eq.penalties.named("none", 0.0)
     )
     recipe = eq.Recipe(method=f"{method}:{momentum}", passes=3, batch_size=50, step=step)
-    situation = replace(next(type(member).examples()), recipe=recipe)
-    situation = replace(
-        situation, problem=problem, constants=replace(situation.constants, smoothness=2.0, strong_convexity=alpha)
-    )
+    situation = setting(problem, recipe, 50, 3)
+    assert (situation.constants.smoothness, situation.constants.strong_convexity) == (2.0, alpha)
     bound = list(itertools.islice(responses(*member.recursion(situation, momentum)), 40))
     for curvature in np.linspace(alpha, 2 + alpha, 101):
         observed = polynomial(method, step * curvature, momentum, 40)
@@ -421,7 +428,7 @@ def test_no_tables_end_further_apart_than_momentum_allows(method, share):
     member = next(each for each in theorems.members().values() if each.about == method)()
     worst = 0.0
     for steps, momentum, n in itertools.product((1, 2, 5, 12), (0.0, 0.5, 0.95), (2, 5)):
-        step = share * member.limit(momentum) / 2.05
+        step = share * longest(member, momentum) / 2.05
         recipe = eq.Recipe(method=f"{method}:{momentum}", passes=steps, batch_size=n, step=step)
         bound = bound_of(LEAST_SQUARES, recipe, n)
         for _ in range(20):

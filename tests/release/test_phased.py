@@ -1,17 +1,20 @@
 """Phased localisation: disjoint phases of halving sizes, noise in proportion to steps, and corners that are solved."""
 
 import itertools
+from dataclasses import replace
 
-import equipoise.release.phased as carrier
 import numpy as np
 import pytest
 import scipy.optimize
-from equipoise.proof import routes
 
 import equipoise as eq
-from equipoise.certify.laws import named
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.curves import LargestCurve
+from equipoise.data.tables import feature_table, target_column
 from equipoise.noise import SeededSource
-from equipoise.planning.kinds.phased import ParallelCurve
+from equipoise.planning.laws import deviation_of, known
+from equipoise.release import release
+from equipoise.release.carriers import phased as carrier
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary import losses
 
@@ -36,7 +39,7 @@ def made(loss: str, **changes):
 
 
 def phases(loss: str, n_samples: int, **changes):
-    return made(loss, **changes).plan(n_samples, 2).argument.procedure.phases
+    return made(loss, **changes).plan(n_samples, 2).claim.phases
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -56,10 +59,10 @@ def test_phases_halve_their_rows_and_quarter_their_steps(loss, n_samples):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_every_phase_has_the_whole_budget_and_noise_in_proportion_to_its_step(loss, delta):
     certificate = made(loss, step=0.5, delta=delta).plan(200, 2)
-    found = certificate.argument.procedure.phases
-    law = named(certificate.mechanism)
+    found = certificate.claim.phases
+    law = known(certificate.mechanism)
     for phase in found:
-        scale = law.scale_for(phase.sensitivity, certificate.argument.dimension, eq.Budget(1.0, delta))
+        scale = law.scale_for(phase.sensitivity, certificate.claim.noise.dimension, eq.Budget(1.0, delta))
         assert phase.noise_scale == pytest.approx(scale, rel=1e-9)
         # A solver's tolerance is at most 4 % of the sensitivity (L3), and rounding less.
         assert phase.noise_scale / phase.step == pytest.approx(found[0].noise_scale / found[0].step, rel=0.05)
@@ -68,8 +71,8 @@ def test_every_phase_has_the_whole_budget_and_noise_in_proportion_to_its_step(lo
 @every_loss
 def test_the_sensitivity_is_the_diameter_times_the_step(loss):
     certificate = made(loss, step=0.5, clip=None).plan(200, 2)
-    diameter = certificate.argument.constants.gradient_diameter
-    for phase in certificate.argument.procedure.phases:
+    diameter = certificate.claim.constants.gradient_diameter
+    for phase in certificate.claim.phases:
         assert diameter * phase.step * (1 - 1e-9) <= phase.sensitivity <= 1.045 * diameter * phase.step
         if loss in SMOOTH:
             assert (phase.alpha, phase.tolerance) == (0.0, 0.0)
@@ -80,9 +83,9 @@ def test_the_sensitivity_is_the_diameter_times_the_step(loss):
 
 def test_the_curve_is_the_largest_of_the_phases_and_nothing_adds_up():
     certificate = made("logistic", step=0.5, delta=1e-6).plan(200, 2)
-    curve = routes.choose(certificate.request)[0].curve
-    assert isinstance(curve, ParallelCurve)
-    assert len(curve.parts) == len(certificate.argument.procedure.phases) == 7
+    curve = certificate.curve()
+    assert isinstance(curve, LargestCurve)
+    assert len(curve.parts) == len(certificate.claim.phases) == 7
     for epsilon in (0.2, 1.0, 2.0):
         assert curve.delta(epsilon) == max(part.delta(epsilon) for part in curve.parts)
     assert 0.99e-6 < curve.delta(1.0) <= 1e-6
@@ -96,10 +99,29 @@ def test_a_clip_lowers_the_noise_in_proportion():
 def test_pure_phases_have_pure_noise():
     assert made("hinge").plan(100, 2).mechanism in ("laplace", "spherical-laplace")
     pure, approximate = (
-        made("hinge", step=0.5, delta=delta).plan(100, 30).argument.noise_deviation for delta in (0.0, 1e-6)
+        deviation_of(made("hinge", step=0.5, delta=delta).plan(100, 30).claim.noise) for delta in (0.0, 1e-6)
     )
     assert approximate < 0.9 * pure
-    assert routes.choose(made("hinge").plan(100, 2).request)[0].curve.delta(1.0) == 0
+    assert made("hinge").plan(100, 2).curve().delta(1.0) == 0
+
+
+@every_loss
+def test_a_phase_on_the_unsafe_side_is_noticed_whoever_sealed_it(loss):
+    certificate = made(loss, step=0.5).plan(200, 2)
+    claim = certificate.claim
+    for number in (0, 3):
+        phase = claim.phases[number]
+        for words, changes in {
+            "bounds the sensitivity": {"sensitivity": phase.sensitivity / 2},
+            "delta(": {"noise_scale": phase.noise_scale * 0.999},
+            # As many rows more as make two phases share some.
+            "rows": {"rows": phase.rows + 200 - sum(entry.rows for entry in claim.phases) + 1},
+        }.items():
+            phases = (*claim.phases[:number], replace(phase, **changes), *claim.phases[number + 1 :])
+            # The noise that is named is that of the first phase.
+            altered = replace(claim, phases=phases, noise=replace(claim.noise, scale=phases[0].noise_scale))
+            faults = Certificate.seal(certificate.terms, altered, certificate.notes).verify()
+            assert any(words in fault for fault in faults), (number, words)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -166,7 +188,7 @@ def test_rows_that_no_phase_meets_change_nothing(loss, run):
 def test_a_phase_starts_in_the_ball_where_the_last_was_released(loss, run):
     X, y = table(loss)
     model, seen = run(loss, X, y, epsilon=0.01, step=3.0)
-    radius = model.certificate_.argument.constants.radius
+    radius = model.certificate_.claim.constants.radius
     assert not seen[0][2].any()
     for before, after in itertools.pairwise(seen):
         start, found = after[2], before[3]
@@ -235,18 +257,12 @@ def test_noise_is_drawn_once_a_phase_and_never_shared():
     drawn = []
 
     class Noted(SeededSource):
-        def laplace(self, weights, scale):
+        def add(self, law, weights, scale):
+            assert law == certificate.mechanism
             drawn.append(scale)
-            return super().laplace(weights, scale)
-
-        def spherical_laplace(self, weights, scale):
-            drawn.append(scale)
-            return super().spherical_laplace(weights, scale)
-
-    from equipoise.data.tables import feature_table, target_column
-    from equipoise.release import release
+            return super().add(law, weights, scale)
 
     X, y = table("logistic")
     certificate = made("logistic").plan(100, 2)
     release(certificate, feature_table(X), target_column(y, 100), Noted(0))
-    assert drawn == [phase.noise_scale for phase in certificate.argument.procedure.phases]
+    assert drawn == [phase.noise_scale for phase in certificate.claim.phases]

@@ -1,5 +1,7 @@
 """Private bounds (Q1): the sensitivity of scores, OpenDP's own privacy map, an audit, and the law of both samplers."""
 
+from dataclasses import replace
+
 import numpy as np
 import opendp.prelude as dp
 import pytest
@@ -9,9 +11,19 @@ from scipy.stats import chi2_contingency
 
 import equipoise as eq
 from auditing import FAILURE, audit
-from equipoise.certify.claims.private_bounds import CANDIDATES, LEVELS, PrivateBounds, ReleasedBounds, ordered
+from equipoise.certify.claims.private_bounds import CANDIDATES, LEVELS, PrivateBounds, ReleasedBounds
 from equipoise.errors import InvalidParameter
 from equipoise.noise import ExactSource, SeededSource
+from equipoise.planning.issue import bounds_claim
+from equipoise.planning.request import Bounds
+from equipoise.release.carriers.compositions import ordered
+
+
+def claimed(columns: tuple[str, ...], epsilon: float, n_samples: int = 1000) -> PrivateBounds:
+    """Return the claim of bounds for these columns, which was checked."""
+    claim = bounds_claim(Bounds(columns, epsilon), n_samples)
+    assert claim.check() == ()
+    return claim
 
 
 def scores(values, level):
@@ -45,10 +57,10 @@ def test_the_bound_on_a_score_is_attained():
 @pytest.mark.parametrize("n_samples", [1, 2, 10, 1001, 32561])
 @pytest.mark.parametrize("level", LEVELS)
 def test_opendps_own_map_agrees_with_the_scale(n_samples, level):
-    asked = PrivateBounds(("age", "height", "weight"), 0.3)
+    claim = claimed(("age", "height", "weight"), 0.3, n_samples)
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=n_samples), dp.symmetric_distance()
     dp.enable_features("contrib")
-    quantile = dp.m.make_private_quantile(*space, dp.max_divergence(), list(CANDIDATES), level, asked.scale)
+    quantile = dp.m.make_private_quantile(*space, dp.max_divergence(), list(CANDIDATES), level, claim.scale)
     # One replaced row is one value taken away and one added.
     assert 0.999 * 0.05 < quantile.map(2) <= 0.05
 
@@ -75,7 +87,7 @@ def test_both_samplers_have_the_same_law():
 
 # The worst pair: all values at one end, or one of them at the other; the event is that the far end is released.
 FIRST, SECOND = np.full(5, CANDIDATES[0]), np.array([CANDIDATES[0]] * 4 + [CANDIDATES[-1]])
-AUDITED = PrivateBounds(("age",), 4.0)
+AUDITED = claimed(("age",), 4.0, len(FIRST))
 
 
 def far_ends(values, scale, runs, seed):
@@ -94,41 +106,58 @@ def observed(scale, runs):
 
 @at_both_powers
 def test_the_audit_of_a_quantile_stays_below_its_claim(runs):
-    assert observed(AUDITED.scale, runs) <= AUDITED.epsilon / 2
+    assert observed(AUDITED.scale, runs) <= AUDITED.budget.epsilon / 2
 
 
 @at_both_powers
 def test_the_audit_catches_halved_noise(runs):
-    assert observed(AUDITED.scale / 2, runs) > AUDITED.epsilon / 2
+    assert observed(AUDITED.scale / 2, runs) > AUDITED.budget.epsilon / 2
 
 
 def test_the_part_for_bounds_must_leave_something():
     with pytest.raises(InvalidParameter, match="whole epsilon"):
-        PrivateBounds(("age",), 1.0).left(eq.Budget(1.0))
+        Bounds(("age",), 1.0).left(eq.Budget(1.0))
     with pytest.raises(InvalidParameter, match="once"):
-        PrivateBounds(("age", "age"), 0.1)
+        Bounds(("age", "age"), 0.1)
     with pytest.raises(InvalidParameter, match="once"):
-        PrivateBounds((), 0.1)
+        Bounds((), 0.1)
     with pytest.raises(InvalidParameter, match="epsilon for private bounds"):
-        PrivateBounds(("age",), -0.1)
+        Bounds(("age",), -0.1)
 
 
 @given(st.sampled_from(CANDIDATES), st.sampled_from(CANDIDATES))
 def test_any_two_quantiles_become_bounds_on_the_grid(first, second):
-    assert ordered("age", first, second).faults() == ()
+    assert replace(claimed(("age",), 0.1), released=(ordered("age", first, second),)).check() == ()
 
 
 def test_the_scale_pays_for_every_quantile():
     for epsilon in (0.1, 1 / 3, 2.0):
         for count in (1, 3, 7):
-            asked = PrivateBounds(tuple(f"c{place}" for place in range(count)), epsilon)
-            assert 2 * count * (2 / asked.scale) <= epsilon
+            columns = tuple(f"c{place}" for place in range(count))
+            assert 2 * count * (2 / claimed(columns, epsilon).scale) <= epsilon
             total = eq.Budget(epsilon + 1.0)
-            assert asked.left(total).epsilon + epsilon <= total.epsilon
+            assert Bounds(columns, epsilon).left(total).epsilon + epsilon <= total.epsilon
 
 
-def test_bounds_off_the_grid_are_named():
-    assert ReleasedBounds("age", 17.0, 90.0).faults() == (
-        "17.0 is not on the public grid",
-        "90.0 is not on the public grid",
-    )
+def test_a_scale_that_pays_for_fewer_quantiles_is_noticed():
+    claim = claimed(("age", "height"), 0.2)
+    for unsafe in (
+        replace(claim, scale=claim.scale * 0.999),
+        replace(claim, columns=("age", "height", "weight")),
+        replace(claim, budget=eq.Budget(0.19)),
+    ):
+        assert any("Q1 asks for a scale" in fault for fault in unsafe.check())
+        assert any("delta(" in fault for fault in unsafe.check())
+    assert any("named once" in fault for fault in replace(claim, columns=("age", "age")).check())
+
+
+def test_bounds_off_the_grid_out_of_order_or_of_other_columns_are_named():
+    claim = claimed(("age", "height"), 0.2)
+    height = ReleasedBounds("height", 1.0, 2.0)
+    for low, high in ((17.0, 100.0), (15.0, 90.0), (100.0, 15.0), (15.0, 15.0)):
+        faults = replace(claim, released=(ReleasedBounds("age", low, high), height)).check()
+        assert faults == ("private-bounds: the bounds of age lie on the public grid, in order",)
+    for released in ((height,), (height, ReleasedBounds("age", 15.0, 100.0))):
+        faults = replace(claim, released=released).check()
+        assert faults == ("private-bounds: bounds were released for the columns that were paid for",)
+    assert replace(claim, released=(ReleasedBounds("age", 15.0, 100.0), height)).check() == ()

@@ -6,24 +6,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.planning.kinds.functional import coefficient_sensitivity
-from equipoise.planning.kinds.sufficient_statistics import joint_sensitivity
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
 
 import equipoise as eq
-import equipoise.release as door
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.sums import coefficient_sensitivity, joint_sensitivity
 from equipoise.data.rows import row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
 from equipoise.noise import NoiseSource, SeededSource
+from equipoise.release import release
 from equipoise.solve.products import products, symmetric
 
 Array = NDArray[np.float64]
 
-ROUTES = ("sufficient-statistics", "functional")
+KINDS = ("sufficient-statistics", "functional")
 LABELS = eq.Domain(row_norm=1.5, labels=(-1.0, 3.0))
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array}
 
@@ -33,33 +33,30 @@ class Overheard(NoiseSource):
 
     def __init__(self, answer: Array | None = None) -> None:
         self.answer = answer
-        self.sums = np.zeros(0)
-        self.scale = 0.0
+        self.law, self.sums, self.scale = "", np.zeros(0), 0.0
 
     @property
     def seeded(self) -> bool:
         return True
 
-    def gaussian(self, weights: Array, scale: float) -> Array:
-        self.sums, self.scale = weights.copy(), scale
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        self.law, self.sums, self.scale = law, weights.copy(), scale
         return weights if self.answer is None else self.answer
 
-    laplace = spherical_laplace = gaussian
-
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
-        raise AssertionError("no route of sums draws batches")
+        raise AssertionError("no release of sums draws batches")
 
     def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
         raise AssertionError("nobody asked for private bounds")
 
 
-def planned(route: str, shape: tuple[int, int], **parameters: object) -> Certificate:
-    standard = {"epsilon": 1.0, "delta": 1e-5, "domain": LABELS, "mechanism": route, "random_state": 0}
+def planned(kind: str, shape: tuple[int, int], **parameters: object) -> Certificate:
+    standard = {"epsilon": 1.0, "delta": 1e-5, "domain": LABELS, "mechanism": kind, "random_state": 0}
     return eq.Ridge(**{**standard, **parameters}).plan(*shape)
 
 
 def carried_out(certificate: Certificate, X: object, y: Array, source: NoiseSource) -> Array:
-    return door.release(certificate, feature_table(X), target_column(y, len(y)), source).weights[0]
+    return release(certificate, feature_table(X), target_column(y, len(y)), source).weights[0]
 
 
 def inside(raw: Array, row_norm: float) -> Array:
@@ -182,20 +179,25 @@ def test_a_triangle_is_unfolded_into_its_symmetric_matrix():
         np.testing.assert_array_equal(symmetric(matrix[np.triu_indices(size)], size), matrix)
 
 
-def released_sums(route: str, squares: Array, moments: Array, weight: float) -> Array:
+def released_sums(kind: str, squares: Array, moments: Array, weight: float) -> Array:
     """Return the vector that gets noise: one entry a monomial, or an isometric image of matrix and vector."""
     upper = np.triu_indices(len(squares))
     cross = upper[0] != upper[1]
-    if route == "functional":
+    if kind == "functional":
         return np.concatenate([squares[upper] * np.where(cross, 2.0, 1.0), -2 * moments])
     return np.concatenate([squares[upper] * np.where(cross, math.sqrt(2), 1.0), weight * moments])
 
 
+def weight_of(claim: Claim) -> float:
+    """Return what sums with the target are multiplied by; coefficients are what they are."""
+    return getattr(claim, "moment_weight", 1.0)
+
+
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("route", ROUTES)
-def test_what_gets_noise_are_the_sums_and_one_row_moves_them_by_no_more_than_claimed(route, form):
-    certificate = planned(route, (30, 3))
-    argument, norm = certificate.argument, 1 if route == "functional" else 2
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_gets_noise_are_the_sums_and_one_row_moves_them_by_no_more_than_claimed(kind, form):
+    certificate = planned(kind, (30, 3))
+    claim, norm = certificate.claim, 1 if kind == "functional" else 2
     claimed = certificate.bounds[0].value
     largest = 0.0
     for seed in range(20):
@@ -211,16 +213,16 @@ def test_what_gets_noise_are_the_sums_and_one_row_moves_them_by_no_more_than_cla
         for table, target in ((X, y), (other_X, other_y)):
             source = Overheard()
             carried_out(certificate, FORMS[form](table), target, source)
-            assert source.scale == certificate.noise_scale
+            assert (source.law, source.scale) == (certificate.mechanism, certificate.noise_scale)
             centred = np.clip(np.where(np.isfinite(target), target - 1.0, 0.0), -2.0, 2.0)
-            naive = naive_sums(clipped(table, certificate.request.intercept), centred)
-            expected = released_sums(route, *naive, argument.procedure.moment_weight)
+            naive = naive_sums(clipped(table, certificate.claim.problem.intercept), centred)
+            expected = released_sums(kind, *naive, weight_of(claim))
             np.testing.assert_allclose(source.sums, expected, rtol=1e-11, atol=1e-11)
             sums.append(source.sums)
         moved = float(np.linalg.norm(sums[0] - sums[1], ord=norm))
         assert moved <= claimed
         largest = max(largest, moved)
-    assert largest > (0.4 if route == "functional" else 0.85) * claimed
+    assert largest > (0.4 if kind == "functional" else 0.85) * claimed
 
 
 def test_the_sums_sensitivity_is_reached_through_the_door():
@@ -239,20 +241,20 @@ def test_the_sums_sensitivity_is_reached_through_the_door():
 
 def ordinary(X: Array, y: Array, certificate: Certificate, alpha: float) -> tuple[Array, float]:
     """Return coefficients and intercept of the ridge that the estimator documents, by solving its equations."""
-    table = clipped(X, certificate.request.intercept)
+    table = clipped(X, certificate.claim.problem.intercept)
     squares, moments = naive_sums(table, y - 1.0)
     weights = np.linalg.solve(squares / len(X) + alpha / 2 * np.eye(len(moments)), moments / len(X))
-    return weights[: X.shape[1]], 1.0 + certificate.request.intercept * float(weights[-1])
+    return weights[: X.shape[1]], 1.0 + certificate.claim.problem.intercept * float(weights[-1])
 
 
 @pytest.mark.parametrize("alpha", [1e-9, 0.1])
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("route", ROUTES)
-def test_without_noise_to_speak_of_the_fit_is_the_ordinary_one(route, form, alpha):
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_noise_to_speak_of_the_fit_is_the_ordinary_one(kind, form, alpha):
     generator = np.random.default_rng(1)
     X = generator.normal(size=(400, 3))
     y = np.clip(1.2 + clipped(X, 0.0) @ [0.5, -0.3, 0.2] + 0.1 * generator.normal(size=400), -1.0, 3.0)
-    model = eq.Ridge(epsilon=1e13, alpha=alpha, domain=LABELS, mechanism=route, random_state=0)
+    model = eq.Ridge(epsilon=1e13, alpha=alpha, domain=LABELS, mechanism=kind, random_state=0)
     model.fit(FORMS[form](X), y)
     coefficients, intercept = ordinary(X, y, model.certificate_, alpha)
     np.testing.assert_allclose(model.coef_, coefficients, atol=1e-8)
@@ -263,15 +265,15 @@ def test_without_noise_to_speak_of_the_fit_is_the_ordinary_one(route, form, alph
         np.testing.assert_allclose(np.append(model.coef_, model.intercept_), plain, atol=1e-5)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_the_error_shrinks_as_epsilon_grows(route):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_error_shrinks_as_epsilon_grows(kind):
     generator = np.random.default_rng(2)
     X = generator.normal(size=(2000, 3))
     y = np.clip(1.2 + clipped(X, 0.0) @ [0.5, -0.3, 0.2], -1.0, 3.0)
     errors = []
     for epsilon in (0.01, 1.0, 100.0, 1e4):
         fits = [
-            eq.Ridge(epsilon=epsilon, alpha=1e-9, domain=LABELS, mechanism=route, random_state=seed).fit(X, y)
+            eq.Ridge(epsilon=epsilon, alpha=1e-9, domain=LABELS, mechanism=kind, random_state=seed).fit(X, y)
             for seed in range(9)
         ]
         errors.append(np.median([np.linalg.norm(fit.coef_ - [0.5, -0.3, 0.2]) for fit in fits]))
@@ -292,20 +294,20 @@ SPECTRA = {
 
 @pytest.mark.parametrize("alpha", [1e-6, 2.0])
 @pytest.mark.parametrize("spectrum", SPECTRA)
-@pytest.mark.parametrize("route", ROUTES)
-def test_the_solution_follows_from_noisy_sums_and_stays_in_the_ball(route, spectrum, alpha):
-    certificate = planned(route, (300, 3), alpha=alpha)
-    procedure = certificate.argument.procedure
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_solution_follows_from_noisy_sums_and_stays_in_the_ball(kind, spectrum, alpha):
+    certificate = planned(kind, (300, 3), alpha=alpha)
+    procedure = certificate.claim.procedure
     generator = np.random.default_rng(3)
     for size in (1e-3, 1.0, 1e6):
         basis = np.linalg.qr(generator.normal(size=(4, 4)))[0]
         squares = basis @ np.diag(SPECTRA[spectrum]) @ basis.T
         squares = (squares + squares.T) / 2
         moments = 300 * size * generator.normal(size=4)
-        answer = released_sums(route, squares, moments, procedure.moment_weight)
+        answer = released_sums(kind, squares, moments, weight_of(certificate.claim))
         found = carried_out(certificate, np.zeros((300, 3)), np.zeros(300), Overheard(answer))
         values, vectors = np.linalg.eigh(squares / 300)
-        if route == "functional":
+        if kind == "functional":
             curved = values + procedure.ridge + alpha / 2
             keep = curved > 0
             expected = vectors[:, keep] @ (vectors[:, keep].T @ (moments / 300) / curved[keep])
@@ -316,85 +318,92 @@ def test_the_solution_follows_from_noisy_sums_and_stays_in_the_ball(route, spect
             assert (values + ridge).min() >= procedure.ridge * (1 - 1e-9)
             expected = np.linalg.solve(squares / 300 + ridge * np.eye(4), moments / 300)
         norm = np.linalg.norm(expected)
-        expected = expected * min(1.0, procedure.reach / norm) if norm > 0 else expected
-        assert np.linalg.norm(found) <= procedure.reach * (1 + 1e-12)
+        expected = expected * min(1.0, procedure.radius / norm) if norm > 0 else expected
+        assert np.linalg.norm(found) <= procedure.radius * (1 + 1e-12)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("radius", [None, 0.2])
-@pytest.mark.parametrize("route", ROUTES)
-def test_released_weights_stay_in_the_ball_under_heavy_noise(route, radius):
+@pytest.mark.parametrize("kind", KINDS)
+def test_released_weights_stay_in_the_ball_under_heavy_noise(kind, radius):
     domain = replace(LABELS, radius=radius)
     for seed, epsilon in itertools.product(range(10), (1e-6, 0.1, 10.0)):
-        certificate = planned(route, (40, 3), domain=domain, epsilon=epsilon)
-        assert radius in (None, certificate.argument.procedure.reach)
-        assert certificate.argument.procedure.ridge > 0
+        certificate = planned(kind, (40, 3), domain=domain, epsilon=epsilon)
+        assert radius in (None, certificate.claim.procedure.radius)
+        assert certificate.claim.procedure.ridge > 0
         generator = np.random.default_rng(seed)
         weights = carried_out(
             certificate, generator.normal(size=(40, 3)), generator.uniform(-1, 3, size=40), SeededSource(seed)
         )
-        assert np.linalg.norm(weights) <= certificate.argument.procedure.reach * (1 + 1e-12)
+        assert np.linalg.norm(weights) <= certificate.claim.procedure.radius * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_no_value_raises_or_warns(route):
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_value_raises_or_warns(kind):
     hostile = [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0]
     for first, second in itertools.product(hostile, repeat=2):
         X, y = np.full((12, 3), first), np.full(12, second)
         for form in FORMS.values():
-            model = eq.Ridge(delta=1e-5, domain=LABELS, mechanism=route, random_state=0).fit(form(X), y)
+            model = eq.Ridge(delta=1e-5, domain=LABELS, mechanism=kind, random_state=0).fit(form(X), y)
             assert np.isfinite(model.coef_).all()
 
 
 OTHERS = {
-    "logistic": lambda route: eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=route),
-    "huber": lambda route: eq.HuberRegressor(domain=LABELS, mechanism=route),
-    "hinge": lambda route: eq.LinearSVC(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=route),
+    "logistic": lambda kind: eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind),
+    "huber": lambda kind: eq.HuberRegressor(domain=LABELS, mechanism=kind),
+    "hinge": lambda kind: eq.LinearSVC(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind),
 }
 
 
 @pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("route", ROUTES)
-def test_other_losses_are_refused_with_a_remedy(route, other):
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_losses_are_refused_with_a_remedy(kind, other):
     with pytest.raises(NoTheoremApplies, match="to do: use Ridge, or mechanism='objective'"):
-        OTHERS[other](route).plan(100, 3)
+        OTHERS[other](kind).plan(100, 3)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-def test_other_penalties_too_many_columns_and_parameters_are_refused_with_a_remedy(route):
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_penalties_too_many_columns_and_parameters_are_refused_with_a_remedy(kind):
     with pytest.raises(NoTheoremApplies, match="to do: use an L2 penalty, or mechanism='output'"):
-        eq.ElasticNet(domain=LABELS, mechanism=route).plan(100, 3)
+        eq.ElasticNet(domain=LABELS, mechanism=kind).plan(100, 3)
     # With the constant column 630 columns have 199,395 sums, and 631 have 200,027.
-    assert planned(route, (100, 629)).argument.dimension == 199_395
+    assert planned(kind, (100, 629)).claim.noise.dimension == 199_395
     with pytest.raises(NoTheoremApplies, match="to do: use fewer columns, or mechanism='objective'"):
-        planned(route, (100, 630))
-    with pytest.raises(InvalidParameter, match=f"to do: write mechanism='{route}'"):
-        planned(f"{route}:3", (100, 3))
+        planned(kind, (100, 630))
+    with pytest.raises(InvalidParameter, match=f"to do: write mechanism='{kind}'"):
+        planned(f"{kind}:3", (100, 3))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
-@pytest.mark.parametrize("route", ROUTES)
-def test_a_certificate_is_read_back_and_verified_and_meets_the_budget(route, delta):
-    certificate = planned(route, (100, 3), delta=delta)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_certificate_is_read_back_and_verified_and_meets_the_budget(kind, delta):
+    certificate = planned(kind, (100, 3), delta=delta)
     again = Certificate.from_json(certificate.to_json())
     assert again == certificate
     assert again.verify() == ()
-    assert certificate.argument.curve[1].delta <= delta
-    changed = replace(certificate, argument=replace(certificate.argument, noise_scale=certificate.noise_scale * 0.999))
-    assert any("noise_scale" in fault for fault in changed.verify())
-    assert certificate.theorem == {"functional": "E7", "sufficient-statistics": "SSP"}[route]
-    if route == "functional":
+    assert certificate.curve().delta(1.0) <= delta
+    claim = certificate.claim
+    for unsafe, words in (
+        (replace(claim, noise=replace(claim.noise, scale=claim.scale * 0.999)), "delta("),
+        (replace(claim, noise=replace(claim.noise, dimension=claim.noise.dimension - 1)), "numbers have noise"),
+        (replace(claim, sensitivity=claim.sensitivity * 0.999), "bounds the sums' change"),
+        (replace(claim, problem=replace(claim.problem, intercept=2.0)), "bounds the sums' change"),
+    ):
+        faults = Certificate.seal(certificate.terms, unsafe, certificate.notes).verify()
+        assert any(words in fault for fault in faults)
+    assert certificate.theorem == {"functional": "E7", "sufficient-statistics": "SSP"}[kind]
+    if kind == "functional":
         level = certificate.bounds[0].value / certificate.noise_scale
         assert certificate.mechanism == "laplace"
         assert 1 - 1e-12 < level <= 1
 
 
 @pytest.mark.parametrize("size", ["1e-100", "1e-70", "1e-30", "1e30", "1e70", "1e100"])
-@pytest.mark.parametrize("route", ROUTES)
-def test_extreme_units_are_planned_with_noise_that_can_be_drawn_or_refused_with_a_remedy(route, size):
+@pytest.mark.parametrize("kind", KINDS)
+def test_extreme_units_are_planned_with_noise_that_can_be_drawn_or_refused_with_a_remedy(kind, size):
     domain = eq.Domain(float(size), labels=(-float(size), float(size)))
     try:
-        certificate = planned(route, (100, 3), alpha=1e-3, domain=domain)
+        certificate = planned(kind, (100, 3), alpha=1e-3, domain=domain)
     except (BudgetImpossible, InvalidParameter):
         return
     # The samplers' proofs (D1, D2, D3) reach this far.

@@ -10,7 +10,7 @@ import pytest
 import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.lab.estimate import Estimate
-from equipoise.report.study_charts import static_image
+from equipoise_studies.study_charts import static_image
 from equipoise_studies.adult import ADULT_LARGEST, ADULT_LEVELS
 from equipoise_studies.data import ADULT, BOSTON
 from equipoise_studies.dropout_stability import certified

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from browser import PHONE, measure, needs_browser, visit
-from equipoise.report.study_page import Section
+from equipoise_studies.study_page import Section
 from equipoise_studies.claims import VERDICTS, Claim
 from equipoise_studies.data import ADULT, BOSTON, MNIST, NEWSGROUPS
 from equipoise_studies.dropout_stability import (

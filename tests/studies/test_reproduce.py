@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from browser import PHONE, measure, needs_browser, visit
 from equipoise.cli.application import build
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, OutputRefused, UnknownName
-from equipoise.report.study_charts import lines
-from equipoise.report.study_page import Figure, Section
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure, Section
 from equipoise_studies import frame
 from equipoise_studies.claims import VERDICTS, Claim, distinct, tally
 from equipoise_studies.data import ADULT, COVERTYPE, MNIST, data_folder

@@ -36,11 +36,11 @@ def command(
     """Measure a paper's claims again on public data, and write a page, its figures and the claims as data."""
     # Other commands do not wait for what only this one needs.
     from equipoise.report.charts import altair
-    from equipoise.report.study_page import number
 
     try:
         from equipoise_studies import frame
         from equipoise_studies.claims import tally
+        from equipoise_studies.study_page import number
     except ModuleNotFoundError as error:
         if error.name != "equipoise_studies":
             raise

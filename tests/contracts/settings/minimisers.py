@@ -1,4 +1,4 @@
-"""Minimisers: every kind of loss and penalty that solvers serve, with few rows and many, and a constraint that binds."""
+"""Minimisers: every kind of loss and penalty that solvers serve, few rows and many, and a constraint that binds."""
 
 from collections.abc import Iterator
 

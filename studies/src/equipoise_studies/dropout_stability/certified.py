@@ -15,9 +15,9 @@ from equipoise.errors import InvalidParameter
 from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import mean
-from equipoise.report.study_charts import bands
-from equipoise.report.study_page import Figure, Section, number
-from equipoise.report.study_page import Table as Cells
+from equipoise_studies.study_charts import bands
+from equipoise_studies.study_page import Figure, Section, number
+from equipoise_studies.study_page import Table as Cells
 from equipoise_studies.adult import adult_columns
 from equipoise_studies.claims import Claim
 from equipoise_studies.data import ADULT

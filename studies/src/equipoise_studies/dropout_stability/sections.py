@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import RemovalFinding
-from equipoise.report.study_page import Figure, Section, Table, number
+from equipoise_studies.study_page import Figure, Section, Table, number
 from equipoise_studies.dropout_stability import figures, printed_simplex, theory
 from equipoise_studies.dropout_stability.hidden_nodes import Learning, Network
 from equipoise_studies.dropout_stability.networks import KEPT, Trained

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.lab.variability import Distances
-from equipoise.report.study_charts import lines, paths
-from equipoise.report.study_page import Figure
+from equipoise_studies.study_charts import lines, paths
+from equipoise_studies.study_page import Figure
 
 Array = NDArray[np.float64]
 BINS = 50

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from equipoise.lab.estimate import Estimate
-from equipoise.report.study_page import Section, Table, number
+from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.intrinsic_privacy import figures, published
 from equipoise_studies.intrinsic_privacy.measure import SHOWN_WEIGHTS, Measured, MeasuredNetwork, Reading
 

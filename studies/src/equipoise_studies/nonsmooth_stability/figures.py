@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from equipoise.lab.estimate import Estimate
-from equipoise.report.study_charts import bands, lines
-from equipoise.report.study_page import Figure
+from equipoise_studies.study_charts import bands, lines
+from equipoise_studies.study_page import Figure
 from equipoise_studies.nonsmooth_stability import corrected, published
 from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from equipoise.report.study_charts import lines
-from equipoise.report.study_page import Figure
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure
 from equipoise_studies.private_regression import measure
 from equipoise_studies.private_regression.consequences import MEMBER_EPSILON, Consequences
 from equipoise_studies.private_regression.measure import Measured

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from equipoise.lab.estimate import Estimate
-from equipoise.report.study_page import Section, Table, number
+from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.private_regression import figures, hindsight, published
 from equipoise_studies.private_regression.consequences import (
     MEMBER_EPSILON,

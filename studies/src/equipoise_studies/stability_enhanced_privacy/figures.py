@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from equipoise.report.study_charts import lines
-from equipoise.report.study_page import Figure
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure
 from equipoise_studies.stability_enhanced_privacy.certified import Certified
 from equipoise_studies.stability_enhanced_privacy.curves import (
     CUTOFFS,

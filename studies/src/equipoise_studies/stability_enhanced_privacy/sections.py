@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equipoise.planning.flips import WeightNoise
-from equipoise.report.study_page import Section, Table, number
+from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.stability_enhanced_privacy import audited, figures
 from equipoise_studies.stability_enhanced_privacy.audited import Audits
 from equipoise_studies.stability_enhanced_privacy.certified import Certified

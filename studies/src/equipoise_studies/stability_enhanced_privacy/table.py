@@ -12,7 +12,7 @@ from pathlib import Path
 from equipoise.errors import NoTheoremApplies
 from equipoise.lab.net_movement import net_stability
 from equipoise.planning.stability import bounds
-from equipoise.report.study_page import Section, Table, number
+from equipoise_studies.study_page import Section, Table, number
 from equipoise.vocabulary.facts import Bound, Problem, Recipe
 from equipoise.vocabulary.methods import method_named
 from equipoise_studies.stability_enhanced_privacy import table_descents, table_witnesses

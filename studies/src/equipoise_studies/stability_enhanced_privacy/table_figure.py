@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from equipoise.planning.stability import bounds
-from equipoise.report.study_charts import bands
-from equipoise.report.study_page import Figure
+from equipoise_studies.study_charts import bands
+from equipoise_studies.study_page import Figure
 from equipoise_studies.stability_enhanced_privacy.table_descents import momentum_distance
 from equipoise_studies.stability_enhanced_privacy.table_settings import MOMENTUM, SQUARED
 from equipoise_studies.stability_enhanced_privacy.table_witnesses import N_ROWS

@@ -7,7 +7,7 @@ from typing import Any
 
 from equipoise.report.charts import runtime, specification
 from equipoise.report.page import document, escape, figure, folded, table
-from equipoise.report.study_charts import ratios
+from equipoise_studies.study_charts import ratios
 
 STYLE = """
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .4rem 1.6rem; }
