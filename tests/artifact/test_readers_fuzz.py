@@ -1,7 +1,7 @@
 """Whatever a file holds, its reader answers or refuses: no traceback, no hang, nothing touched outside the folder."""
 
-import copy as copying
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +11,21 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise.artifact import folder as released
-from equipoise.artifact import manifest
-from equipoise.artifact.model_file import read_record
+from equipoise.artifact import model_file, version_1
+from equipoise.certify.folder import CERTIFICATE, LARGEST, MANIFEST, MODEL, inspect, manifest_faults, manifest_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import EquipoiseError
+from released_folders import sealed
+from stored_certificates import STORED, name_of, numbers, put
 
 COLUMNS = (NumberColumn("age", (0, 100)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
 SCHEMA = eq.Schema(50, COLUMNS, Target("ill", classes=(0, 1)), vouched_by="A. Officer", vouched_on="2026-11-16")
 ROWS = {"age": np.linspace(0, 100, 50), "job": ["none", "nurse"] * 25, "ill": [0, 1] * 25}
 
-numbers = st.one_of(st.integers(), st.floats(), st.sampled_from([0, -1, 10**18, 10**400, 1e308, 5e-324, -0.0, 2**63]))
-leaves = st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=20))
+any_numbers = st.one_of(
+    st.integers(), st.floats(), st.sampled_from([0, -1, 10**18, 10**400, 1e308, 5e-324, -0.0, 2**63])
+)
+leaves = st.one_of(st.none(), st.booleans(), any_numbers, st.text(max_size=20))
 values = st.recursive(
     leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
 )
@@ -47,15 +51,6 @@ def places(record, path=()):
         yield from places(value, (*path, key))
 
 
-def replaced(record, path, value):
-    changed = copying.deepcopy(record)
-    inner = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return changed
-
-
 def answers_or_refuses(read, *arguments) -> None:
     refusal = None
     try:
@@ -68,15 +63,17 @@ def answers_or_refuses(read, *arguments) -> None:
 @quick
 @given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))
 def test_readers_of_text_take_any_text(text):
-    for read in (eq.Schema.from_text, eq.Certificate.from_json, read_record):
+    for read in (eq.Schema.from_text, eq.Certificate.from_json, model_file.read):
         answers_or_refuses(read, text)
 
 
 @quick
-@given(st.binary(), st.dictionaries(st.sampled_from(sorted(released.LARGEST)), st.binary(max_size=5), max_size=3))
+@given(st.binary(), st.dictionaries(st.sampled_from(sorted(LARGEST)), st.binary(max_size=5), max_size=3))
 def test_a_manifest_of_any_bytes_is_judged(data, listed):
-    found = manifest.faults(data, listed)
-    assert (found == ()) == (data == manifest.render(listed).encode())
+    listed.pop(MANIFEST, None)
+    for text in (data, manifest_of(listed).encode(), manifest_of(listed).encode() + data):
+        faults = tuple(manifest_faults({**listed, MANIFEST: text}))
+        assert (faults == ()) == (text == manifest_of(listed).encode())
 
 
 @quick
@@ -84,22 +81,42 @@ def test_a_manifest_of_any_bytes_is_judged(data, listed):
 def test_readers_of_json_take_any_json(value):
     text = json.dumps(value)
     answers_or_refuses(eq.Certificate.from_json, text)
-    answers_or_refuses(read_record, text)
+    answers_or_refuses(model_file.read, text)
 
 
-@pytest.mark.parametrize("name", ["certificate.json", "model.json"])
 @quick
 @given(position=st.integers(0, 10**4), value=values)
-def test_any_value_in_any_place_is_answered_or_refused(name, position, value, files):
-    record = json.loads(files[name])
+def test_any_value_in_any_place_of_a_model_is_answered_or_refused(position, value, files):
+    record = json.loads(files[MODEL])
     found = list(places(record))
-    text = json.dumps(replaced(record, found[position % len(found)], value))
-    if name == "model.json":
-        answers_or_refuses(read_record, text)
-        return
+    answers_or_refuses(model_file.read, json.dumps(put(record, found[position % len(found)], value)))
+
+
+@pytest.mark.parametrize("part", ["terms", "claim", "notes"])
+@quick
+@given(position=st.integers(0, 10**4), value=values)
+def test_any_value_in_any_place_of_a_certificate_is_answered_or_refused(part, position, value, files):
+    record = json.loads(files[CERTIFICATE])
+    found = list(places(record[part], (part,)))
+    text = json.dumps(put(record, found[position % len(found)], value))
     answers_or_refuses(eq.Certificate.from_json, text)
     answers_or_refuses(lambda: eq.Certificate.from_json(text).verify())
     answers_or_refuses(lambda: eq.Certificate.from_json(text).explain())
+
+
+OLD = Path(__file__).parents[1] / "released" / "0.1.0"
+
+
+@pytest.mark.parametrize("file", [MODEL, CERTIFICATE])
+@pytest.mark.parametrize("name", ["regression-with-dropout", "three-classes"])
+@quick
+@given(position=st.integers(0, 10**4), value=values)
+def test_any_value_in_any_place_of_a_folder_of_0_1_0_is_answered_or_refused(name, file, position, value):
+    texts = {each: (OLD / name / each).read_text() for each in (MODEL, CERTIFICATE)}
+    record = json.loads(texts[file])
+    found = list(places(record))
+    texts[file] = json.dumps(put(record, found[position % len(found)], value))
+    answers_or_refuses(version_1.opened, texts[MODEL], texts[CERTIFICATE], None)
 
 
 @pytest.mark.parametrize("name", ["certificate.json", "model.json", "schema.toml", "MANIFEST.sha256", "report.html"])
@@ -116,11 +133,10 @@ def test_a_damaged_folder_is_refused_and_nothing_beside_it_changes(name, data, a
     start = data.draw(st.integers(0, len(content)))
     content[start : start + data.draw(st.integers(0, 20))] = data.draw(st.binary(max_size=20))
     (folder / name).write_bytes(bytes(content))
-    if again and name != manifest.NAME:
-        listed = {file: (folder / file).read_bytes() for file in files if file != manifest.NAME}
-        (folder / manifest.NAME).write_text(manifest.render(listed))
+    if again and name != MANIFEST:
+        sealed(folder)
     before = snapshot(around)
-    answers_or_refuses(released.inspect, folder)
+    answers_or_refuses(inspect, folder)
     answers_or_refuses(eq.load, folder)
     assert snapshot(around) == before
 
@@ -131,34 +147,70 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 # Sizes that a certificate may claim and nobody can work through.
 HOSTILE = {
-    "rows": (("request", "n_samples"), 10**15),
-    "rows beyond all": (("request", "n_samples"), 10**400),
-    "columns": (("request", "n_features"), 10**9),
-    "columns beyond all": (("request", "n_features"), 10**400),
-    "a tiny epsilon": (("request", "budget", "epsilon"), 1e-90),
-    "a huge epsilon": (("request", "budget", "epsilon"), 1e300),
-    "a tiny delta": (("request", "budget", "delta"), 1e-300),
-    "a tiny alpha": (("request", "alpha"), 1e-90),
-    "a huge alpha": (("request", "alpha"), 1e90),
-    "a huge row norm": (("request", "domain", "row_norm"), 1e90),
-    "many classes": (("request", "loss"), "multinomial:1000000000"),
-    "a mechanism's number": (("request", "mechanism"), "objective:1e-300"),
-    "a batch": (("request", "mechanism"), "noisy-gradient:999999999999"),
-    "a long name": (("request", "mechanism"), "x" * 10**6),
+    "rows": (("terms", "n_samples"), 10**15),
+    "rows of the claim": (("claim", "n_samples"), 10**15),
+    "rows beyond all": (("claim", "n_samples"), 10**400),
+    "columns": (("claim", "n_features"), 10**9),
+    "columns beyond all": (("claim", "n_features"), 10**400),
+    "numbers with noise": (("claim", "noise", "dimension"), 10**15),
+    "a tiny epsilon": (("claim", "budget", "epsilon"), 1e-90),
+    "a huge epsilon": (("claim", "budget", "epsilon"), 1e300),
+    "a tiny delta": (("claim", "budget", "delta"), 1e-300),
+    "a tiny alpha": (("claim", "problem", "penalty", "alpha"), 1e-90),
+    "a huge alpha": (("claim", "problem", "penalty", "alpha"), 1e90),
+    "a huge row norm": (("claim", "problem", "domain", "row_norm"), 1e90),
+    "many classes": (("claim", "problem", "loss"), "multinomial:1000000000"),
+    "a loss's number": (("claim", "problem", "loss"), "clipped-logistic:1e-300"),
+    "a long name": (("claim", "problem", "loss"), "x" * 10**6),
+    "a long kind": (("claim", "kind"), "x" * 10**6),
+    "a long theorem": (("claim", "theorem"), "x" * 10**6),
+    "no noise": (("claim", "noise", "scale"), 0.0),
 }
+# Whatever ends, ends within this many seconds on the slowest machine that tests run on.
+SOON = 20
 
 
+@pytest.fixture
+def soon():
+    """Fail what takes longer than anyone waits for an answer."""
+
+    def late(*_):
+        raise TimeoutError(f"no answer within {SOON} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SOON)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("read", ["verify", "explain"])
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_sizes_end_soon(name, files):
+@pytest.mark.usefixtures("soon")
+def test_hostile_sizes_end_soon(name, read, files):
     path, value = HOSTILE[name]
-    record = replaced(json.loads(files["certificate.json"]), path, value)
-    text = json.dumps(record)
-    answers_or_refuses(lambda: eq.Certificate.from_json(text).verify())
+    text = json.dumps(put(json.loads(files["certificate.json"]), path, value))
+    answers_or_refuses(lambda: getattr(eq.Certificate.from_json(text), read)())
+
+
+EXTREMES = (0, -1, 10**9, 10**15, 10**400, 0.0, -1.0, 5e-324, 1e-90, 1e300, -1e300)
+ORDINARY = [path for path in STORED if path.stem.endswith("-ordinary") or path.stem.startswith("method-")]
+
+
+@pytest.mark.parametrize("path", ORDINARY, ids=name_of)
+@pytest.mark.usefixtures("soon")
+def test_any_number_of_any_kind_may_be_hostile(path):
+    record = json.loads(path.read_text())
+    for place, value in numbers(record):
+        for other in EXTREMES:
+            if isinstance(other, type(value)) or isinstance(value, float):
+                text = json.dumps(put(record, place, other))
+                answers_or_refuses(lambda text=text: eq.Certificate.from_json(text).verify())
 
 
 def test_deep_nesting_is_refused():
     for text in ("[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000):
-        for read in (eq.Certificate.from_json, read_record):
+        for read in (eq.Certificate.from_json, model_file.read):
             with pytest.raises(EquipoiseError):
                 read(text)
     with pytest.raises(EquipoiseError):

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 import equipoise as eq
+from equipoise.planning.notes import Notes
 
 CLASSES = eq.Domain(1.0, classes=(0, 1))
 # Targets are centred at the middle of their range, 1, which the intercept gives back.
@@ -38,7 +39,7 @@ def test_a_bridge_minimises_its_own_objective(table, name, power):
         options={"gtol": 1e-9},
     )
     np.testing.assert_allclose(weights, best.x, atol=1e-4)
-    assert model.certificate_.request.penalty == f"bridge:{power}"
+    assert model.certificate_.claim.trained.problem.penalty.name == f"bridge:{power}"
     assert model.certificate_.verify() == ()
 
 
@@ -51,7 +52,7 @@ def test_the_public_strength_is_the_best_at_which_a_theorem_applies(table, name)
     assert certificate.verify() == ()
     for share in (0.7, 1.5):
         other = kind(epsilon=2.0, domain=domain, alpha=certificate.alpha * share).plan(*X.shape)
-        assert certificate.argument.excess_risk <= other.argument.excess_risk
+        assert Notes.of(certificate).excess_risk <= Notes.of(other).excess_risk
     assert np.isfinite(model.predict(X)).all()
 
 

@@ -33,10 +33,8 @@ LABELS = eq.Domain(row_norm=1.0, labels=(-3.0, 5.0))
 # An epsilon so large that the noise is below every tolerance used here, but the door is the same.
 OPEN = 1e13
 
-VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise (DESIGN section 5, rule 1)"
-DTYPE_IS_DECLARED = (
-    "object columns are refused by their data type: whether they can be parsed depends on values (rule 1)"
-)
+VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise"
+DTYPE_IS_DECLARED = "object columns are refused by their data type: whether they can be parsed depends on values"
 
 
 def expected_failures(estimator) -> dict[str, str]:
@@ -45,7 +43,7 @@ def expected_failures(estimator) -> dict[str, str]:
 
 # In a ball of 10 the checks' tables are separated as well as in one of 100, and the kinked solvers need a fifth of the
 # steps. Every table has its own shape and is planned anew, so most models name where their noise goes: the default
-# ranks a menu of routes for each shape, which is not what these checks look at. Ridge keeps noise in the objective.
+# ranks a menu of kinds for each shape, which is not what these checks look at. Ridge keeps noise in the objective.
 CHECKED_CLASSES = {"epsilon": 1e8, "domain": eq.Domain(10.0, classes="observed"), "alpha": 1e-2, "random_state": 0}
 CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.0)), "alpha": 1e-6, "random_state": 0}
 

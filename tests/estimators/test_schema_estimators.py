@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.certify.claims.private_bounds import CANDIDATES
+from equipoise.certify.claims.private_bounds import CANDIDATES, PrivateBounds
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
@@ -51,7 +51,7 @@ def test_a_classifier_learns_from_raw_rows_and_predicts_raw_rows(frame):
     assert model.coef_.shape == (1, CLASSES.n_features) == (1, 6)
     assert list(model.feature_names_in_) == ["age", "height", "job"]
     assert model.n_features_in_ == 3
-    assert model.certificate_.request.schema == CLASSES.digest
+    assert model.certificate_.terms.schema == CLASSES.digest
     assert model.certificate_.verify() == ()
     assert "A. Officer (2026-11-16)" in str(model.certificate_)
 
@@ -96,7 +96,8 @@ def test_the_plan_needs_no_numbers_and_takes_no_others(frame):
     assert model.plan(N, 6) == certificate
     with pytest.raises(InvalidParameter, match="the schema declares"):
         model.plan(N + 1)
-    assert model.fit(features(frame), frame["ill"]).certificate_ == certificate
+    carried = model.fit(features(frame), frame["ill"]).certificate_
+    assert (carried.terms, carried.claim, carried.digest) == (certificate.terms, certificate.claim, certificate.digest)
 
 
 def test_another_number_of_rows_than_declared_is_refused_before_any_is_read(frame):
@@ -157,12 +158,13 @@ def test_private_bounds_are_released_certified_and_used(frame):
     certificate = model.certificate_
     assert certificate.verify() == ()
     assert certificate.planned_digest == planned.digest
-    assert [bounds.column for bounds in certificate.released_bounds] == ["age", "height", "dose"]
-    for bounds, (low, high) in zip(certificate.released_bounds, [(-50, 50), (100, 200), (70, 500)], strict=True):
+    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, PrivateBounds))
+    assert [bounds.column for bounds in paid.released] == ["age", "height", "dose"]
+    for bounds, (low, high) in zip(paid.released, [(-50, 50), (100, 200), (70, 500)], strict=True):
         assert bounds.low in CANDIDATES
         assert bounds.low <= low + 100
         assert bounds.high >= high / 2
-    assert model.schema_.target.bounds == (certificate.released_bounds[2].low, certificate.released_bounds[2].high)
+    assert model.schema_.target.bounds == (paid.released[2].low, paid.released[2].high)
     assert model.schema_.private_bounds is None
     assert np.abs(model.predict(features(frame)) - frame["dose"]).mean() < 60
     assert "Private bounds" in certificate.explain()

@@ -6,10 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import equipoise as eq
 from checking import run_check
 
-VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise (DESIGN section 5, rule 1)"
-DTYPE_IS_DECLARED = (
-    "object columns are refused by their data type: whether they can be parsed depends on values (rule 1)"
-)
+VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise"
+DTYPE_IS_DECLARED = "object columns are refused by their data type: whether they can be parsed depends on values"
 
 # The checks' tables have few rows of their own scale; epsilon is so large that the noise does not decide them.
 LARGE = {"epsilon": 1e8, "random_state": 0}
@@ -32,7 +30,7 @@ def expected_failures(estimator) -> dict[str, str]:
         eq.DropoutRegressor(**LARGE, delta=1e-3, domain=LABELS, alpha=1e-6, keep_probability=0.999, radius=300.0),
         eq.DropoutClassifier(**LARGE, delta=1e-3, domain=CLASSES, alpha=1e-3, radius=20.0),
         eq.SimplexSelector(epsilon=1e4, delta=1e-3, random_state=0),
-        # Every check's table is planned anew; where the noise goes is named, so that no menu of routes is ranked.
+        # Every check's table is planned anew; where the noise goes is named, so that no menu of kinds is ranked.
         eq.PrivateGridSearch(eq.Ridge(domain=LABELS, mechanism="output"), {"alpha": [1e-3, 1e-2]}, **LARGE),
     ],
     expected_failed_checks=expected_failures,

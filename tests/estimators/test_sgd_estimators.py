@@ -28,10 +28,8 @@ from equipoise.noise import SeededSource
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 
-VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise (DESIGN section 5, rule 1)"
-DTYPE_IS_DECLARED = (
-    "object columns are refused by their data type: whether they can be parsed depends on values (rule 1)"
-)
+VALUES_NEVER_RAISE = "values inside private rows are mapped by a public rule and never raise"
+DTYPE_IS_DECLARED = "object columns are refused by their data type: whether they can be parsed depends on values"
 
 
 def expected_failures(estimator) -> dict[str, str]:

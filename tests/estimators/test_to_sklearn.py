@@ -7,13 +7,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from equipoise.estimators.catalogue import MODELS
 
 import equipoise as eq
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter
+from equipoise.estimators import models
 from equipoise.estimators.classifier import PrivateClassifier
 
+MODELS = models()
 N = 240
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16", "missing": ("", "NA", "?")}
 COLUMNS = (

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import scipy.stats
-from equipoise.estimators.catalogue import MODELS
-from equipoise.proof import mechanisms, routes
 from typer.testing import CliRunner
 
 from auditing import DESCENT_AUDITS, FAILURE, FEW_RUNS, LAB_AUDITS, HalvedNoise
+from equipoise import estimators
+from equipoise.certify import laws
 from equipoise.cli import main, worst_cases
 from equipoise.cli.application import build
 from equipoise.cli.audit import measure
@@ -20,6 +20,10 @@ from equipoise.cli.worst_cases import worst_case
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import Finding, at_least, at_most, audit, lower_bound, reach, runs_to_reach
 from equipoise.noise import SeededSource
+from equipoise.planning import kinds
+from equipoise.planning.issue import asked_for
+
+MODELS = sorted(estimators.models())
 
 # --- the bound keeps its promise --------------------------------------------------------------------------------------
 
@@ -244,7 +248,7 @@ def test_an_interruption_passes_through():
 
 # --- every model and mechanism ----------------------------------------------------------------------------------------
 
-LAWS = sorted(mechanisms.members())
+LAWS = sorted(laws.members())
 INSIDE = {
     "logistic": ("objective", "noisy-gradient"),
     "ridge": ("objective", "noisy-gradient", "sufficient-statistics", "functional"),
@@ -255,8 +259,8 @@ INSIDE = {
     "bridge-regressor": (),
     "bridge-classifier": (),
 }
-# Models with one route each; noise at the end of a descent has a choice of laws, too.
-OWN_ROUTES = {
+# Models with one kind of release each; noise at the end of a descent has a choice of laws, too.
+OWN_KINDS = {
     "sgd-classifier": "sgd",
     "sgd-regressor": "sgd",
     "noisy-sgd-classifier": "noisy-sgd",
@@ -270,7 +274,7 @@ APPROXIMATE = ("gaussian", "noisy-gradient", "noisy-gradient:3", "noisy-sgd", "d
 CASES = [
     *((model, mechanism) for model in INSIDE for mechanism in (*LAWS, *INSIDE[model])),
     ("logistic", "noisy-gradient:3"),
-    *OWN_ROUTES.items(),
+    *OWN_KINDS.items(),
     *((model, mechanism) for model in ("sgd-classifier", "sgd-regressor") for mechanism in LAWS),
 ]
 HONEST = [
@@ -358,34 +362,34 @@ def test_a_quarter_of_the_noise_is_caught_for_every_model_and_mechanism(model, m
     assert found.verdict == "the claim is refuted", found
 
 
-@pytest.mark.parametrize("route", sorted(name for name, route in routes.members().items() if route.minimises))
+@pytest.mark.parametrize("kind", sorted(name for name, planner in kinds.named().items() if planner.minimises))
 @pytest.mark.parametrize("model", INSIDE)
-def test_a_mechanism_is_audited_or_refused_with_a_remedy(model, route):
-    if route == "output" or route in INSIDE[model] or (model, route) == ("huber", "noisy-gradient"):
-        case = worst_case(model, route, 1.0, 0.1)
-        assert case.certificate.route == route
+def test_a_mechanism_is_audited_or_refused_with_a_remedy(model, kind):
+    if kind == "output" or kind in INSIDE[model] or (model, kind) == ("huber", "noisy-gradient"):
+        case = worst_case(model, kind, 1.0, 0.1)
+        assert case.certificate.kind == kind
         assert not np.array_equal(case.releases(0, 0)(), case.releases(1, 0)())
     else:
         with pytest.raises(NoTheoremApplies, match="to do: use "):
-            worst_case(model, route, 1.0, 0.1)
+            worst_case(model, kind, 1.0, 0.1)
 
 
-@pytest.mark.parametrize("route", sorted(name for name, route in routes.members().items() if not route.minimises))
+@pytest.mark.parametrize("kind", sorted(name for name, planner in kinds.named().items() if not planner.minimises))
 @pytest.mark.parametrize("model", MODELS)
-def test_a_route_is_audited_where_it_is_the_models_own_and_refused_elsewhere(model, route):
-    if OWN_ROUTES.get(model) == route:
-        case = worst_case(model, route, 1.0, 0.1)
-        assert case.certificate.route == route
+def test_a_kind_is_audited_where_it_is_the_models_own_and_refused_elsewhere(model, kind):
+    if OWN_KINDS.get(model) == kind:
+        case = worst_case(model, kind, 1.0, 0.1)
+        assert case.certificate.kind == kind
         assert not np.array_equal(case.releases(0, 0)(), case.releases(1, 0)())
     else:
         with pytest.raises(EquipoiseError, match=r"to do: (use|choose) one of"):
-            worst_case(model, route, 1.0, 0.1)
+            worst_case(model, kind, 1.0, 0.1)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 5.0])
 @pytest.mark.parametrize("n_features", [1, 3])
-@pytest.mark.parametrize("model", OWN_ROUTES)
-def test_the_tables_of_an_own_route_are_neighbours_inside_the_domain(model, n_features, epsilon):
+@pytest.mark.parametrize("model", OWN_KINDS)
+def test_the_tables_of_an_own_kind_are_neighbours_inside_the_domain(model, n_features, epsilon):
     case = worst_case(model, "auto", epsilon, 0.1, n_features)
     first, second = (table.read() for table in case.tables)
     assert len(np.flatnonzero((first != second).any(axis=1))) == 1
@@ -400,7 +404,7 @@ def test_the_tables_are_neighbours_inside_the_domain(mechanism, n_features, epsi
     case = worst_case("logistic", mechanism, epsilon, 0.0, n_features)
     first, second = (table.read() for table in case.tables)
     assert np.flatnonzero((first != second).any(axis=1)).tolist() == [0]
-    assert np.linalg.norm(first, axis=1).max() == pytest.approx(case.certificate.request.domain.row_norm)
+    assert np.linalg.norm(first, axis=1).max() == pytest.approx(asked_for(case.certificate).domain.row_norm)
     assert case.certificate.epsilon == epsilon
 
 
@@ -459,14 +463,14 @@ def test_the_command_prints_json_and_repeats_itself():
     assert found["grade"] == "measured"
     assert (found["claimed_epsilon"], found["delta"], found["runs"], found["failure"]) == (1.0, 0.1, 200, 1e-4)
     assert found["measured_epsilon"] <= 1.0 < found["reach"]
-    assert (found["verdict"], found["route"], found["mechanism"]) == ("no fault found", "output", "gaussian")
+    assert (found["verdict"], found["kind"], found["mechanism"]) == ("no fault found", "output", "gaussian")
     assert "seeded" in found["notice"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--model", "forest"), "choose one of logistic"),
+        (("--model", "forest"), "choose one of bridge-classifier"),
         (("--mechanism", "hope"), "choose one of auto"),
         (("--mechanism", "gaussian"), "delta > 0"),
         (("--mechanism", "noisy-gradient:123456", "--delta", "0.1"), "batch size"),

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import scipy.stats
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from equipoise.proof import stream
 
-from equipoise.noise import ExactSource, NoiseSource, SeededSource
+from equipoise.noise import ExactSource, NoiseSource, SeededSource, stream
 from equipoise.noise.stream import LAYERS, TAIL, WIDTHS, CipherStream
 
 FALSE_ALARM = 1e-6
@@ -181,13 +180,11 @@ class Slow(NoiseSource):
 
     seeded = True
 
-    def laplace(self, weights, scale):
+    def quantile(self, values, candidates, level, scale):
         raise AssertionError
 
-    spherical_laplace = quantile = laplace
-
-    def gaussian(self, weights, scale):
-        return self._inner.gaussian(weights, scale)
+    def add(self, law, weights, scale):
+        return self._inner.add(law, weights, scale)
 
     def subset(self, count, size):
         return self._inner.subset(count, size)
@@ -198,6 +195,14 @@ def test_a_source_of_laws_alone_has_normals_and_integers_too():
     Slow().normals(out)
     assert scipy.stats.kstest(out.ravel(), "norm").pvalue > FALSE_ALARM
     assert scipy.stats.chisquare(np.bincount(integers(Slow(), 5, 2000), minlength=5)).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("source", [ExactSource(), SeededSource(4), Slow()], ids=["exact", "seeded", "laws alone"])
+def test_a_choice_has_the_chances_of_the_exponential_mechanism(source):
+    scores, scale, runs = np.array([0.0, 3.0, 1.0, -2.0]), 2.0, 2000
+    counts = np.bincount([source.choose(scores, scale) for _ in range(runs)], minlength=4)
+    chances = np.exp(scores / scale) / np.exp(scores / scale).sum()
+    assert scipy.stats.chisquare(counts, runs * chances).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize(

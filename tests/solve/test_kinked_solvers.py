@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from equipoise.proof.argument import derive
 from sklearn.svm import LinearSVC as PlainLinearSVC
 
 import equipoise as eq
 from equipoise.data.rows import Rows
+from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
@@ -38,9 +38,9 @@ def assemble(loss: str, table: str, alpha: float) -> tuple[Objective, Target]:
     X, codes = tables()[table]
     domain = eq.Domain(row_norm=1.0, **DOMAINS[loss])
     request = Request(loss, "l2", alpha, domain, 0.2, *X.shape, eq.Budget(1.0))
-    argument, problem = derive(request), request.problem(alpha)
-    facts = argument.constants
-    target = Target(argument.tolerance, np.inf, alpha, facts.radius, None, facts.row_norm, facts.label_bound)
+    claim, problem = issue(request).claim, request.problem(alpha)
+    facts = claim.constants
+    target = Target(claim.tolerance, np.inf, alpha, facts.radius, None, facts.row_norm, facts.label_bound)
     return Objective(problem.loss, problem.penalty, Rows(X, domain, 0.2), codes), target
 
 
@@ -136,7 +136,7 @@ def test_the_hinge_agrees_with_liblinear(alpha):
         return float(np.maximum(0, 1 - codes * (X @ weights)).mean() + alpha / 2 * weights @ weights)
 
     # Ours is within tau / mu of the minimiser, so its objective is at most (1 + alpha R) tau / mu above; tau is public.
-    allowed = 2 * ours.certificate_.argument.tolerance / alpha
+    allowed = 2 * ours.certificate_.claim.tolerance / alpha
     gain = objective(theirs.coef_[0]) - objective(ours.coef_[0])
     assert gain >= -allowed
     assert np.linalg.norm(ours.coef_ - theirs.coef_) <= np.sqrt(2 * (abs(gain) + allowed) / alpha)
@@ -146,9 +146,11 @@ def test_the_hinge_agrees_with_liblinear(alpha):
 @pytest.mark.parametrize("loss", DOMAINS)
 def test_the_slack_of_corners_stays_under_five_per_cent_and_is_shown(loss, n_samples):
     domain = eq.Domain(row_norm=1.0, **DOMAINS[loss])
-    argument = derive(Request(loss, "l2", "public", domain, 0.2, n_samples, 54, eq.Budget(1.0)))
-    slack = 2 * argument.tolerance / argument.constants.strong_convexity
-    assert slack < 0.05 * argument.sensitivity
+    certificate = issue(Request(loss, "l2", "public", domain, 0.2, n_samples, 54, eq.Budget(1.0)))
+    claim = certificate.claim
+    slack = 2 * claim.tolerance / claim.constants.strong_convexity
+    assert slack < 0.05 * claim.sensitivity
+    assert f"{claim.tolerance:.6g}" in certificate.explain()
 
 
 def test_corners_with_a_radius_are_refused_with_the_remedy():

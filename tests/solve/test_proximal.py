@@ -10,11 +10,12 @@ from sklearn.linear_model import ElasticNet as PublicElasticNet
 
 import equipoise as eq
 from equipoise.data.rows import RowSource, row_source
+from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers import proximal
 from equipoise.solve.solvers.base import Target
-from equipoise.vocabulary.constants import constants, public_tolerance
+from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.penalties.bridge import REGION
 
 DOMAINS = {"logistic": {"classes": (0, 1)}, "squared": {"labels": (-1.0, 1.0)}}

@@ -7,6 +7,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.rows import Rows
+from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers import gradient as gradient_module
@@ -14,7 +15,7 @@ from equipoise.solve.solvers import line_search
 from equipoise.solve.solvers import newton as newton_module
 from equipoise.solve.solvers import newton_conjugate as conjugate_module
 from equipoise.solve.solvers.base import Target, constrained_subgradient
-from equipoise.vocabulary.constants import constants, public_tolerance, rounding_floor
+from equipoise.vocabulary.constants import constants, rounding_floor
 
 DOMAINS = {"logistic": {"classes": (0, 1)}, "squared": {"labels": (-1.0, 1.0)}}
 

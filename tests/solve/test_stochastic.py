@@ -4,17 +4,17 @@ import math
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from equipoise.learn import kernels
 from scipy import sparse
 
 from equipoise.certify.theorems import descent
 from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
+from equipoise.solve.descents import kernels
 from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -92,7 +92,6 @@ def agree(X, y, loss, run, orders, intercept=0.5, **more):
 # --- the losses -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class LogCosh(Loss):
     """``width log cosh(r / width)``: a loss that no file of the house knows."""
 
@@ -137,8 +136,8 @@ def test_a_loss_of_several_outputs_is_refused():
 FIRST_STEP = """
 import sys
 import numpy as np
-from equipoise.learn import kernels
 from equipoise.data.rows import row_source
+from equipoise.solve.descents import kernels
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain

@@ -291,7 +291,7 @@ def test_the_audited_tables_move_the_elastic_net_by_exactly_the_printed_sensitiv
 def test_the_audit_refutes_the_printed_mechanism_and_not_the_repaired_one(found):
     assert found.as_printed.refuted
     assert not found.repaired.refuted
-    # THEOREMS D2 has 0.117.
+    # D2 has 0.117.
     assert found.delta.value == pytest.approx(0.117, abs=0.003)
     assert found.delta.low <= found.delta.value <= found.delta.high
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from equipoise.solve import losses, penalties
 from equipoise.solve.penalties import PenaltyArrays
 from equipoise.solve.rows import RowBlocks
-from equipoise.vocabulary.losses import Loss
+from equipoise.vocabulary.losses import KinkedLoss, Loss
 from equipoise.vocabulary.penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -132,6 +132,16 @@ class Objective:
             product += curved.T @ block
         product /= self.rows.n_samples
         return product.ravel() + self.penalty_arrays.gradient(direction)
+
+    @property
+    def has_corners(self) -> bool:
+        """Whether the loss has corners."""
+        return isinstance(self.loss, KinkedLoss)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether neither the loss nor the penalty has corners."""
+        return not (self.has_corners or self.penalty.kinked)
 
     @property
     def compact(self) -> bool:

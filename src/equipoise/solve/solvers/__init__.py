@@ -3,7 +3,6 @@
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Solver
 from equipoise.vocabulary.discovery import discover, look_up
-from equipoise.vocabulary.losses import KinkedLoss
 
 __all__ = ["Solver", "members", "named", "suited"]
 
@@ -14,12 +13,8 @@ def members() -> dict[str, type[Solver]]:
 
 
 def suited(objective: Objective) -> Solver:
-    """Return the solver for an objective, picked by its kind and shape: loss, penalty, format and size are public."""
-    if isinstance(objective.loss, KinkedLoss):
-        return named("smoothing" if objective.compact else "dual")
-    if objective.penalty.kinked:
-        return named("proximal")
-    return named("newton" if objective.compact else "newton-conjugate")
+    """Return the solver that says it suits an objective best."""
+    return named(max(members().values(), key=lambda solver: solver.suits(objective)).id)
 
 
 def named(name: str) -> Solver:

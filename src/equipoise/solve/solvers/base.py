@@ -48,6 +48,14 @@ class Solver(ABC):
     takes_kinks: ClassVar[bool] = False
     takes_smooth: ClassVar[bool] = True
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Return how well it suits an objective, by its kind, format and size, which are public: the largest is taken.
+
+        1 where it is the house's choice; 0 where it runs only if it is asked for by name.
+        """
+        return 0.0
+
     @abstractmethod
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return such weights. There is no iteration cap that could end the run elsewhere, and nothing is reported."""

@@ -40,6 +40,11 @@ class DualGradient(Solver):
     takes_constraint: ClassVar[bool] = False
     takes_smooth: ClassVar[bool] = False
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Suit losses with corners, where no Hessian is."""
+        return float(objective.has_corners and not objective.compact)
+
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first weights that are proved near the minimiser; nothing else is ever returned (M3)."""
         fast = islice(_steps(objective, target, restart=True), steps_needed(target.row_norm, target))

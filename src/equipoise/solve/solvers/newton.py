@@ -31,6 +31,11 @@ class Newton(Solver):
 
     id: ClassVar[str] = "newton"
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Suit smooth objectives, where a Hessian is worth forming."""
+        return float(objective.smooth and objective.compact)
+
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights whose subgradient is accepted."""
         weights = objective.start

@@ -37,6 +37,11 @@ class NewtonConjugate(Solver):
 
     id: ClassVar[str] = "newton-conjugate"
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Suit smooth objectives, where no Hessian is."""
+        return float(objective.smooth and not objective.compact)
+
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights whose subgradient is accepted."""
         weights = project(objective.start, target)

@@ -57,6 +57,11 @@ class ProximalGradient(Solver):
     takes_constraint: ClassVar[bool] = False
     takes_kinks: ClassVar[bool] = True
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Suit penalties with corners."""
+        return float(objective.penalty.kinked and not objective.has_corners)
+
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first accepted weights; a constraint is the caller's to refuse."""
         found = _by_models(objective, target) if objective.compact else _by_acceleration(objective, target)

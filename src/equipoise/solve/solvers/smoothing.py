@@ -29,6 +29,11 @@ class Smoothing(Solver):
     takes_constraint: ClassVar[bool] = False
     takes_smooth: ClassVar[bool] = False
 
+    @classmethod
+    def suits(cls, objective: Objective) -> float:
+        """Suit losses with corners, where a Hessian is worth forming."""
+        return float(objective.has_corners and objective.compact)
+
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights that are proved near the minimiser."""
         kinked = kinked_arrays(objective)
