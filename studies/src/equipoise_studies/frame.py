@@ -18,10 +18,10 @@ from pathlib import Path
 import equipoise_studies
 from equipoise.artifact.staging import Staging
 from equipoise.errors import OutputRefused, UnknownName
-from equipoise_studies.study_charts import static_image
-from equipoise_studies.study_page import Contents, Section, study_page
 from equipoise_studies.claims import Claim, distinct, tally
 from equipoise_studies.data import Dataset, data_folder
+from equipoise_studies.study_charts import static_image
+from equipoise_studies.study_page import Contents, Section, study_page
 
 PAGE, CLAIMS = "index.html", "claims.json"
 

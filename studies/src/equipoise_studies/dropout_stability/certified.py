@@ -15,9 +15,6 @@ from equipoise.errors import InvalidParameter
 from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import mean
-from equipoise_studies.study_charts import bands
-from equipoise_studies.study_page import Figure, Section, number
-from equipoise_studies.study_page import Table as Cells
 from equipoise_studies.adult import adult_columns
 from equipoise_studies.claims import Claim
 from equipoise_studies.data import ADULT
@@ -26,6 +23,9 @@ from equipoise_studies.dropout_stability.preparation import Array, Table
 from equipoise_studies.dropout_stability.removals import share_below
 from equipoise_studies.frame import Report, Session
 from equipoise_studies.intrinsic_privacy.preparation import unit_rows
+from equipoise_studies.study_charts import bands
+from equipoise_studies.study_page import Figure, Section, number
+from equipoise_studies.study_page import Table as Cells
 
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 3.0)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from equipoise.lab.row_removal import RemovalFinding
-from equipoise_studies.study_charts import bands, lines
-from equipoise_studies.study_page import Figure
 from equipoise_studies.dropout_stability.hidden_nodes import Learning
 from equipoise_studies.dropout_stability.theory import Example, Neighbours, Risks
+from equipoise_studies.study_charts import bands, lines
+from equipoise_studies.study_page import Figure
 
 
 def removal(name: str, heading: str, findings: Mapping[str, RemovalFinding], way: str) -> tuple[Figure, Figure]:

@@ -6,12 +6,12 @@ import numpy as np
 
 from equipoise.lab.estimate import Estimate
 from equipoise.lab.row_removal import RemovalFinding
-from equipoise_studies.study_page import Figure, Section, Table, number
 from equipoise_studies.dropout_stability import figures, printed_simplex, theory
 from equipoise_studies.dropout_stability.hidden_nodes import Learning, Network
 from equipoise_studies.dropout_stability.networks import KEPT, Trained
 from equipoise_studies.dropout_stability.removals import Compared
 from equipoise_studies.dropout_stability.theory import Example, Neighbours, Risks
+from equipoise_studies.study_page import Figure, Section, Table, number
 
 MEASURE = (
     "A share of the training rows is removed, and the model is trained again. The marginal error is the absolute "

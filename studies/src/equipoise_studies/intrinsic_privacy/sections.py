@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from equipoise.lab.estimate import Estimate
-from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.intrinsic_privacy import figures, published
 from equipoise_studies.intrinsic_privacy.measure import SHOWN_WEIGHTS, Measured, MeasuredNetwork, Reading
+from equipoise_studies.study_page import Section, Table, number
 
 WHY_NO_CERTIFICATE = (
     "With a fixed start SGD takes finitely many values, one for each order of the rows, and on a neighbouring dataset "

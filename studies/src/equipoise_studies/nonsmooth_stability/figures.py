@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from equipoise.lab.estimate import Estimate
-from equipoise_studies.study_charts import bands, lines
-from equipoise_studies.study_page import Figure
 from equipoise_studies.nonsmooth_stability import corrected, published
 from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
+from equipoise_studies.study_charts import bands, lines
+from equipoise_studies.study_page import Figure
 
 THROUGHOUT = "C4's step for n passes, throughout. Bands are 95 % intervals of the mean."
 EACH = "C4's step for each n. Bands are 95 % intervals of the mean."

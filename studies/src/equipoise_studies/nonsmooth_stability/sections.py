@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from equipoise.lab.estimate import Estimate
-from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.nonsmooth_stability import corrected, figures, instances, published
 from equipoise_studies.nonsmooth_stability.descent import slope
 from equipoise_studies.nonsmooth_stability.measure import Curve, Distances, Noise, Noisy
+from equipoise_studies.study_page import Section, Table, number
 
 
 def _text(found: Estimate) -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from equipoise_studies.study_charts import lines
-from equipoise_studies.study_page import Figure
 from equipoise_studies.private_regression import measure
 from equipoise_studies.private_regression.consequences import MEMBER_EPSILON, Consequences
 from equipoise_studies.private_regression.measure import Measured
 from equipoise_studies.private_regression.mechanisms import CORRECTED, MECHANISMS, PRINTED
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure
 
 # Errors above this are drawn at it: some are in the thousands, and the mean dose has 2.
 LARGEST_DRAWN = 6.0

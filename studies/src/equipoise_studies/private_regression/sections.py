@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from equipoise.lab.estimate import Estimate
-from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.private_regression import figures, hindsight, published
 from equipoise_studies.private_regression.consequences import (
     MEMBER_EPSILON,
@@ -13,6 +12,7 @@ from equipoise_studies.private_regression.consequences import (
 )
 from equipoise_studies.private_regression.measure import Measured
 from equipoise_studies.private_regression.mechanisms import MECHANISMS, PAIRS, SAME_PRIVACY, SPENT
+from equipoise_studies.study_page import Section, Table, number
 
 SHOWN = 1.0
 

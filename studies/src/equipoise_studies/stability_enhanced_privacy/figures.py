@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from equipoise_studies.study_charts import lines
-from equipoise_studies.study_page import Figure
 from equipoise_studies.stability_enhanced_privacy.certified import Certified
 from equipoise_studies.stability_enhanced_privacy.curves import (
     CUTOFFS,
@@ -20,6 +18,8 @@ from equipoise_studies.stability_enhanced_privacy.curves import (
 from equipoise_studies.stability_enhanced_privacy.measure import Found
 from equipoise_studies.stability_enhanced_privacy.noises import BOUND, DIRECT, PRINTED
 from equipoise_studies.stability_enhanced_privacy.preparation import Array
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure
 
 Record = dict[str, object]
 LAMBDA, ACCURACY, SIMILARITY = "lambda", "test accuracy", "F1 score"

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from equipoise.planning.flips import WeightNoise
-from equipoise_studies.study_page import Section, Table, number
 from equipoise_studies.stability_enhanced_privacy import audited, figures
 from equipoise_studies.stability_enhanced_privacy.audited import Audits
 from equipoise_studies.stability_enhanced_privacy.certified import Certified
@@ -13,6 +12,7 @@ from equipoise_studies.stability_enhanced_privacy.measure import DRAWS, MIDDLE, 
 from equipoise_studies.stability_enhanced_privacy.noises import BOUND, DIRECT, NOISES, PRINTED
 from equipoise_studies.stability_enhanced_privacy.preparation import COLUMNS
 from equipoise_studies.stability_enhanced_privacy.table import table_section
+from equipoise_studies.study_page import Section, Table, number
 
 # A private model is called usable when it is less than this below the model without noise.
 SHORT = 0.05

@@ -12,7 +12,6 @@ from pathlib import Path
 from equipoise.errors import NoTheoremApplies
 from equipoise.lab.net_movement import net_stability
 from equipoise.planning.stability import bounds
-from equipoise_studies.study_page import Section, Table, number
 from equipoise.vocabulary.facts import Bound, Problem, Recipe
 from equipoise.vocabulary.methods import method_named
 from equipoise_studies.stability_enhanced_privacy import table_descents, table_witnesses
@@ -36,6 +35,7 @@ from equipoise_studies.stability_enhanced_privacy.table_settings import (
     setting_words,
 )
 from equipoise_studies.stability_enhanced_privacy.table_witnesses import FAR, N_ROWS
+from equipoise_studies.study_page import Section, Table, number
 
 # Numbers stand before sentences, so that a narrow screen shows them; remarks have a table of their own.
 HEADER = (

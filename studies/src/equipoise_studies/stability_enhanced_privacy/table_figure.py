@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from equipoise.planning.stability import bounds
-from equipoise_studies.study_charts import bands
-from equipoise_studies.study_page import Figure
 from equipoise_studies.stability_enhanced_privacy.table_descents import momentum_distance
 from equipoise_studies.stability_enhanced_privacy.table_settings import MOMENTUM, SQUARED
 from equipoise_studies.stability_enhanced_privacy.table_witnesses import N_ROWS
+from equipoise_studies.study_charts import bands
+from equipoise_studies.study_page import Figure
 
 # Gradient descent is a heavy ball without momentum.
 METHODS = {
