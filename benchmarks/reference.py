@@ -11,12 +11,12 @@ from itertools import product
 
 import altair as alt
 import numpy as np
-from equipoise.proof import argument, reference
 from prepared import Split, adult, mnist_3_vs_5, small
 from rich.progress import track
 from study import options, table_rows
 
 import equipoise as eq
+from equipoise.proof import argument, reference
 
 EVIDENCE = (1.0, 2.0, 3.0, 5.0, 10.0)
 SHARES = (0.25, 0.5, 0.75)

@@ -14,7 +14,6 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pyarrow.parquet as parquet
-from equipoise.release.sgd import fresh_runs, public_order
 from numpy.typing import NDArray
 from prepared import COVERTYPE_HIGH, COVERTYPE_LOW, unit_rows
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -23,6 +22,7 @@ from study import options, table_rows
 
 from equipoise.data.rows import RowSource, row_source
 from equipoise.noise import ExactSource
+from equipoise.release.sgd import fresh_runs, public_order
 from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain

@@ -1,4 +1,4 @@
-"""The rigorous search behind the logistic loss's table of gradient diameters (THEOREMS A2, proof in docs/proofs/A2.md).
+"""The rigorous search behind the logistic loss's table of gradient diameters (A2, proof in docs/proofs/A2.md).
 
 Unit rows and weights of norm k give the gradients ``p(t; k) = sigmoid(k cos t) (cos t, sin t)``. The diameter for
 weights of norm at most k is the largest ``|p(s; j) - p(t; j)|`` over all angles and all ``j <= k``. The closed form of

@@ -1,12 +1,15 @@
 """The command `equipoise-verify`: whether a release is as it was made, and whether its claim follows."""
 
+# ruff: noqa: TID252 # these files ship under a name of their own
+
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from .certify.folder import NOT_CHECKABLE, REFUSED, inspect
-from .errors import EquipoiseError, MissingExtra, NotCheckable
+from .artifact.shipped import strangers
+from .certify.folder import NOT_CHECKABLE, REFUSED, Findings, inspect
+from .errors import EquipoiseError, MissingExtra, NotCheckable, UnknownMember
 
 
 def main() -> None:
@@ -16,11 +19,18 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
     asked = parser.parse_args()
     try:
-        found = inspect(asked.release)
+        found = known(inspect(asked.release))
     except EquipoiseError as error:
         # A check that needs more than was installed says nothing about the release.
-        beyond = isinstance(error, NotCheckable | MissingExtra)
+        beyond = isinstance(error, NotCheckable | UnknownMember | MissingExtra)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
         sys.exit(NOT_CHECKABLE if beyond else REFUSED)
     print(json.dumps(found.plain(), indent=2) if asked.json else "\n".join(found.lines()))
     sys.exit(found.verdict[0])
+
+
+def known(found: Findings) -> Findings:
+    """Return findings, unless they rest on a member that somebody else put among those that ship."""
+    for member in strangers(found.certificate):
+        raise UnknownMember(member)
+    return found

@@ -11,7 +11,6 @@ from dp_accounting import GaussianDpEvent
 from dp_accounting.dp_event import RepeatAndSelectDpEvent
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
-from equipoise.proof.search import SearchCertificate
 from scipy import stats
 
 import equipoise as eq
@@ -28,6 +27,7 @@ from equipoise.planning.random_stopping import (
 )
 from equipoise.planning.request import Request
 from equipoise.planning.search import LEVELS, Candidate, Parameter, SearchRequest, run_budget
+from equipoise.proof.search import SearchCertificate
 
 DOMAIN = eq.Domain(1.0, labels=(0.0, 1.0))
 BUDGET = eq.Budget(1.0)

@@ -348,9 +348,9 @@ def test_a_delta_never_costs_noise():
 def test_spherical_noise_is_chosen_over_gaussian_up_to_a_hundred_and_nine_weights():
     budget = Budget(1.0, 1e-5)
     # With one weight the law is that of OpenDP's Laplace noise, which is preferred where it is as good.
-    assert quietest(1.0, 1, budget).mechanism == "laplace"
+    assert quietest(1.0, 1, budget).law == "laplace"
     for dimension in range(2, 110):
-        assert quietest(1.0, dimension, budget).mechanism == "spherical-laplace"
+        assert quietest(1.0, dimension, budget).law == "spherical-laplace"
     share = [SPHERICAL.deviation(SPHERICAL.scale_for(1.0, d, budget), d) * largest_mu(1.0, 1e-5) for d in TABLE]
     assert [round(value, 3) for value in share[:4]] == [0.464, 0.776, 0.917, 0.975]
     assert round(share[4], 4) == 0.9965
@@ -364,9 +364,9 @@ def test_the_choice_is_always_the_smallest_deviation_to_a_thousandth():
         # Laws that differ by less than a thousandth count as equal, and names decide.
         assert choices[0].deviation <= min(choice.deviation for choice in choices) * (1 + 1e-3)
         for choice in choices:
-            assert laws.named(choice.mechanism).curve(0.7, dimension, choice.scale).delta(epsilon) <= delta
+            assert laws.named(choice.law).curve(0.7, dimension, choice.scale).delta(epsilon) <= delta
 
 
 def test_gaussian_noise_is_chosen_beyond_the_largest_dimension():
-    assert quietest(1.0, LARGEST_DIMENSION + 1, Budget(1.0, 1e-5)).mechanism == "gaussian"
-    assert quietest(1.0, 4_000_000, Budget(1.0, 1e-5)).mechanism == "gaussian"
+    assert quietest(1.0, LARGEST_DIMENSION + 1, Budget(1.0, 1e-5)).law == "gaussian"
+    assert quietest(1.0, 4_000_000, Budget(1.0, 1e-5)).law == "gaussian"

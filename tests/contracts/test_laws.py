@@ -503,10 +503,10 @@ def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, del
     # D6. With one weight it beats even the coordinate law, whose calibration ignores delta, but by less than a
     # thousandth: the exact sampler is preferred.
     budget = Budget(epsilon, delta)
-    assert {quietest(0.3, dimension, budget).mechanism for dimension in (*range(2, 41), 109, 785)} == {
+    assert {quietest(0.3, dimension, budget).law for dimension in (*range(2, 41), 109, 785)} == {
         "spherical-laplace"
     }
-    assert quietest(0.3, 1, budget).mechanism == "laplace"
+    assert quietest(0.3, 1, budget).law == "laplace"
     spherical, coordinate = (calibrations(0.3, 1, budget, law)[0].deviation for law in ("spherical-laplace", "laplace"))
     assert spherical < coordinate < spherical * 1.001
 
@@ -514,22 +514,22 @@ def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, del
 @pytest.mark.usefixtures("three_laws")
 def test_with_one_weight_and_pure_privacy_the_exact_sampler_is_preferred():
     # The two laws coincide then; their scales differ by the price of rounding alone.
-    assert quietest(0.3, 1, Budget(1.0)).mechanism == "laplace"
+    assert quietest(0.3, 1, Budget(1.0)).law == "laplace"
 
 
 def test_calibrations_are_the_requested_ones_quietest_first():
     budget = Budget(1.0, 1e-5)
     for dimension in (1, 5, 50):
         choices = calibrations(1.0, dimension, budget)
-        assert {choice.mechanism for choice in choices} == {
+        assert {choice.law for choice in choices} == {
             name for name in IDS if known(name).scale_for(1.0, dimension, budget) is not None
         }
-        assert {"gaussian", "laplace", "spherical-laplace"} <= {choice.mechanism for choice in choices}
+        assert {"gaussian", "laplace", "spherical-laplace"} <= {choice.law for choice in choices}
         for earlier, later in itertools.pairwise(choices):
             alike = abs(later.deviation / earlier.deviation - 1) <= 1e-3
-            assert later.deviation > earlier.deviation or (alike and later.mechanism > earlier.mechanism)
+            assert later.deviation > earlier.deviation or (alike and later.law > earlier.law)
         for choice in choices:
-            law = known(choice.mechanism)
+            law = known(choice.law)
             assert choice.deviation == law.deviation(choice.scale, dimension)
             assert choice.scale == law.scale_for(1.0, dimension, budget)
-            assert calibrations(1.0, dimension, budget, choice.mechanism) == (choice,)
+            assert calibrations(1.0, dimension, budget, choice.law) == (choice,)

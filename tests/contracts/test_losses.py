@@ -53,7 +53,7 @@ every_kinked_pair = pairs(*(loss for loss in LOSSES if isinstance(loss, KinkedLo
 FEW, MANY = 25, 150
 
 UNIT_ROUNDOFF = 2.0**-53
-# The bounds carry a relative 1e-9 for rounding (THEOREMS M4); a thousandth of it is far above what one loss rounds.
+# The bounds carry a relative 1e-9 for rounding (M4); a thousandth of it is far above what one loss rounds.
 ROUNDING = 1 + 1e-12
 
 predictions = st.floats(-60.0, 60.0)
@@ -145,7 +145,7 @@ def test_curvature_is_the_difference_of_slopes(loss, arrays, prediction, share, 
     FEW, MANY, first=predictions, second=predictions, weight=st.floats(0.0, 1.0), share=shares, label_bound=label_bounds
 )
 def test_value_is_convex_and_never_negative(loss, arrays, first, second, weight, share, label_bound):
-    # A negative loss would break lemma R's companion in THEOREMS A2: the norm bound from the loss at 0.
+    # A negative loss would break lemma R's companion in A2: the norm bound from the loss at 0.
     target = target_in_domain(loss, share, label_bound)
     between = weight * first + (1 - weight) * second
     chord = weight * at(arrays.value, first, target) + (1 - weight) * at(arrays.value, second, target)
@@ -354,7 +354,7 @@ def test_gradient_diameter_is_at_least_that_of_two_opposite_rows_at_zero_weights
 
 
 def closed_form_logistic_diameter(reach: float) -> float:
-    """Return the conjectured ``2 max_c sqrt(1 - c^2) sigmoid(B R c)`` of THEOREMS A2, for rows of norm 1."""
+    """Return the conjectured ``2 max_c sqrt(1 - c^2) sigmoid(B R c)`` of A2, for rows of norm 1."""
 
     def negative(cosine: float) -> float:
         return -2 * math.sqrt(1 - cosine**2) / (1 + math.exp(-reach * cosine))
@@ -367,7 +367,7 @@ def closed_form_logistic_diameter(reach: float) -> float:
 )
 def test_logistic_diameter_covers_the_catalogue_by_at_most_two_per_cent(reach, catalogued):
     closed_form = closed_form_logistic_diameter(reach)
-    assert round(closed_form, 3) == catalogued  # THEOREMS A2, list after Gam_log
+    assert round(closed_form, 3) == catalogued  # A2, list after Gam_log
     tabulated = losses.named("logistic").gradient_diameter(row_norm=1.0, radius=reach, label_bound=1.0)
     assert closed_form <= tabulated <= 1.02 * closed_form
 
@@ -379,8 +379,8 @@ def test_logistic_diameter_is_trivial_beyond_the_table():
 @pytest.mark.parametrize(
     ("radius", "expected"),
     [
-        (1.0, 3 * math.sqrt(3)),  # THEOREMS A2: R = B = Y = 1
-        (0.0, 4.0),  # THEOREMS A2: 4 B Y at R = 0
+        (1.0, 3 * math.sqrt(3)),  # A2: R = B = Y = 1
+        (0.0, 4.0),  # A2: 4 B Y at R = 0
     ],
 )
 def test_squared_diameter_equals_the_catalogue(radius, expected):

@@ -48,7 +48,7 @@ every_multinomial_pair = pairs(*(loss for loss in LOSSES if loss.id == "multinom
 FEW, MANY = 25, 100
 
 UNIT_ROUNDOFF = 2.0**-53
-# A thousandth of the relative 1e-9 that bounds carry for rounding (THEOREMS M4).
+# A thousandth of the relative 1e-9 that bounds carry for rounding (M4).
 ROUNDING = 1 + 1e-12
 STEP = 2.0**-13
 

@@ -4,7 +4,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from equipoise.learn import rows as rows_module
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data.rows import Rows, SparseRows
+from equipoise.learn import rows as rows_module
 
 Array = NDArray[np.float64]
 

@@ -2,7 +2,6 @@
 
 import pickle
 
-import equipoise.release.search as door
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,11 +13,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import equipoise as eq
+from equipoise.certify.claims.choice import LEVELS
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.data.tables import feature_table, target_column
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import ExactSource, NoiseSource, SeededSource
-from equipoise.planning.search import LEVELS
+from equipoise.release import carriers, release
+from equipoise.release.carriers import compositions
+from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.carriers.choice import score
+from equipoise.release.job import Carried, Job
+from equipoise.release.split import split
 
 CLASSES = eq.Domain(1.0, classes=(0, 1))
 THREE = eq.Domain(1.0, classes=("a", "b", "c"))
@@ -52,7 +57,8 @@ def test_a_search_finds_the_better_candidate_when_epsilon_is_large(table, method
     assert model.score(X, y) > 0.8
     assert model.certificate_.verify() == ()
     assert model.certificate_.theorem == {"chunks": "E5", "random-stopping": "E6"}[method]
-    assert model.certificate_.candidates[model.certificate_.chosen].words == "alpha=0.01"
+    assert model.certificate_.released == 0
+    assert model.certificate_.alpha == 0.01
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -199,7 +205,7 @@ def test_one_spend_is_recorded_before_a_row_is_read(tmp_path, table, monkeypatch
     assert [entry.certificate for entry in ledger.history()[1:]] == [plan.digest]
     assert "not recorded" not in str(model.certificate_)
     # A failure after the spend: the text is constant, nothing is kept of it, and the spend stays.
-    monkeypatch.setattr(door, "_noisy_weights", lambda *_: 1 / 0)
+    monkeypatch.setattr(TrainedCarrier, "carry_out", lambda *_: 1 / 0)
     with pytest.raises(eq.errors.PrivateFailure) as caught:
         _planned(clone(model)).fit(X, y)
     assert caught.value.__cause__ is None
@@ -241,50 +247,56 @@ def test_every_clone_of_a_plain_grid_search_spends(tmp_path):
     assert model.predict(frame).shape == (90,)
 
 
-def test_a_searched_model_is_not_saved_as_the_model_of_one_fit(tmp_path, table):
-    model = searched().fit(*table)
-    with pytest.raises(eq.errors.InvalidParameter, match=r"certificate_\.to_json"):
-        eq.save(model, tmp_path / "release")
-
-
 @pytest.mark.parametrize(("n", "validation", "chunks"), [(10, 4, 3), (101, 1, 4), (1000, 200, 1)])
 def test_no_row_is_in_two_parts_of_a_split(n, validation, chunks):
-    choosing, training = door.split(n, validation, chunks, public_seed=3)
+    choosing, training = split(n, validation, chunks, public_seed=3)
     assert sorted(np.concatenate([choosing, *training])) == list(range(n))
     assert len(choosing) == validation
     assert len({len(part) for part in training}) == 1
-    assert not np.array_equal(choosing, door.split(n, validation, chunks, public_seed=4)[0]) or n == 101
+    assert not np.array_equal(choosing, split(n, validation, chunks, public_seed=4)[0]) or n == 101
 
 
 def test_every_candidate_sees_its_own_rows_only(table, monkeypatch):
     X, y = np.arange(600.0)[:, None] / 600, np.zeros(600)
     seen = []
-    trained = door._noisy_weights
+    carry_out = carriers.carry_out
 
-    def noted(plan, features, target, classes, source, start):
-        seen.append(set(np.round(600 * features.read()[:, 0]).astype(int)))
-        return trained(plan, features, target, classes, source, start)
+    def noted(claim, job):
+        seen.append((claim.kind, set(np.round(600 * job.table.read()[:, 0]).astype(int))))
+        return carry_out(claim, job)
 
-    monkeypatch.setattr(door, "_noisy_weights", noted)
-    model = searched(grid={"alpha": [0.1, 1.0, 10.0]}).fit(X, y)
-    assert [len(rows) for rows in seen] == [model.certificate_.argument.training_rows] * 3 == [160] * 3
-    assert len(set.union(*seen)) == 480
-    validation, _ = door.split(600, 120, 3, 0)
-    assert not set.union(*seen) & set(validation.tolist())
+    search = searched(grid={"alpha": [0.1, 1.0, 10.0]})
+    search.plan(600, 1)
+    monkeypatch.setattr(carriers, "carry_out", noted)
+    model = search.fit(X, y)
+    *trained, (last, choosing) = seen
+    assert last == "choice"
+    *trainings, choice = model.certificate_.claim.of
+    assert [len(rows) for _, rows in trained] == [part.n_samples for part in trainings] == [160] * 3
+    trained_on = set.union(*(rows for _, rows in trained))
+    assert len(trained_on) == 480
+    assert choosing == set(split(600, choice.n_samples, 3, 0)[0].tolist())
+    assert not trained_on & choosing
 
 
 def test_one_row_moves_a_score_by_one_part_at_most_and_scores_are_whole(table):
     X, y = table
-    model = searched(score_bound=0.3).fit(X, y)
-    certificate, plan = model.certificate_, model.certificate_.training(0)
+    certificate = searched(score_bound=0.3).fit(X, y).certificate_
+    claim, bound = certificate.claim.of[0], certificate.claim.main.procedure.bound
+    assert bound == 0.3
     generator = np.random.default_rng(1)
+
+    def scored(rows, targets, weights):
+        job = Job(certificate.terms, feature_table(rows), target_column(targets, 40), (), SeededSource(0))
+        return score(Carried(claim, weights, job), job, bound)
+
     for _ in range(50):
         weights = generator.normal(scale=20, size=(1, 3))
         rows, targets = generator.normal(scale=3, size=(40, 2)), generator.uniform(-5, 15, 40)
-        before = door._score(certificate, plan, door._Table(rows, targets), (), weights)
+        before = scored(rows, targets, weights)
         place = generator.integers(40)
         rows[place], targets[place] = generator.normal(scale=3, size=2), generator.choice([np.nan, -1e9, 1e9, 4.0])
-        after = door._score(certificate, plan, door._Table(rows, targets), (), weights)
+        after = scored(rows, targets, weights)
         assert before == int(before)
         assert abs(before - after) <= LEVELS
 
@@ -297,10 +309,11 @@ class LaplaceOnly(NoiseSource):
 
     seeded = True
 
-    def laplace(self, weights, scale):
-        return self._source.laplace(weights, scale)
+    def add(self, law, weights, scale):
+        assert law == "laplace"
+        return self._source.add(law, weights, scale)
 
-    gaussian = spherical_laplace = subset = quantile = laplace
+    subset = quantile = add
 
 
 @pytest.mark.parametrize("source", [SeededSource(0), ExactSource(), LaplaceOnly(0)], ids=lambda s: type(s).__name__)
@@ -328,7 +341,7 @@ def choices(source_type, runs):
         validation_share=0.01,
     )
     certificate = search.plan(4000, 1)
-    validation, _ = door.split(4000, certificate.validation_rows, 2, 0)
+    validation, _ = split(4000, certificate.claim.main.n_samples, 2, 0)
     found = []
     for target in (1.0, 0.0):
         # The first candidate learns y = x; the second says 0. All validation rows but one are indifferent.
@@ -337,9 +350,8 @@ def choices(source_type, runs):
         X[validation[0]], y[validation[0]] = 1.0, target
         rows = feature_table(X), target_column(y, 4000)
         seeds = range(runs) if target else range(runs, 2 * runs)
-        found.append(
-            np.array([float(door.search(certificate, *rows, source_type(seed)).certificate.chosen) for seed in seeds])
-        )
+        results = (release(certificate, *rows, source_type(seed)) for seed in seeds)
+        found.append(np.array([float(result.certificate.released) for result in results]))
     return found
 
 
@@ -360,7 +372,7 @@ def weights_of_the_best(runs):
     )
     n = 400
     certificate = search.plan(n, 1)
-    validation, chunks = door.split(n, certificate.validation_rows, 4, 0)
+    validation, chunks = split(n, certificate.claim.main.n_samples, 4, 0)
     found = []
     for sign in (1.0, -1.0):
         # The larger the weight, the better the score; one row of the first chunk pulls it up or down.
@@ -369,20 +381,19 @@ def weights_of_the_best(runs):
         X[chunks[0][0]], y[chunks[0][0]] = 1.0, sign
         rows = feature_table(X), target_column(y, n)
         seeds = range(runs) if sign > 0 else range(runs, 2 * runs)
-        results = (door.search(certificate, *rows, SeededSource(seed)) for seed in seeds)
-        found.append(np.array([result.released.weights[0, 0] for result in results]))
-    scale = certificate.argument.trainings[0].noise_scale
+        results = (release(certificate, *rows, SeededSource(seed)) for seed in seeds)
+        found.append(np.array([result.weights[0, 0] for result in results]))
+    scale = certificate.claim.of[0].noise.scale
     return [weights / scale for weights in found]
 
 
 def test_an_audit_of_the_weights_finds_no_fault_and_notices_chunks_that_overlap(monkeypatch):
     thresholds = [0.0]
     assert not lower_bound(*weights_of_the_best(450), 0.0, thresholds, FAILURE, claimed=1.0).refuted
-    apart = door.split
 
     def overlapping(n_samples, validation_rows, chunks, public_seed):
-        validation, parts = apart(n_samples, validation_rows, chunks, public_seed)
+        validation, parts = split(n_samples, validation_rows, chunks, public_seed)
         return validation, parts[:1] * chunks
 
-    monkeypatch.setattr(door, "split", overlapping)
+    monkeypatch.setattr(compositions, "split", overlapping)
     assert lower_bound(*weights_of_the_best(450), 0.0, thresholds, FAILURE, claimed=1.0).refuted

@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from equipoise.release.simplex import kept_of, ones_of
 from scipy import sparse
 from scipy.stats import binom, chisquare
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from equipoise.errors import BudgetImpossible, CertificateUnreadable, InvalidPar
 from equipoise.lab.auditing import lower_bound
 from equipoise.noise import ExactSource, SeededSource
 from equipoise.planning.simplex import SimplexCertificate, SimplexRequest, column_delta, smallest_columns
+from equipoise.release.simplex import kept_of, ones_of
 from equipoise.vocabulary.facts import Budget
 
 # The statistical tests of this file that may not fail share this rate of false alarms.

@@ -153,7 +153,7 @@ study.run_study(
 
 def test_a_killed_study_continues(tmp_path):
     path = tmp_path / "runs.parquet"
-    program = KILLED.format(tests=str(Path(__file__).parents[1]), path=str(path))
+    program = KILLED.format(tests=str(Path(__file__).parent), path=str(path))
     killed = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert parts(path)

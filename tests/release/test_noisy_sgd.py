@@ -34,7 +34,7 @@ def test_quadratic_passes_of_single_rows_are_algorithm_two_of_the_paper():
     # C3: n = 1000 at (1, 1e-6) needs 4.627 times the sensitivity, the paper's formula 5.257, divergences 4.95.
     certificate = classifier(passes="quadratic", batch_size=1).plan(1000, 2)
     assert certificate.claim.recipe.steps(1000) == 10**6
-    scales = {choice.mechanism: choice.scale / certificate.sensitivity for choice in Notes.of(certificate).candidates}
+    scales = {choice.law: choice.scale / certificate.sensitivity for choice in Notes.of(certificate).candidates}
     assert scales["gaussian (C3)"] == pytest.approx(4.627, abs=3e-3)
     assert 4.94 < scales["gaussian (C3, Renyi)"] < 4.98
     assert scales["gaussian ([001] Theorem 5.1)"] == pytest.approx(5.257, abs=1e-3)

@@ -415,7 +415,7 @@ def test_the_choice_has_the_smallest_cost_or_bends_nothing_at_a_negligible_one(n
     refused = [choice for choice in menu_of(certificate) if not choice.theorem]
     taken = [choice for choice in served if choice.verdict.startswith("taken")]
     assert len(taken) == 1
-    assert (taken[0].kind, taken[0].theorem, taken[0].mechanism, taken[0].alpha, taken[0].clip) == (
+    assert (taken[0].kind, taken[0].theorem, taken[0].law, taken[0].alpha, taken[0].clip) == (
         certificate.kind,
         certificate.theorem,
         certificate.mechanism,

@@ -10,12 +10,12 @@ import pytest
 import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.lab.estimate import Estimate
-from equipoise_studies.study_charts import static_image
 from equipoise_studies.adult import ADULT_LARGEST, ADULT_LEVELS
 from equipoise_studies.data import ADULT, BOSTON
 from equipoise_studies.dropout_stability import certified
 from equipoise_studies.dropout_stability.preparation import BOSTON_RANGES, Table
 from equipoise_studies.frame import Session
+from equipoise_studies.study_charts import static_image
 
 REGRESSION = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 

@@ -15,7 +15,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from browser import PHONE, measure, needs_browser, visit
-from equipoise_studies.study_page import Section
 from equipoise_studies.claims import VERDICTS, Claim
 from equipoise_studies.data import ADULT, BOSTON, MNIST, NEWSGROUPS
 from equipoise_studies.dropout_stability import (
@@ -33,6 +32,7 @@ from equipoise_studies.dropout_stability import (
 from equipoise_studies.dropout_stability import measure as measured
 from equipoise_studies.dropout_stability.study import STUDY
 from equipoise_studies.frame import reproduce
+from equipoise_studies.study_page import Section
 
 
 def masks(columns):

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from browser import PHONE, measure, needs_browser, visit
 from equipoise.cli.application import build
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, OutputRefused, UnknownName
-from equipoise_studies.study_charts import lines
-from equipoise_studies.study_page import Figure, Section
 from equipoise_studies import frame
 from equipoise_studies.claims import VERDICTS, Claim, distinct, tally
 from equipoise_studies.data import ADULT, COVERTYPE, MNIST, data_folder
 from equipoise_studies.frame import Outcome, Study, reproduce, studies, study_named
+from equipoise_studies.study_charts import lines
+from equipoise_studies.study_page import Figure, Section
 
 CONTRACT = ["id", "where", "published", "measured", "low", "high", "tolerance", "verdict"]
 

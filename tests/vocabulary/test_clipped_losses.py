@@ -1,5 +1,6 @@
 """Clipped slopes, typical slopes, and what objective perturbation is told about a loss (B7, E2, E3a)."""
 
+import functools
 import itertools
 import math
 
@@ -11,12 +12,15 @@ from scipy.optimize import linprog, minimize
 import equipoise as eq
 from equipoise.data.rows import Rows
 from equipoise.errors import InvalidParameter
+from equipoise.planning.issue import asked_for
+from equipoise.planning.losses import known
+from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
-from equipoise.vocabulary.constants import constants, public_tolerance
+from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Domain, Problem
 from equipoise.vocabulary.losses import Loss
 
@@ -35,7 +39,7 @@ def targets_of(loss: Loss) -> tuple[float, ...]:
 @pytest.mark.parametrize("base", BASES)
 def test_the_slope_of_a_clipped_loss_is_the_clipped_slope(base, cap):
     plain_loss = losses.named(base)
-    clipped_loss = plain_loss.clipped(cap)
+    clipped_loss = known(plain_loss).clipped(cap)
     plain, clipped = arrays_of(plain_loss), arrays_of(clipped_loss)
     for target in targets_of(plain_loss):
         y = np.full_like(GRID, target)
@@ -55,7 +59,7 @@ def test_the_slope_of_a_clipped_loss_is_the_clipped_slope(base, cap):
 @pytest.mark.parametrize("base", BASES)
 def test_the_value_of_a_clipped_loss_is_the_integral_of_its_slope(base, cap):
     plain = losses.named(base)
-    clipped = plain.clipped(cap)
+    clipped = known(plain).clipped(cap)
     nodes, weights = np.polynomial.legendre.leggauss(40)
     for target in targets_of(plain):
         # Where the loss is least, its clipped form agrees with it.
@@ -75,15 +79,20 @@ def test_the_value_of_a_clipped_loss_is_the_integral_of_its_slope(base, cap):
             assert clipped.value(end, target) <= plain.value(end, target) + 1e-14
 
 
+def clipped(name: str, *caps: float) -> Loss:
+    """Return a loss clipped at one cap after the other."""
+    return functools.reduce(lambda loss, cap: known(loss).clipped(cap), caps, losses.named(name))
+
+
 def test_clipping_twice_clips_at_the_smaller_cap_and_a_name_is_read_back():
     for base, (first, second) in itertools.product(BASES, ((0.3, 0.7), (0.7, 0.3))):
-        twice = losses.named(base).clipped(first).clipped(second)
-        assert twice == losses.named(base).clipped(0.3)
+        twice = clipped(base, first, second)
+        assert twice == clipped(base, 0.3)
         assert losses.named(twice.name) == twice
-    assert losses.named("logistic").clipped(1.0) == losses.named("logistic")
-    assert losses.named("huber:1.5").clipped(9.0) == losses.named("huber:1.5")
+    assert clipped("logistic", 1.0) == losses.named("logistic")
+    assert clipped("huber:1.5", 9.0) == losses.named("huber:1.5")
     for unclippable in ("multinomial:3", "smooth-hinge", "hinge", "absolute"):
-        assert losses.named(unclippable).clipped(0.1) == losses.named(unclippable)
+        assert clipped(unclippable, 0.1) == losses.named(unclippable)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,7 @@ def test_a_cap_that_is_no_positive_number_is_refused_with_a_remedy(name):
 @pytest.mark.parametrize("base", BASES)
 def test_the_minimiser_of_a_clipped_problem_is_scipy_s(base, cap, radius):
     plain = losses.named(base)
-    loss, alpha = plain.clipped(cap), 0.05
+    loss, alpha = known(plain).clipped(cap), 0.05
     generator = np.random.default_rng(0)
     X = generator.normal(size=(80, 3))
     X /= np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
@@ -151,23 +160,23 @@ TYPICAL = {
 
 @pytest.mark.parametrize("name", TYPICAL)
 def test_the_typical_slope_of_a_classification(name):
-    assert losses.named(name).typical_slope(1.0) == pytest.approx(TYPICAL[name], rel=1e-14)
+    assert known(losses.named(name)).typical_slope(1.0) == pytest.approx(TYPICAL[name], rel=1e-14)
 
 
 @pytest.mark.parametrize("bound", [0.01, 1.0, 200.0])
 def test_the_typical_slope_of_a_regression(bound):
-    assert losses.named("squared").typical_slope(bound) == pytest.approx(bound, rel=1e-12)
-    assert losses.named("absolute").typical_slope(bound) == 1
+    assert known(losses.named("squared")).typical_slope(bound) == pytest.approx(bound, rel=1e-12)
+    assert known(losses.named("absolute")).typical_slope(bound) == 1
     # Even targets over [-Y, Y] of which those beyond the cap count as the cap: cap - cap^2 / (2 Y), or Y / 2.
     for cap in (0.5 * bound, 5 * bound):
         expected = cap - cap**2 / (2 * bound) if cap < bound else bound / 2
-        assert losses.named(f"huber:{cap!r}").typical_slope(bound) == pytest.approx(expected, rel=1e-3)
+        assert known(losses.named(f"huber:{cap!r}")).typical_slope(bound) == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", [*TYPICAL, "squared", "huber:0.4", "clipped-squared:0.7"])
 def test_a_slope_is_at_least_typical_somewhere_within_reach_of_nothing(name):
     loss = losses.named(name)
-    assert 0 < loss.typical_slope(2.0) <= loss.slope_bound(0.0, 2.0) * (1 + 1e-12)
+    assert 0 < known(loss).typical_slope(2.0) <= loss.slope_bound(0.0, 2.0) * (1 + 1e-12)
 
 
 SHIFTS = (
@@ -342,9 +351,12 @@ def test_pull_and_diameter_of_a_clipped_loss_are_never_exceeded_and_reached(name
 
 
 def test_estimators_take_no_clipped_loss_behind_the_user_s_back():
-    """With an unclipped route the certificate names no other loss; with clipped slopes it does, and says where."""
+    """Where slopes are unclipped the certificate names no other loss; where they are clipped it does, and says so."""
     domain = eq.Domain(1.0, classes=(0, 1))
     plain = eq.LogisticRegression(domain=domain, mechanism="output").plan(500, 3)
     clipped = eq.LogisticRegression(domain=domain, mechanism="objective").plan(500, 3)
-    assert (plain.argument.loss, plain.argument.procedure.clip) == ("", None)
-    assert (clipped.argument.loss, clipped.argument.procedure.clip) == ("clipped-logistic:0.5", 0.5)
+    assert plain.claim.problem.loss.name == "logistic"
+    assert clipped.claim.problem.loss == losses.named("clipped-logistic:0.5")
+    assert asked_for(plain).loss == asked_for(clipped).loss == "logistic"
+    assert "clipped-logistic" not in plain.explain()
+    assert "The loss is clipped-logistic:0.5; where slopes are clipped, no row pulls harder" in clipped.explain()

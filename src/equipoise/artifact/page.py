@@ -112,7 +112,7 @@ def record_of(
         chance=(1 + total_variation(certificate.epsilon, certificate.delta)) / 2,
         theorem=certificate.theorem,
         kind=certificate.kind,
-        mechanism=certificate.mechanism,
+        law=certificate.mechanism,
         procedure=words_of(claim.main).words,
         n_samples=certificate.n_samples,
         n_features=certificate.n_features,
@@ -133,7 +133,7 @@ def record_of(
         noise_words=weights.noise,
         noise_exact=weights.exact,
         menu=tuple(
-            MenuLine(choice.kind, choice.theorem, choice.mechanism, choice.alpha, choice.cost, choice.verdict)
+            MenuLine(choice.kind, choice.theorem, choice.law, choice.alpha, choice.cost, choice.verdict)
             for choice in notes.menu
         ),
         private_bounds=tuple(

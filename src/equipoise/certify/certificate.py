@@ -219,9 +219,8 @@ class Certificate(Record):
             remedy = 'check it with "pip install equipoise==0.1.0", or release again with this one'
             raise NotCheckable(f"schema {SCHEMA_VERSION}", "schema 1: not checkable by this version", remedy)
         if type(version) is not int or version != SCHEMA_VERSION or not isinstance(notes, dict):
-            newer = type(version) is int and version > SCHEMA_VERSION
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"
-            remedy = "install a newer Equipoise" if newer else AGAIN
+            remedy = "install a newer Equipoise" if type(version) is int and version > SCHEMA_VERSION else AGAIN
             raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, remedy)
         try:
             return replace(build(cls, record, "certificate"), notes=notes)

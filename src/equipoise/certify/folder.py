@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import CertificateUnreadable, ReleaseUnreadable
 from ..vocabulary.records import Record
 from .certificate import Certificate
-from .claims import Trained
+from .claims import UNKNOWN, Trained
 from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
@@ -46,7 +46,8 @@ class Findings(Record):
     def verdict(self) -> tuple[int, str]:
         """The answer for scripts, an exit code, and in a word or two."""
         if self.faults:
-            return CHECK_FAILED, "does not hold"
+            unknown = all(fault.endswith(UNKNOWN) for fault in self.faults)
+            return (NOT_CHECKABLE, "unknown") if unknown else (CHECK_FAILED, "does not hold")
         return (WITHDRAWN, "withdrawn") if self.withdrawn else (DONE, "consistent; origin unproved")
 
     def lines(self) -> Iterator[str]:
@@ -70,8 +71,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
     try:
         names = set(os.listdir(folder))
     except OSError as error:
-        remedy = "pass the folder that train wrote"
-        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", remedy) from None
+        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
     strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA} - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
@@ -82,8 +82,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
 def _bytes(path: Path, name: str) -> bytes:
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST[name]:
-            asked = f"a plain file {name} of at most {LARGEST[name]} bytes"
-            raise ReleaseUnreadable(asked, f"none, or something else at {path}", AGAIN)
+            raise ReleaseUnreadable(f"a plain file of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
         return path.read_bytes()
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
@@ -148,18 +147,22 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: other classes"
 
 
+def _files(at: Path) -> dict[str, bytes]:
+    # Unlike the methods of a path, these two questions never raise.
+    return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
+
+
 def certificate_at(path: Path) -> Certificate:
     """Return the certificate of a released folder, or in a file by itself."""
-    alone = {} if path.is_dir() else {CERTIFICATE: _bytes(path.resolve(), CERTIFICATE)}
-    return Certificate.from_json(text_of(alone or contents_of(path), CERTIFICATE))
+    return Certificate.from_json(text_of(_files(path), CERTIFICATE))
 
 
 def inspect(path: Path) -> Findings:
     """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
-    certificate = certificate_at(path)
-    if not path.is_dir():
+    contents = _files(path)
+    certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+    if MODEL not in contents:
         return Findings(certificate, certificate.faults(), ALONE)
-    contents = contents_of(path)
     try:
         model = parse(text_of(contents, MODEL))
     except CertificateUnreadable as error:

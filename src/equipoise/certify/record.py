@@ -10,7 +10,7 @@ import types
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from ..errors import CertificateUnreadable, EquipoiseError
+from ..errors import CertificateUnreadable, EquipoiseError, UnknownMember, UnknownName
 from ..vocabulary import losses, penalties
 from ..vocabulary.losses import Loss
 from ..vocabulary.penalties import Penalty
@@ -125,6 +125,8 @@ def build(record_type: type[Made], value: object, path: str) -> Made:
 def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:
     try:
         return make(**arguments)
+    except UnknownName as error:
+        raise UnknownMember(f"{path} {error.found:.80}") from None
     except (EquipoiseError, ArithmeticError, ValueError, TypeError) as error:
         raise CertificateUnreadable(f"a valid {path}", f"{error!s:.300}", AGAIN) from None
 
@@ -158,17 +160,15 @@ def read(annotation: Any, value: object, path: str) -> Any:
 
 
 def _read_claim(value: object, path: str) -> Claim:
-    known = claims.members()
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in known:
-        asked, found = f"{path} of a kind among {', '.join(sorted(known))}", f"kind {kind!r:.80}, unknown here"
-        raise CertificateUnreadable(asked, found, "check it with the version that made it, or a newer one")
+    known, value = claims.members(), value if isinstance(value, dict) else {}
+    kind = read(str, value.get("kind"), f"{path}.kind")
+    if kind not in known:
+        raise UnknownMember(f"{path} of kind {kind!r:.80}")
     own = {field.name for field in dataclasses.fields(known[kind])}
     stated = {name: entry for name, entry in value.items() if name in own or name not in ("kind", "theorem")}
     claim = build(known[kind], stated, path)
     if value.get("theorem") != claim.theorem:
-        found = f"theorem {value.get('theorem')!r:.80}"
-        raise CertificateUnreadable(f"{path} of kind {kind} by {claim.theorem!r}", found, AGAIN)
+        raise CertificateUnreadable(f"{path} of kind {kind} by {claim.theorem}", f"{value.get('theorem')!r:.80}", AGAIN)
     return claim
 
 

@@ -1,7 +1,14 @@
 """What the program tells a script by its exit code (docs/command-line.md)."""
 
 from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, WITHDRAWN
-from equipoise.errors import EquipoiseError, LedgerError, NotCheckable, PrivateFailure, ReleaseNotWritten
+from equipoise.errors import (
+    EquipoiseError,
+    LedgerError,
+    NotCheckable,
+    PrivateFailure,
+    ReleaseNotWritten,
+    UnknownMember,
+)
 
 __all__ = ["CHECK_FAILED", "DONE", "NOT_CHECKABLE", "REFUSED", "WITHDRAWN", "code_of"]
 
@@ -23,6 +30,6 @@ def code_of(error: EquipoiseError) -> int:
     """
     if isinstance(error, PrivateFailure | ReleaseNotWritten):
         return FAILED_AFTER_SPENDING
-    if isinstance(error, NotCheckable):
+    if isinstance(error, NotCheckable | UnknownMember):
         return NOT_CHECKABLE
     return BUDGET_REFUSED if isinstance(error, LedgerError) else REFUSED

@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import CHECK_FAILED, DONE, WITHDRAWN, inspect
+from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, WITHDRAWN, inspect
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, Quiet
 
-COLOURS = {DONE: "bold green", CHECK_FAILED: "bold red", WITHDRAWN: "bold yellow"}
+COLOURS = {DONE: "bold green", CHECK_FAILED: "bold red", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold yellow"}
 
 
 def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False) -> None:

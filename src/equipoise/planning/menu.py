@@ -29,7 +29,7 @@ class Choice:
 
     kind: str
     theorem: str
-    mechanism: str
+    law: str
     alpha: float
     clip: float | None
     cost: float

@@ -126,7 +126,7 @@ def _menu(menu: tuple[Choice, ...]) -> Section:
             clip += f", {choice.projection} directions" if choice.projection else ""
             mark = "*" if choice.verdict.startswith("taken") else " "
             lines.append(
-                f"{mark} {choice.kind:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.mechanism:<18} "
+                f"{mark} {choice.kind:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.law:<18} "
                 f"alpha {number(choice.alpha):<12} {clip:<12} {choice.verdict}"
             )
         else:

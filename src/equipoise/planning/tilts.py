@@ -54,8 +54,8 @@ def quietest_tilt(setting: Setting, budget: Budget) -> Tilt:
     _, bound, calibration = ranked[0]
     quietest: dict[str, Calibration] = {}
     for _, _, candidate in ranked:
-        quietest.setdefault(candidate.mechanism, candidate)
-    chosen_law = [entry for entry, _ in answers(setting, laws.named(calibration.mechanism), budget)]
+        quietest.setdefault(candidate.law, candidate)
+    chosen_law = [entry for entry, _ in answers(setting, laws.named(calibration.law), budget)]
     ordered = sorted(chosen_law, key=lambda entry: (entry.value is None, entry.value or 0.0, entry.theorem))
     return Tilt(bound.theorem, calibration, tuple(quietest.values()), tuple(ordered))
 

@@ -85,7 +85,7 @@ def noise(drawn: Noise, place: str, candidates: tuple[Calibration, ...]) -> Sect
     title = f"Which noise hides that? {drawn.law}, scale {number(drawn.scale)}"
     lines = [f"Its standard deviation is {number(deviation_of(drawn))} a {place}."]
     lines += [
-        f"  {entry.mechanism:<20} scale {number(entry.scale):<12} standard deviation {number(entry.deviation)}"
+        f"  {entry.law:<20} scale {number(entry.scale):<12} standard deviation {number(entry.deviation)}"
         for entry in candidates
     ]
     return title, tuple(lines)

@@ -143,7 +143,7 @@ def _facts(record: ReleaseRecord) -> str:
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
-        ("law of the noise", record.mechanism, ""),
+        ("law of the noise", record.law, ""),
         ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
     ]
     if record.weights:
@@ -422,7 +422,7 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
 
 
 def _reasons(record: ReleaseRecord) -> str:
-    words = f"What hides one row is {record.procedure} ({record.mechanism}); the proof is that of {record.theorem}."
+    words = f"What hides one row is {record.procedure} ({record.law}); the proof is that of {record.theorem}."
     parts = ["<h2>Why it is private</h2>", _paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")
@@ -431,7 +431,7 @@ def _reasons(record: ReleaseRecord) -> str:
                 line.kind,
                 number(line.cost),
                 line.theorem or "none",
-                line.mechanism or "none",
+                line.law or "none",
                 number(line.alpha) if line.theorem else "none",
                 line.verdict,
             )

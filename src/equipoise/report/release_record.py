@@ -9,7 +9,7 @@ class MenuLine:
 
     kind: str
     theorem: str
-    mechanism: str
+    law: str
     alpha: float
     cost: float
     verdict: str
@@ -129,7 +129,7 @@ class ReleaseRecord:
         The claim.
     chance : float
         The most often that someone who knows all other rows can be right about which of two rows was used.
-    theorem, kind, mechanism, procedure : str
+    theorem, kind, law, procedure : str
         What proves it; where noise enters, its law, and both in a sentence.
     value_words : str
         What the values of `bounds` are.
@@ -151,7 +151,7 @@ class ReleaseRecord:
     chance: float
     theorem: str
     kind: str
-    mechanism: str
+    law: str
     procedure: str
     n_samples: int
     n_features: int

@@ -1,9 +1,9 @@
 """Kinds of claim, one typed record each; members are discovered from this folder."""
 
 from ...vocabulary.discovery import discover
-from .base import LARGEST_SCALE, SMALLEST_SCALE, Claim, Moved, Noise, Trained
+from .base import LARGEST_SCALE, SMALLEST_SCALE, UNKNOWN, Claim, Moved, Noise, Trained
 
-__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "Claim", "Moved", "Noise", "Trained", "members"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "UNKNOWN", "Claim", "Moved", "Noise", "Trained", "members"]
 
 
 def members() -> dict[str, type[Claim]]:

@@ -4,12 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ...errors import EquipoiseError, MissingExtra
+from ...errors import UnknownName
 from ...vocabulary.constants import constants
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ...vocabulary.records import Of
 from .. import laws, theorems
 from ..curves import Curve
+
+# How a fault ends that says no more than that this version cannot tell.
+UNKNOWN = ", unknown here"
 
 # Two machines may differ in the last digits of exp or log; the margin of 1e-9 on every bound has room for it (M4).
 AGREEMENT = 1 + 1e-12
@@ -108,9 +111,9 @@ class Claim(Record, ABC):
         """Return one line for every condition that does not hold; nothing where the claim follows."""
         try:
             return tuple(f"{self.kind}: {entry.claim}" for entry in self.conditions() if not entry.holds)
-        except MissingExtra:
-            raise
-        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
+        except UnknownName as error:
+            return (f"{self.kind}: {error.asked.removeprefix('a known ')} {error.found:.80}{UNKNOWN}",)
+        except (ArithmeticError, ValueError, LookupError) as error:
             return (f"{self.kind}: its numbers mean nothing ({error!s:.200})",)
 
 

@@ -59,7 +59,7 @@ class DropoutPlanner(Planner[Dropout]):
         dimension = claim.setting().dimension
         chosen = quietest(claim.worst, dimension, claim.weights, "auto")
         yield Plan(
-            claim=replace(claim, noise=Noise(chosen.mechanism, chosen.scale, dimension)),
+            claim=replace(claim, noise=Noise(chosen.law, chosen.scale, dimension)),
             share=ridge_share(of_problem(problem, request.n_features), claim.alpha, 0.0, chosen.deviation),
             bounds=(Bound("G3+G4", True, claim.worst, hypotheses),),
             candidates=calibrations(claim.worst, dimension, claim.weights, "auto"),

@@ -52,7 +52,7 @@ class OwnMethodPlanner(Planner[OwnMethod]):
                 n_samples=request.n_samples,
                 problem=problem,
                 n_features=request.n_features,
-                noise=Noise(chosen.mechanism, chosen.scale, dimension),
+                noise=Noise(chosen.law, chosen.scale, dimension),
                 sensitivity=bound.sensitivity,
                 theorem=bound.theorem,
                 recipe=recipe,

@@ -46,7 +46,7 @@ class PhasedPlanner(Planner[Phased]):
             n_samples=request.n_samples,
             problem=problem,
             n_features=request.n_features,
-            noise=Noise(quiet.mechanism, quiet.scale, dimension),
+            noise=Noise(quiet.law, quiet.scale, dimension),
             recipe=asked,
             radius=radius,
             phases=(),
@@ -70,7 +70,7 @@ class PhasedPlanner(Planner[Phased]):
         for number_of_phase in range(1, request.n_samples.bit_length()):
             phase = _opened(open_claim, request.n_samples >> number_of_phase, length / 4**number_of_phase)
             bound = smallest(open_claim.setting_of(phase))
-            noise = quietest(bound.sensitivity, dimension, request.budget, quiet.mechanism)
+            noise = quietest(bound.sensitivity, dimension, request.budget, quiet.law)
             bounds.append(bound)
             phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
         first = phases[0]

@@ -81,7 +81,7 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
                 n_samples=request.n_samples,
                 problem=problem,
                 n_features=request.n_features,
-                noise=Noise(noise.mechanism, noise.scale, dimension),
+                noise=Noise(noise.law, noise.scale, dimension),
                 sensitivity=bound.sensitivity,
                 theorem=bound.theorem,
                 recipe=recipe,

@@ -56,7 +56,7 @@ class ProductsPlanner(Planner[Products]):
         yield Plan(
             claim=replace(
                 open_claim,
-                noise=Noise(chosen.mechanism, chosen.scale, count),
+                noise=Noise(chosen.law, chosen.scale, count),
                 sensitivity=sensitivity,
                 procedure=Solution(ridge, reach),
             ),

@@ -21,13 +21,13 @@ ANY = ("auto", "output")
 class Calibration:
     """A law of noise with the scale that meets a budget, and the standard deviation of one coordinate."""
 
-    mechanism: str
+    law: str
     scale: float
     deviation: float
 
     def noise(self, dimension: int) -> Noise:
         """Return it as noise on so many numbers."""
-        return Noise(self.mechanism, self.scale, dimension)
+        return Noise(self.law, self.scale, dimension)
 
 
 @functools.cache
@@ -60,9 +60,9 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
 
     Examples
     --------
-    >>> [choice.mechanism for choice in calibrations(1.0, 5, Budget(1.0, 1e-5))]
+    >>> [choice.law for choice in calibrations(1.0, 5, Budget(1.0, 1e-5))]
     ['spherical-laplace', 'laplace', 'gaussian']
-    >>> [choice.mechanism for choice in calibrations(1.0, 50, Budget(1.0, 1e-5))]
+    >>> [choice.law for choice in calibrations(1.0, 50, Budget(1.0, 1e-5))]
     ['spherical-laplace', 'gaussian', 'laplace']
     """
     candidates = sorted(laws.members()) if request in ANY else [laws.named(request).id]
@@ -74,7 +74,7 @@ def calibrations(sensitivity: float, dimension: int, budget: Budget, request: st
     ]
     # Laws that differ by less than a thousandth count as equal, and the exact samplers of OpenDP come first by name.
     unit = next((choice.deviation for choice in found if math.isfinite(choice.deviation)), 1.0)
-    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / unit, 3), choice.mechanism)))
+    return tuple(sorted(found, key=lambda choice: (round(choice.deviation / unit, 3), choice.law)))
 
 
 def quietest(sensitivity: float, dimension: int, budget: Budget, request: str = "auto") -> Calibration:
