@@ -13,7 +13,8 @@ from equipoise.noise import SeededSource
 Array = NDArray[np.float64]
 
 # The false-alarm rate of the fast lane, shared evenly: every audit that may not fail uses `FAILURE`. The slow lane
-# repeats each audit at most three times, with more runs or fresh seeds: its rate is at most three times as large.
+# repeats each audit at most three times, with more runs or fresh seeds: its rate is at most three times as large. Two
+# audits by the command have the rate that it prints, 1e-4 each, and some files a rate of their own, beside this one.
 SUITE_FALSE_ALARM = 1e-4
 # The audits of test_audit_sgd.py, and with them those of test_lab_audit.py; all others are counted in
 # test_audit_estimators.py.

@@ -90,7 +90,7 @@ def test_a_claim_about_a_random_descent_has_the_curve_that_it_was_planned_with()
 def test_the_reference_value_of_drawing_with_replacement():
     # M1: n = 1000, T = 5000, step .05, slopes up to 1, at (1, 1e-5): 3.26 by the mean; 1.87 for permutations.
     found = averaged_calibration(drawn(1000, 5000, 0.05), 3, BUDGET)
-    assert found.mechanism == "gaussian"
+    assert found.law == "gaussian"
     assert found.scale == pytest.approx(3.26, abs=0.005)
     assert known("gaussian").scale_for(5 * 0.05 * 2, 3, BUDGET) == pytest.approx(1.87, abs=0.01)
 

@@ -14,20 +14,20 @@ from dp_accounting.rdp import RdpAccountant
 from scipy import stats
 
 import equipoise as eq
-from equipoise.certify.claims.private_bounds import PrivateBounds
-from equipoise.certify.curves import largest_mu
+from equipoise.certify.certificate import Certificate, Release
+from equipoise.certify.claims.choice import LEVELS, ChosenCurve, mean_of
+from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.random_stopping import (
     DRAW_BITS,
-    SelectedCurve,
+    best_order,
     gaussian_run,
-    mean_of,
     pure_run,
     run_count,
     stopping_chance,
 )
-from equipoise.planning.request import Request
-from equipoise.planning.search import LEVELS, Candidate, Parameter, SearchRequest, run_budget
-from equipoise.proof.search import SearchCertificate
+from equipoise.planning.request import Bounds, Request
+from equipoise.planning.search import Candidate, Parameter, SearchRequest, issue_search, run_budget
+from stored_certificates import put, sealed_faults
 
 DOMAIN = eq.Domain(1.0, labels=(0.0, 1.0))
 BUDGET = eq.Budget(1.0)
@@ -55,40 +55,65 @@ WAYS = {
 }
 
 
+def chosen(way: str, place: int) -> Certificate:
+    """Return the certificate of a search that released the candidate at a place."""
+    plan = issue_search(WAYS[way])
+    if way.startswith("chunks"):
+        *trainings, choice = plan.claim.of
+        claim = dataclasses.replace(plan.claim, of=(*trainings, dataclasses.replace(choice, released=place)))
+    else:
+        claim = dataclasses.replace(plan.claim, released=place)
+    return plan.with_release(claim, Release("a name", "2026-01-01", (("equipoise", "0.2.0"),)))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_certificate_verifies_survives_json_and_tells_its_argument(way):
-    certificate = SearchCertificate.issue(WAYS[way]).with_choice(1)
-    again = SearchCertificate.from_json(certificate.to_json())
+    certificate, plan = chosen(way, 1), issue_search(WAYS[way])
+    again = Certificate.from_json(certificate.to_json())
     assert again == certificate
-    assert again.verify() == ()
-    assert certificate.planned_digest == SearchCertificate.issue(WAYS[way]).digest != certificate.digest
+    assert again.verify() == plan.verify() == ()
+    assert certificate.planned_digest == plan.digest != certificate.digest
+    assert (certificate.released, plan.released) == (1, None)
+    # What was trained is the candidate that was chosen; in a plan, the first.
+    assert (certificate.alpha, plan.alpha) == (1.0, 0.1)
     text = certificate.explain()
-    assert "candidate 1: alpha=1.0" in text
+    assert "0  alpha=0.1: theorem" in text
+    assert "1  alpha=1.0: theorem" in text
+    assert f"{certificate.kind}: 1" in text
     assert certificate.theorem in text
     assert certificate.grade == "proved"
-    assert certificate.curve[1].delta <= certificate.delta
+    assert certificate.curve().delta(certificate.epsilon) <= certificate.delta
     assert certificate.adjacency == "replace-one"
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_changed_field_is_noticed(way):
-    record = json.loads(SearchCertificate.issue(WAYS[way]).with_choice(0).to_json())
-    changes = [
-        (("argument", "noise_scale"), record["argument"]["noise_scale"] / 10, "noise_scale"),
-        (("request", "validation_rows"), 199, "request"),
-        (("request", "budget"), {"epsilon": 0.5, "delta": 0.0}, "request"),
-        (("chosen",), 2, "chosen"),
-        (("chosen",), 1, "digest"),
-        (("argument", "caveats"), [], "caveats"),
+    record = json.loads(chosen(way, 0).to_json())
+    chunks = way.startswith("chunks")
+    choice = ("claim", "of", 2) if chunks else ("claim",)
+    rows = (*choice, "n_samples") if chunks else ("claim", "validation_rows")
+    scale = record["claim"]["of"][2]["scale"] if chunks else record["claim"]["scale"]
+    more_rows = 1 + WAYS[way].validation_rows
+    unsafe = [
+        ((*choice, "scale"), scale / 10, "delta(" if chunks else "scores are as private as trainings"),
+        # Rows that train a candidate and score it as well.
+        (rows, more_rows, "rows"),
+        (
+            ("claim", "budget"),
+            {"epsilon": 0.5, "delta": 0.0},
+            "delta" if not chunks else "costs no more than the whole",
+        ),
+        ((*choice, "released"), 2, "what was chosen is a candidate"),
     ]
-    for path, value, named in changes:
-        altered = json.loads(json.dumps(record))
-        place = altered
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
-        faults = SearchCertificate.from_json(json.dumps(altered)).verify()
-        assert any(fault.split(":")[0].endswith(named) for fault in faults), (path, faults)
+    for place, value, named in unsafe:
+        altered = put(record, place, value)
+        assert any("digest" in fault for fault in Certificate.from_json(json.dumps(altered)).verify())
+        # With a digest that fits.
+        faults = sealed_faults(altered)
+        assert any(named in fault for fault in faults), (place, faults)
+    # Another candidate could have been chosen as well: the digest is what tells.
+    other = put(record, (*choice, "released"), 1)
+    assert [fault.split(":")[0] for fault in Certificate.from_json(json.dumps(other)).verify()] == ["digest"]
 
 
 def test_chunks_have_the_whole_budget_and_runs_a_part_of_it():
@@ -101,14 +126,19 @@ def test_chunks_have_the_whole_budget_and_runs_a_part_of_it():
 
 def test_the_scales_are_those_of_the_theorems():
     one_row = LEVELS
-    assert SearchCertificate.issue(WAYS["chunks"]).noise_scale == pytest.approx(2 * one_row / 1.0, rel=1e-12)
-    pure = SearchCertificate.issue(WAYS["pure stopping"])
-    assert pure.noise_scale == pytest.approx(one_row / pure.argument.run.epsilon, rel=1e-12)
-    gaussian = SearchCertificate.issue(WAYS["Gaussian stopping"])
+    assert issue_search(WAYS["chunks"]).noise_scale == pytest.approx(2 * one_row / 1.0, rel=1e-12)
+    pure = issue_search(WAYS["pure stopping"])
+    assert pure.noise_scale == pytest.approx(one_row / pure.claim.run.epsilon, rel=1e-12)
+    gaussian = issue_search(WAYS["Gaussian stopping"])
     mu = one_row / gaussian.noise_scale
-    assert SelectedCurve(mu, 0, gaussian.argument.stopping_chance).delta(1.0) <= 1e-6
-    for training in gaussian.argument.trainings:
-        assert training.sensitivity / training.noise_scale <= mu * (1 + 1e-9)
+    assert best_delta(mu, 0, gaussian.claim.gamma, 1.0) <= 1e-6
+    for training in gaussian.claim.of:
+        assert training.sensitivity / training.noise.scale <= mu * (1 + 1e-9)
+
+
+def best_delta(mu: float, shape: int, gamma: float, epsilon: float) -> float:
+    """Return delta at the order of the divergence with the least."""
+    return ChosenCurve(mu, shape, gamma, best_order(mu, shape, gamma, epsilon)).delta(epsilon)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +146,7 @@ def test_the_scales_are_those_of_the_theorems():
     [
         ({"n_samples": 400, "budget": eq.Budget(2.0)}, "another budget"),
         ({"n_samples": 401}, "other rows"),
-        ({"private_bounds": PrivateBounds(("age",), 0.1), "schema": "0" * 64}, "private bounds"),
+        ({"private_bounds": Bounds(("age",), 0.1), "schema": "0" * 64}, "private bounds"),
         ({"domain": eq.Domain(1.0, labels=(0.0, 2.0))}, "another in candidate 1"),
     ],
 )
@@ -126,7 +156,7 @@ def test_a_candidate_that_asks_for_something_else_is_refused(change, found):
         request.candidates[1], request=dataclasses.replace(request.candidates[1].request, **change)
     )
     with pytest.raises(eq.errors.InvalidParameter, match=found):
-        SearchCertificate.issue(dataclasses.replace(request, candidates=(request.candidates[0], second)))
+        issue_search(dataclasses.replace(request, candidates=(request.candidates[0], second)))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +173,7 @@ def test_a_candidate_that_asks_for_something_else_is_refused(change, found):
 )
 def test_what_no_theorem_covers_is_refused(request_, found):
     with pytest.raises(eq.errors.InvalidParameter, match=found):
-        SearchCertificate.issue(request_())
+        issue_search(request_())
 
 
 def test_renyi_runs_must_be_gaussian():
@@ -151,26 +181,26 @@ def test_renyi_runs_must_be_gaussian():
     for mechanism in ("objective", "spherical-laplace"):
         request = asked("random-stopping", budget=budget, mean_runs=10.0, mechanism=mechanism)
         with pytest.raises(eq.errors.InvalidParameter, match="Gaussian noise on the weights"):
-            SearchCertificate.issue(request)
+            issue_search(request)
 
 
 def test_a_seeded_search_is_conditional_and_no_ledger_takes_it(tmp_path):
     ledger = eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#trial")
     ledger.create(eq.Budget(3.0))
-    seeded = SearchCertificate.issue(asked(seeded=True, ledger="trial"))
+    seeded = issue_search(asked(seeded=True, ledger="trial"))
     assert seeded.grade == "conditional"
     with pytest.raises(eq.errors.LedgerRefused):
         ledger.admit(seeded)
-    plan = SearchCertificate.issue(asked(ledger="trial"))
+    plan = issue_search(asked(ledger="trial"))
     ledger.admit(plan)
     spends = [entry for entry in ledger.history() if entry.kind == "spend"]
     assert [(spend.epsilon, spend.certificate) for spend in spends] == [("1.0", plan.planned_digest)]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 99}', '{"schema_version": 1}', "NaN"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": 99}', '{"schema_version": 2}', "NaN"])
 def test_an_unreadable_certificate_is_refused(text):
     with pytest.raises(eq.errors.CertificateUnreadable):
-        SearchCertificate.from_json(text)
+        Certificate.from_json(text)
 
 
 def chance_of_at_most(count, shape, gamma):
@@ -246,8 +276,8 @@ def test_the_renyi_curve_agrees_with_dp_accounting_and_holds_for_gaussian_scores
     accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
     accountant.compose(RepeatAndSelectDpEvent(GaussianDpEvent(1 / mu), mean=mean_of(shape, gamma), shape=shape))
     epsilon = accountant.get_epsilon(1e-6)
-    assert SelectedCurve(mu, shape, gamma).delta(epsilon) <= 1.001e-6
-    assert SelectedCurve(mu, shape, gamma).delta(0.97 * epsilon) > 1e-6
+    assert best_delta(mu, shape, gamma, epsilon) <= 1.001e-6
+    assert best_delta(mu, shape, gamma, 0.97 * epsilon) > 1e-6
     # The release is the score itself, N(0, 1) or N(mu, 1): its exact delta, in both directions.
     at = np.linspace(-12, 12 + mu, 400_001)
     slope = lambda chance: (1 - (1 - gamma) * chance) ** -(1 + shape)  # noqa: E731
@@ -256,15 +286,15 @@ def test_the_renyi_curve_agrees_with_dp_accounting_and_holds_for_gaussian_scores
     for level in (0.5 * epsilon, epsilon):
         for one, two in (densities, densities[::-1]):
             exact = np.trapezoid(np.maximum(0.0, one - math.exp(level) * two), at)
-            assert exact <= SelectedCurve(mu, shape, gamma).delta(level) + 1e-12
+            assert exact <= best_delta(mu, shape, gamma, level) + 1e-12
 
 
 def test_a_gaussian_run_spends_what_is_left_and_no_more():
     budget = eq.Budget(1.0, 1e-6)
     for shape, gamma in itertools.product((0, 1), (0.3, 0.01)):
         run = gaussian_run(budget, shape, gamma)
-        assert SelectedCurve(largest_mu(run.epsilon, 1e-6), shape, gamma).delta(1.0) <= 1e-6
-        assert SelectedCurve(largest_mu(1.001 * run.epsilon, 1e-6), shape, gamma).delta(1.0) > 1e-6
+        assert best_delta(largest_mu(run.epsilon, 1e-6), shape, gamma, 1.0) <= 1e-6
+        assert best_delta(largest_mu(1.001 * run.epsilon, 1e-6), shape, gamma, 1.0) > 1e-6
         assert gaussian_run(eq.Budget(2.0, 1e-6), shape, gamma).epsilon > run.epsilon
 
 

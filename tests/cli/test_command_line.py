@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import equipoise as eq
 from equipoise import estimators
 from equipoise.artifact import shipped
+from equipoise.certify.certificate import _digest
+from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
 from program import VARIABLES
 from program import run_program as equipoise
@@ -194,6 +197,53 @@ def test_a_certificate_of_schema_1_is_not_checkable_and_ends_with_6(path):
     assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
     assert "schema 1: not checkable by this version" in done.stderr
     assert "pip install equipoise==0.1.0" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "released",
+    sorted(path for path in (ROOT / "tests/released/0.1.0").iterdir() if path.is_dir()),
+    ids=lambda at: at.name,
+)
+def test_a_released_folder_of_schema_1_is_not_checkable_and_ends_with_6(released, tmp_path):
+    names = ("model.json", "certificate.json", "schema.toml")
+    files = {name: (released / name).read_bytes() for name in names if (released / name).exists()}
+    files["report.html"] = b""
+    for name, content in {**files, "MANIFEST.sha256": manifest_of(files).encode()}.items():
+        (tmp_path / name).write_bytes(content)
+    done = equipoise("verify", tmp_path)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "pip install equipoise==0.1.0" in done.stderr
+
+
+def test_a_kind_that_this_version_does_not_know_ends_with_6(certificate):
+    certificate.write_text(certificate.read_text().replace('"kind": "output"', '"kind": "mine"'))
+    done = equipoise("verify", certificate)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
+    assert "kind 'mine', unknown here" in done.stderr
+
+
+def test_a_law_that_this_version_does_not_know_ends_with_6_and_with_1_where_something_is_wrong_as_well(certificate):
+    law = json.loads(certificate.read_text())["claim"]["noise"]["law"]
+    altered = eq.Certificate.from_json(certificate.read_text().replace(f'"law": "{law}"', '"law": "mine"'))
+    certificate.write_text(replace(altered, digest=_digest(altered.terms, altered.claim)).to_json())
+    done = equipoise("verify", certificate)
+    assert (done.returncode, done.stderr) == (6, "")
+    first, second, *rest = done.stdout.splitlines()
+    assert first == "unknown: (1, 0)-differential privacy, replace-one"
+    assert second == "  output: law 'mine', unknown here"
+    assert rest == CONSISTENT.splitlines()[2:]
+    told = equipoise("verify", certificate, "--json")
+    report = json.loads(told.stdout)
+    assert told.returncode == 6
+    assert (report["verdict"], report["consistent"], report["faults"]) == ("unknown", False, [second.strip()])
+    certificate.write_text(altered.to_json())
+    done = equipoise("verify", certificate)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1:3] == [
+        second,
+        "  digest: a recorded field was changed after the certificate was made",
+    ]
 
 
 def test_certificates_of_schema_1_are_stored():

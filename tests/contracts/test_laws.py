@@ -99,9 +99,10 @@ def test_calibration_lands_on_the_private_side_and_is_not_wasteful(noise):
         met += 1
         where = f"sensitivity {sensitivity}, dimension {dimension}, {budget}"
         assert 0 < scale < math.inf, where
-        assert noise.law.curve(sensitivity, dimension, scale).delta(budget.epsilon) <= budget.delta, where
-        if budget.delta == 0.0 or noise.law.id != "laplace":
-            # The coordinate law ignores delta; only for delta = 0 is its calibration required to be tight.
+        curve = noise.law.curve(sensitivity, dimension, scale)
+        assert curve.delta(budget.epsilon) <= budget.delta, where
+        if budget.delta == 0.0 or not isinstance(curve, PureCurve):
+            # A law whose curve is pure ignores delta; only for delta = 0 is its calibration required to be tight.
             assert noise.law.curve(sensitivity, dimension, 0.99 * scale).delta(budget.epsilon) > budget.delta, where
     assert met >= len(EPSILONS) * len(DIMENSIONS) * len(SENSITIVITIES)
 
@@ -154,8 +155,9 @@ def test_a_budget_it_cannot_meet_gives_none_and_has_a_stated_requirement(noise):
     assert noise.known.requirement.strip()
     assert noise.known.rounding(3).strip()
     pure = noise.known.scale_for(1.0, 3, Budget(1.0))
-    # A law whose requirement speaks of delta cannot be pure, and the others must be.
-    assert (pure is None) == ("delta > 0" in noise.known.requirement)
+    # A law whose requirement speaks of delta cannot be pure, and the others must be, if anything is known of them.
+    if type(noise.known) is not KnownLaw:
+        assert (pure is None) == ("delta > 0" in noise.known.requirement)
 
 
 @every_law
@@ -247,7 +249,11 @@ def test_deviation_is_that_of_the_draws(noise, dimension):
     drawn = draws(noise, np.zeros(dimension), scale, 20_000, seed=dimension)
     squares = (drawn**2).mean(axis=1)
     error = squares.std() / math.sqrt(len(squares))
-    assert abs(squares.mean() - noise.known.deviation(scale, dimension) ** 2) <= STANDARD_ERRORS * error
+    deviation = noise.known.deviation(scale, dimension)
+    if type(noise.known) is KnownLaw:
+        assert deviation == math.inf  # unknown, so that no plan prefers the law
+    else:
+        assert abs(squares.mean() - deviation**2) <= STANDARD_ERRORS * error
     assert error < 0.05 * squares.mean()  # enough draws to see a deviation that is wrong by 15 %
     assert abs(drawn.mean()) <= STANDARD_ERRORS * drawn.mean(axis=1).std() / math.sqrt(len(drawn))
 
@@ -311,7 +317,7 @@ def test_log_density_is_normalised(noise, dimension, scale):
     # The constant cancels in the test above. Here draws of p are weighted by q / p for a normal law q of nearly the
     # same width, whose constant SciPy knows: the mean is 1 if and only if p is normalised and what is drawn.
     drawn = draws(noise, np.zeros(dimension), scale, 20_000, seed=200 + dimension)
-    width = 0.9 * noise.known.deviation(scale, dimension)
+    width = 0.9 * min(noise.known.deviation(scale, dimension), 1.05 * float(drawn.std()))
     reference = scipy.stats.norm.logpdf(drawn, scale=width).sum(axis=1)
     weights = np.exp(reference - log_densities(noise, drawn, scale))
     error = weights.std() / math.sqrt(len(weights))
@@ -503,9 +509,7 @@ def test_spherical_noise_never_gives_way_once_its_own_curve_is_used(epsilon, del
     # D6. With one weight it beats even the coordinate law, whose calibration ignores delta, but by less than a
     # thousandth: the exact sampler is preferred.
     budget = Budget(epsilon, delta)
-    assert {quietest(0.3, dimension, budget).law for dimension in (*range(2, 41), 109, 785)} == {
-        "spherical-laplace"
-    }
+    assert {quietest(0.3, dimension, budget).law for dimension in (*range(2, 41), 109, 785)} == {"spherical-laplace"}
     assert quietest(0.3, 1, budget).law == "laplace"
     spherical, coordinate = (calibrations(0.3, 1, budget, law)[0].deviation for law in ("spherical-laplace", "laplace"))
     assert spherical < coordinate < spherical * 1.001
@@ -526,7 +530,7 @@ def test_calibrations_are_the_requested_ones_quietest_first():
         }
         assert {"gaussian", "laplace", "spherical-laplace"} <= {choice.law for choice in choices}
         for earlier, later in itertools.pairwise(choices):
-            alike = abs(later.deviation / earlier.deviation - 1) <= 1e-3
+            alike = math.isclose(later.deviation, earlier.deviation, rel_tol=1e-3)
             assert later.deviation > earlier.deviation or (alike and later.law > earlier.law)
         for choice in choices:
             law = known(choice.law)

@@ -22,10 +22,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from equipoise.data import files
 from equipoise.data.files import open_table
 from equipoise.data.raw import BATCH_ROWS, FrameTable
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, TableUnreadable
-from equipoise.learn import files
 
 # What tempts a parser to look beyond a line, to raise, or to see line ends where there are none.
 TROUBLE = [b'"', b'""', b",", b",,", b"\r", b"\0", b"\xff", b"\xe2\x82", b"\xc3", b"\x85", b"\x0b", b"\x0c", b"\x1c"]

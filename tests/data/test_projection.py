@@ -9,6 +9,7 @@ from equipoise.data.projection import directions, projected_rows, shortening
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidParameter
 from equipoise.noise import SeededSource
+from equipoise.planning.notes import Notes
 from equipoise.planning.reference import lost_by_projection
 from equipoise.release import release
 
@@ -22,14 +23,23 @@ def planned(n_samples=60, n_features=40, **parameters):
     return model, model.plan(n_samples, n_features)
 
 
+def reduced_to(certificate):
+    """Return how many directions the claim is about; 0 where it is about the table's own columns."""
+    claim = certificate.claim.trained
+    count = getattr(claim, "projection", 0)
+    assert claim.n_features == (count or certificate.n_features)
+    return count
+
+
 def test_few_noisy_rows_with_many_columns_are_reduced_to_a_few_directions():
     _, certificate = planned()
-    count = certificate.argument.procedure.projection
+    count = reduced_to(certificate)
     assert 0 < count < 40
-    assert certificate.argument.dimension == count + 1
+    assert certificate.claim.noise.dimension == count + 1
     assert certificate.verify() == ()
     assert f"reduced to {count} random direction(s)" in certificate.explain()
-    assert any(choice.projection == count and choice.verdict.startswith("taken") for choice in certificate.menu)
+    menu = Notes.of(certificate).menu
+    assert any(choice.projection == count and choice.verdict.startswith("taken") for choice in menu)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +55,12 @@ def test_few_noisy_rows_with_many_columns_are_reduced_to_a_few_directions():
     ids=lambda change: " ".join(change),
 )
 def test_otherwise_rows_stay_as_they_are(change):
-    assert planned(**change)[1].argument.procedure.projection == 0
+    assert reduced_to(planned(**change)[1]) == 0
 
 
 def test_a_penalty_on_single_columns_is_not_asked_of_directions():
     model = eq.ElasticNetClassifier(epsilon=0.3, domain=CLASSES, l1_ratio=0.5)
-    assert model.plan(60, 40).argument.procedure.projection == 0
+    assert reduced_to(model.plan(60, 40)) == 0
 
 
 def test_directions_are_orthogonal_of_one_length_and_a_function_of_the_public_seed():
@@ -87,7 +97,7 @@ def test_released_weights_lie_in_the_directions_and_predictions_are_those_of_tra
     y = (X[:, 0] > 0).astype(int)
     model, certificate = planned()
     model.fit(X, y)
-    count = certificate.argument.procedure.projection
+    count = reduced_to(certificate)
     columns = directions(40, count, SEED)
     inside = np.linalg.lstsq(columns, model.coef_[0], rcond=None)[0]
     np.testing.assert_allclose(columns @ inside, model.coef_[0], atol=1e-9)
@@ -104,7 +114,7 @@ def test_several_classes_and_sparse_rows_are_reduced_too():
     parameters = {"epsilon": 0.3, "domain": domain, "public_seed": SEED, "random_state": 0}
     sparse_fit = eq.LogisticRegression(**parameters).fit(X, np.arange(90) % 3)
     dense_fit = eq.LogisticRegression(**parameters).fit(X.toarray(), np.arange(90) % 3)
-    assert sparse_fit.certificate_.argument.procedure.projection > 0
+    assert reduced_to(sparse_fit.certificate_) > 0
     np.testing.assert_allclose(sparse_fit.coef_, dense_fit.coef_, atol=1e-6)
 
 
@@ -146,7 +156,7 @@ def observed(source, runs):
     """Return the audit's bound for a row along the directions, turned round beside three rows of zeros."""
     model = eq.LogisticRegression(epsilon=1.0, domain=CLASSES, fit_intercept=False, public_seed=SEED, random_state=0)
     certificate = model.plan(4, 30)
-    count = certificate.argument.procedure.projection
+    count = reduced_to(certificate)
     assert count > 0
     along = directions(30, count, SEED)[:, 0]
     X = np.zeros((4, 30))

@@ -23,6 +23,8 @@ from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, Overdraft, PlanMismatch
 from equipoise.estimators.base import INTERCEPT_SHARE
 from equipoise.planning.flips import WeightNoise
+from equipoise.planning.issue import asked_for
+from equipoise.planning.notes import Notes
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -136,7 +138,7 @@ def test_selections_of_a_descent_flip_as_often_as_the_plan_says(table, name, run
     model = eq.SGDClassifier(domain=CLASSES, random_state=0, **asked)
     selector = eq.FeatureSelector(model, threshold="deviations:1")
     certificate = selector.plan(400, 6)
-    assert certificate.route == "sgd"
+    assert certificate.kind == "sgd"
     kept = 1 - asked.get("dropout", 0.0)
     assert WeightNoise.of(certificate).scale == pytest.approx(kept * certificate.noise_scale, rel=1e-15)
     # With next to no noise and the same coins a descent shows where it ends; exact zeros come from the L1 norm.
@@ -220,30 +222,31 @@ def test_the_certificate_itself_records_the_rule_and_says_what_is_another_spend(
     selector = eq.FeatureSelector(domain=CLASSES, threshold="deviations:3")
     planned = selector.plan(*X.shape)
     certificate = selector.fit(X, labels).certificate_
-    assert planned == certificate
-    assert certificate.request.selection == "deviations:3.0"
+    assert replace(certificate, release=None) == planned
+    assert (certificate.claim.kind, certificate.claim.rule) == ("post-processing", "deviations:3.0")
     read = eq.Certificate.from_json(certificate.to_json())
     assert read == certificate
     assert read.verify() == ()
-    said = [caveat for caveat in read.caveats if "another spend" in caveat]
+    said = [line for _, lines in Notes.of(read).sections for line in lines if "another spend" in line]
     assert len(said) == 1
     assert "deviations:3.0" in said[0]
-    assert said[0].startswith("this fit is one spend")
+    assert said[0].startswith("This fit is one spend")
     assert "is free" in said[0]
     assert said[0] in read.explain()
     # A model that stands for itself says nothing of the kind, and pays as much for the same noise.
     alone = eq.ElasticNetClassifier(domain=CLASSES)
     plain = alone.plan(*X.shape)
-    assert not any("another spend" in caveat for caveat in plain.caveats)
+    assert "another spend" not in plain.explain()
     assert (plain.noise_scale, plain.epsilon) == (certificate.noise_scale, certificate.epsilon)
     assert plain.digest != certificate.digest
-    # What is taken out again shows.
-    unsaid = replace(read, argument=replace(read.argument, caveats=plain.caveats))
-    assert any("caveats" in fault for fault in unsaid.verify())
+    # A rule that is changed, or taken out again, shows.
+    for claim in (replace(read.claim, rule="deviations:1.0"), read.claim.of[0]):
+        altered = replace(read, claim=claim)
+        assert altered.verify() == ("digest: a recorded field was changed after the certificate was made",)
     # The released model keeps the certificate where it goes; whoever trains a copy of it selects nothing.
     eq.save(selector.estimator_, tmp_path / "model")
     assert eq.load(tmp_path / "model").certificate_ == certificate
-    assert clone(selector.estimator_).plan(*X.shape).request == plain.request
+    assert clone(selector.estimator_).plan(*X.shape) == plain
 
 
 @pytest.mark.parametrize(
@@ -252,7 +255,8 @@ def test_the_certificate_itself_records_the_rule_and_says_what_is_another_spend(
 )
 def test_a_rule_is_recorded_in_one_spelling(threshold, recorded):
     certificate = eq.FeatureSelector(domain=CLASSES, threshold=threshold).plan(n_samples=1000, n_features=3)
-    assert certificate.request.selection == recorded
+    assert certificate.claim.rule == recorded
+    assert asked_for(certificate).selection == recorded
 
 
 def test_a_threshold_is_fixed_by_the_plan(table):
@@ -315,6 +319,8 @@ def test_nothing_but_the_noisy_weights_depends_on_rows(table):
         }
         for name in ("coef_", "intercept_"):
             model.pop(name)
+        # When a release was made, and its name, differ; nothing else of the certificate does.
+        fitted.certificate_ = fitted.estimator_.certificate_ = replace(fitted.certificate_, release=None)
         return pickle.dumps(fitted)
 
     assert remembered(X, labels) == remembered(X[::-1] ** 2, 1 - labels)

@@ -387,6 +387,8 @@ def weights_of_the_best(runs):
     return [weights / scale for weights in found]
 
 
+# Without draws, every part's rows are looked at in `test_every_candidate_sees_its_own_rows_only`.
+@pytest.mark.statistics
 def test_an_audit_of_the_weights_finds_no_fault_and_notices_chunks_that_overlap(monkeypatch):
     thresholds = [0.0]
     assert not lower_bound(*weights_of_the_best(450), 0.0, thresholds, FAILURE, claimed=1.0).refuted

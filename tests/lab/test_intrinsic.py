@@ -684,7 +684,9 @@ def test_a_grid_of_two_by_two_still_has_intervals():
 
 
 LAB = Path(equipoise.lab.__file__).parent
-MODULES = [LAB / f"{name}.py" for name in ["estimate", "epsilon", "sensitivity", "variability", "anisotropy", "intrinsic"]]
+MODULES = [
+    LAB / f"{name}.py" for name in ["estimate", "epsilon", "sensitivity", "variability", "anisotropy", "intrinsic"]
+]
 
 
 @pytest.mark.parametrize("path", [*MODULES, Path(augmented.__file__)], ids=lambda path: path.stem)

@@ -309,8 +309,10 @@ def delta_of(mechanism: str) -> float:
 
 
 def test_the_file_keeps_to_its_share_of_the_false_alarm_rate():
-    command_line_audits = 1
-    assert len(HONEST) + len(HONEST_BATCHES) + command_line_audits == LAB_AUDITS - DESCENT_AUDITS
+    # In the fast lane: all of them with few runs, and one again with many. The command's two have the rate it prints.
+    (repeated,) = test_honest_releases_pass_although_much_of_the_claim_is_seen.pytestmark
+    again = [case for case in repeated.args[1] if not case.marks]
+    assert len(HONEST) + len(HONEST_BATCHES) + len(again) == LAB_AUDITS - DESCENT_AUDITS
 
 
 def test_every_model_has_a_worst_case():

@@ -25,8 +25,8 @@ from equipoise.release import release
 
 Array = NDArray[np.float64]
 
-# test_audit_estimators.py uses 37 of the 40 shares of the suite's false-alarm rate. The audits that may not fail here
-# use half a share each, and there are at most six.
+# test_audit_estimators.py counts three shares of the suite's false-alarm rate for this file. The audits that may not
+# fail here use half a share each, and there are at most six.
 SHARE = FAILURE / 2
 MOST_AUDITS = 6
 

@@ -4,18 +4,20 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import equipoise as eq
-from equipoise.data.rows import Rows
+from equipoise.data.rows import Rows, row_source
 from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
-from equipoise.solve.objective import Objective
+from equipoise.solve.objective import LARGEST_HESSIAN, Objective
 from equipoise.solve.solvers import gradient as gradient_module
 from equipoise.solve.solvers import line_search
 from equipoise.solve.solvers import newton as newton_module
 from equipoise.solve.solvers import newton_conjugate as conjugate_module
 from equipoise.solve.solvers.base import Target, constrained_subgradient
 from equipoise.vocabulary.constants import constants, rounding_floor
+from equipoise.vocabulary.losses import KinkedLoss
 
 DOMAINS = {"logistic": {"classes": (0, 1)}, "squared": {"labels": (-1.0, 1.0)}}
 
@@ -107,6 +109,46 @@ def test_several_classes_in_a_ball_need_no_fallback(alpha, radius, length, monke
         other = weights + generator.normal(size=18) * domain.radius / 10
         other *= min(1.0, domain.radius / np.linalg.norm(other))
         assert objective.value(other, objective.predictions(other)) >= value
+
+
+# --- which one is taken -----------------------------------------------------------------------------------------------
+
+
+def chosen_before(objective: Objective) -> str:
+    """Return the choice as one rule, which it was before solvers said what suits them."""
+    compact = objective.loss.outputs == 1 and objective.size <= LARGEST_HESSIAN
+    if isinstance(objective.loss, KinkedLoss):
+        return "smoothing" if compact else "dual"
+    if objective.penalty.kinked:
+        return "proximal"
+    return "newton" if compact else "newton-conjugate"
+
+
+# On both sides of where a Hessian is worth forming.
+@pytest.mark.parametrize("weights", [1, LARGEST_HESSIAN, LARGEST_HESSIAN + 1])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("penalty", sorted(eq.penalties.members()))
+@pytest.mark.parametrize("loss", sorted(eq.losses.members()))
+def test_the_solver_that_suits_an_objective_best_is_the_one_that_was_always_taken(loss, penalty, form, weights):
+    loss, penalty = eq.losses.named(loss), eq.penalties.named(penalty, 0.0 if penalty == "none" else 0.1)
+    domain = eq.Domain(row_norm=1.0, **DOMAINS["logistic" if loss.task == "classification" else "squared"])
+    objective = Objective(loss, penalty, row_source(form(np.ones((2, weights))), domain, 0.0), np.ones(2))
+    suits = {name: solver.suits(objective) for name, solver in solvers.members().items()}
+    # One and no other, so that the order of the files has no say.
+    assert [name for name, share in suits.items() if share > 0] == [chosen_before(objective)]
+    taken = solvers.suited(objective)
+    assert taken.id == chosen_before(objective)
+    assert taken.takes_smooth or objective.has_corners
+
+
+def test_every_solver_but_the_fallback_is_the_choice_for_some_objective():
+    rows = {weights: row_source(np.ones((2, weights)), eq.Domain(1.0, labels=(-1.0, 1.0)), 0.0) for weights in (1, 999)}
+    pairs = itertools.product(("squared", "absolute"), ("l2", "elastic-net"), rows.values())
+    taken = {
+        solvers.suited(Objective(eq.losses.named(loss), eq.penalties.named(penalty, 0.1), table, np.ones(2))).id
+        for loss, penalty, table in pairs
+    }
+    assert taken == set(solvers.members()) - {"gradient"}
 
 
 def test_solvers_agree_within_the_distance_that_the_tolerance_allows():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from equipoise.certify import laws
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
-from equipoise.planning.kinds import Plan, named
+from equipoise.planning.kinds import Plan, named, planner_of
 from equipoise.planning.laws import ANY
 from equipoise.planning.request import Request
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -15,8 +15,8 @@ NEGLIGIBLE = 1e-4
 # Costs that differ by less than this are equal as far as the model can tell.
 RESOLUTION = 1e-3
 
-# Where more than this share of what is at stake is lost anyway, the quadratic model flatters descents, whose noisy path
-# leaves its range: objective perturbation is taken there, if it costs no more than this factor.
+# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the preferred
+# one, if that costs no more than this factor.
 DROWNED = 0.4
 ROUGH_RESOLUTION = 1.15
 
@@ -76,11 +76,11 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     plans.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in plans if plan.clip is None and plan.share <= NEGLIGIBLE]
     equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
-    # Of equals, objective perturbation is the fastest, and with clipped slopes no row can pull far.
-    chosen = min(faithful or equal, key=lambda plan: (plan.claim.kind != "objective", plan.clip is None, plan.share))
-    if chosen.claim.kind == "noisy-gradient" and chosen.share > DROWNED:
+    # Of plans that are as fast, one that clips slopes is taken: no row can pull far.
+    chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
+    if planner_of(chosen.claim).flattered and chosen.share > DROWNED:
         limit = chosen.share * ROUGH_RESOLUTION
-        calm = [plan for plan in plans if plan.claim.kind == "objective" and plan.share <= limit]
+        calm = [plan for plan in plans if _preferred(plan) and plan.share <= limit]
         chosen = min(calm, key=lambda plan: plan.share, default=chosen)
     reason = "taken: the smallest modelled cost"
     if faithful:
@@ -92,6 +92,10 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
     ]
     return chosen, tuple(lines)
+
+
+def _preferred(plan: Plan) -> bool:
+    return planner_of(plan.claim).preferred
 
 
 def _line(plan: Plan, verdict: str) -> Choice:

@@ -25,7 +25,7 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
     Parameters
     ----------
     records : sequence of dict
-        With the keys dataset, score, epsilon, private, low, high, plain, route, theorem, noise.
+        With the keys dataset, score, epsilon, private, low, high, plain, kind, theorem, noise.
     """
     alt = altair()
     values = sorted({float(str(record["epsilon"])) for record in records})

@@ -16,7 +16,7 @@ class Theorem(ABC):
     """A bound on how far the weights move when one row is replaced, with the hypotheses under which it holds.
 
     The statement is proved in ``docs/proofs/<id>.md``; a test requires the page. Members speak of the exact minimiser,
-    which `approximate.py` carries to what a solver returns, or of a descent over the reals, which `descent.py` carries
+    which `minimisers.py` carries to what a solver returns, or of a descent over the reals, which `descent.py` carries
     to what a computer finds.
     """
 

@@ -1,4 +1,4 @@
-"""Noisy SGD: noise in every step's gradient of a few secret rows (seed 001, Algorithm 2), also known as SGLD."""
+"""Noisy SGD: noise in every step's gradient of a few secret rows ([001] Algorithm 2), also known as SGLD."""
 
 import math
 from collections.abc import Iterator

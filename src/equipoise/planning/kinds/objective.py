@@ -62,6 +62,7 @@ class ObjectivePlanner(Planner[Objective]):
     words: ClassVar[str] = "noise in the objective"
     place: ClassVar[str] = "coordinate of b"
     changes: ClassVar[str] = "scale of the tilt"
+    preferred: ClassVar[bool] = True
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the plan with clipped slopes, and the one without when clipping changes the loss."""

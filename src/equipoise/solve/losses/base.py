@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 class LossArrays(ABC):
     """The arithmetic of a loss on arrays of predictions and targets, the same as its own on single ones.
 
-    The linear algebra lives in `learn/`, once; here is arithmetic on predictions. Predictions of several outputs are a
-    row an example and a column an output.
+    The linear algebra lives in `objective.py`, once; here is arithmetic on predictions. Predictions of several outputs
+    are a row an example and a column an output.
     """
 
     of: ClassVar[type[Loss]]

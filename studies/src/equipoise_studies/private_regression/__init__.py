@@ -1,1 +1,1 @@
-"""Seed 002: Wu, Fredrikson, Wu, Jha and Naughton, private regression models for warfarin dosing."""
+"""[002] Wu, Fredrikson, Wu, Jha and Naughton, private regression models for warfarin dosing."""

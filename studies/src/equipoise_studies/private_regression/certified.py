@@ -36,7 +36,7 @@ class Certified:
 
     Examples
     --------
-    >>> Certified("output", 0.1, 1.0).model(1.0, 100, 3).certificate_of_plan.route
+    >>> Certified("output", 0.1, 1.0).model(1.0, 100, 3).certificate_of_plan.kind
     'output'
     """
 

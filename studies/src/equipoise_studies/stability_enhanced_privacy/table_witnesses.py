@@ -2,7 +2,7 @@
 
 Most of them use a loss that is straight where the weights are, Huber's with targets far away or the hinge below its
 corner: a row then pulls with the same force wherever the weights go, and one that changes its sign moves them most.
-Every distance is that of two solutions which `learn.solvers` returned.
+Every distance is that of two solutions which `solve.solvers` returned.
 """
 
 import math
