@@ -72,7 +72,7 @@ def main() -> None:
     for one in (first, second):
         deviation = one.notes["candidates"][0]["deviation"]
         print(f"{one.theorem}: sensitivity {one.sensitivity:.4g}, noise of deviation {deviation:.3g} a number")
-        print(one.explain().splitlines()[0], "; fields that do not follow:", list(one.verify()))
+        print(one.explain().splitlines()[0], "; conditions that do not hold:", list(one.verify()))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def main() -> None:
           f"{certificate.sensitivity:.4g}: {times:.3f} times as much")  # fmt: skip
     print(certificate.explain().splitlines()[0], "for one row of the layer")
     print(f"Claim (for a node, by {bound.theorem}): epsilon = {EPSILON:g}, delta = 0, replace-one, the graph is public")
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

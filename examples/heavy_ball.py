@@ -56,7 +56,7 @@ def main() -> None:
     errors = [np.mean((rows @ one - y) ** 2) for one in (weights, trained(rows, y))]
     print(f"mean squared error {errors[0]:.4f} ({errors[1]:.4f} without noise, of the target {y.var():.4f})")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def main() -> None:
         print(f"{certificate.claim.recipe.method}: sensitivity {certificate.sensitivity:.4g}; "
               f"{np.mean(margins > 0):.3f} of the pairs in the right order")  # fmt: skip
         print(certificate.explain().splitlines()[0])
-        print(f"fields that do not follow: {list(certificate.verify())}")
+        print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

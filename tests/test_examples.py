@@ -1,4 +1,5 @@
 import ast
+import importlib.util
 import runpy
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import equipoise
 from auditing import module_at
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
@@ -22,7 +24,7 @@ def test_there_are_examples():
 
 def assert_it_claims_and_follows(printed: str) -> None:
     assert any(line.startswith("Claim (") for line in printed.splitlines()), printed
-    followed = [line for line in printed.splitlines() if "fields that do not follow" in line]
+    followed = [line for line in printed.splitlines() if "conditions that do not hold" in line]
     assert followed
     assert all(line.endswith("[]") for line in followed), followed
 
@@ -63,6 +65,26 @@ def test_importing_an_example_only_defines(path):
     assert ast.unparse(last).splitlines() == ["if __name__ == '__main__':", "    main()"]
     kinds = ast.Import | ast.ImportFrom | ast.Assign | ast.FunctionDef | ast.ClassDef
     assert all(isinstance(node, kinds) for node in defined)
+
+
+BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").glob("*.py"))
+
+
+def test_there_are_benchmarks():
+    assert BENCHMARKS
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
+def test_a_benchmark_imports_what_there_is(path):
+    # They take hours and real data: that the library still has what they name is seen without running them.
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    for node in (node for node in imported if node.module.partition(".")[0] == "equipoise"):
+        for alias in node.names:
+            named = f"{node.module}.{alias.name}"
+            assert hasattr(importlib.import_module(node.module), alias.name) or importlib.util.find_spec(named), named
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "eq"]
+    assert {node.attr for node in used} <= set(equipoise.__all__)
 
 
 # --- values inside rows -----------------------------------------------------------------------------------------------

@@ -201,7 +201,8 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     def _model(self) -> PrivateLinearModel:
         """Return the released model as an estimator, with the certificate of the whole search."""
         check_is_fitted(self, "certificate_")
-        model: PrivateLinearModel = clone(self.estimator).set_params(**self.best_params_)
+        own = {name: getattr(self, name) for name in OWNED}
+        model: PrivateLinearModel = clone(self.estimator).set_params(**self.best_params_, **own)
         model.certificate_ = self.certificate_
         classes = tuple(getattr(self, "classes_", np.array([])).tolist())
         nodes = self.certificate_.claim.nodes()

@@ -15,8 +15,8 @@ NEGLIGIBLE = 1e-4
 # Costs that differ by less than this are equal as far as the model can tell.
 RESOLUTION = 1e-3
 
-# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the preferred
-# one, if that costs no more than this factor.
+# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
+# preferred one, if that costs no more than this factor.
 DROWNED = 0.4
 ROUGH_RESOLUTION = 1.15
 
