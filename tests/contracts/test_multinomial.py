@@ -1,5 +1,6 @@
 """The contract of losses with several outputs: their slopes are vectors, and nothing exceeds a constant they state."""
 
+import dataclasses
 import math
 
 import mpmath
@@ -16,6 +17,8 @@ import equipoise as eq
 from equipoise.data.rows import Rows
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import INTERCEPT_SHARE
+from equipoise.planning.laws import deviation_of
+from equipoise.planning.losses import known
 from equipoise.solve import solvers
 from equipoise.solve.compiled_slope import compiled_slope
 from equipoise.solve.losses import LossArrays, arrays_of
@@ -279,7 +282,7 @@ def test_scalars_and_arrays_agree(loss, arrays, prediction, position):
         float(at(arrays.value, prediction, position)), rel=1e-15, abs=room
     )
     trace = float(at(arrays.curvature, prediction, position).sum())
-    assert loss.curvature_trace(prediction.tolist()) == pytest.approx(trace, rel=1e-12, abs=4 * UNIT_ROUNDOFF)
+    assert known(loss).curvature_trace(prediction.tolist()) == pytest.approx(trace, rel=1e-12, abs=4 * UNIT_ROUNDOFF)
 
 
 @every_loss
@@ -329,10 +332,10 @@ def test_the_mean_rise_under_noise_in_the_free_coordinates_stays_below_its_cost(
             here = at(arrays.value, prediction, 0)
             rises = (arrays.value(prediction + moves, targets) + arrays.value(prediction - moves, targets)) / 2 - here
             error = float(rises.std()) / math.sqrt(len(rises))
-            assert rises.mean() - 5 * error <= loss.noise_cost(deviation, rotation_invariant=True)
+            assert rises.mean() - 5 * error <= known(loss).noise_cost(deviation, rotation_invariant=True)
             if deviation == 0.05 and not prediction.any():
                 # Level classes have the largest trace, and little noise sees nothing else: the cost is not a loose one.
-                assert rises.mean() >= 0.95 * loss.noise_cost(deviation, rotation_invariant=True)
+                assert rises.mean() >= 0.95 * known(loss).noise_cost(deviation, rotation_invariant=True)
 
 
 @every_pair
@@ -438,10 +441,11 @@ def test_one_certificate_covers_all_classes_with_the_epsilon_that_was_asked(tabl
     )
     planned = model.plan(*X.shape)
     certificate = model.fit(X, np.arange(len(X)) % count).certificate_
-    assert certificate == planned
+    assert certificate.release is not None
+    assert dataclasses.replace(certificate, release=None) == planned
     assert certificate.epsilon == 1.7
     assert certificate.delta == 0
-    assert certificate.argument.dimension == (count - 1) * (X.shape[1] + fit_intercept)
+    assert certificate.claim.noise.dimension == (count - 1) * (X.shape[1] + fit_intercept)
     # The spherical law's scale is sensitivity / epsilon: a split epsilon would make it `count` times as large.
     assert certificate.noise_scale == pytest.approx(certificate.sensitivity / 1.7, rel=1e-6)
     assert certificate.verify() == ()
@@ -482,5 +486,5 @@ def test_the_released_noise_is_isotropic_in_the_zero_sum_space(mechanism, draws)
     errors = products.std(axis=0) / math.sqrt(len(products))
     assert (np.abs(products.mean(axis=0) - np.eye(4) / 4) <= 5 * errors).all()
     certificate = eq.LogisticRegression(**budget, mechanism=mechanism, random_state=0, **settled).plan(3, 1)
-    squares = (free**2).mean(axis=1) / certificate.argument.noise_deviation**2
+    squares = (free**2).mean(axis=1) / deviation_of(certificate.claim.noise) ** 2
     assert abs(squares.mean() - 1) <= 5 * squares.std() / math.sqrt(len(squares))
