@@ -27,7 +27,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def plain_page(monkeypatch) -> None:
-    """Leave the charts of a saved release out, which take seconds to plan: tests/artifact/test_page.py looks at pages."""
+    """Leave out the charts of a saved release, which take seconds: tests/artifact/test_page.py looks at pages."""
     monkeypatch.setattr(
         "equipoise.artifact.folder.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"
     )

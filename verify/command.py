@@ -4,12 +4,13 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
 from .artifact.shipped import strangers
 from .certify.folder import NOT_CHECKABLE, REFUSED, Findings, inspect
-from .errors import EquipoiseError, MissingExtra, NotCheckable, UnknownMember
+from .errors import EquipoiseError, NotCheckable, UnknownMember
 
 
 def main() -> None:
@@ -21,11 +22,14 @@ def main() -> None:
     try:
         found = known(inspect(asked.release))
     except EquipoiseError as error:
-        # A check that needs more than was installed says nothing about the release.
-        beyond = isinstance(error, NotCheckable | UnknownMember | MissingExtra)
+        beyond = isinstance(error, NotCheckable | UnknownMember)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
         sys.exit(NOT_CHECKABLE if beyond else REFUSED)
-    print(json.dumps(found.plain(), indent=2) if asked.json else "\n".join(found.lines()))
+    try:
+        print(json.dumps(found.plain(), indent=2) if asked.json else "\n".join(found.lines()), flush=True)
+    except BrokenPipeError:
+        # Whoever read our output has left; Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(found.verdict[0])
 
 

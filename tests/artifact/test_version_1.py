@@ -10,7 +10,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA, inspect
-from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter, NotCheckable, ReleaseUnreadable
+from equipoise.errors import CertificateUnreadable, InvalidParameter, NotCheckable, ReleaseUnreadable
 from released_folders import sealed
 
 STORED = Path(__file__).parents[1] / "released" / "0.1.0"
@@ -176,7 +176,6 @@ def test_files_that_do_not_belong_together_are_refused_under_a_fresh_manifest(na
 def test_a_newer_certificate_beside_old_weights_is_refused(tmp_path):
     folder = opened_copy("three-classes", tmp_path)
     altered(folder, CERTIFICATE, lambda record: record.update(schema_version=3))
-    with pytest.raises(CertificateUnreadable, match="install a newer Equipoise"):
-        eq.load(folder)
-    with pytest.raises(EquipoiseError):
-        inspect(folder)
+    for read in (eq.load, inspect):
+        with pytest.raises((CertificateUnreadable, NotCheckable), match="newer"):
+            read(folder)

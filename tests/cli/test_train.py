@@ -94,7 +94,8 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     code, said, _ = run("verify", "release")
     assert code == 0
     assert said.startswith("consistent; origin unproved: (2, 0)-differential privacy, replace-one\n  proved, by ")
-    assert "not checked: what the page says" in said
+    assert "\n  checked: manifest, claim, schema digest, model shape\n" in said
+    assert "\n  not checked: what the page says" in said
     assert "A. Officer (2026-11-16)" in run("explain", "release")[1]
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
     predictions = pd.read_csv("predictions.csv")["prediction"]

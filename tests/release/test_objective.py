@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.laws import named as law_named
 from equipoise.certify.theorems import perturbations
-from equipoise.certify.theorems.perturbation import STEEP, answer
+from equipoise.certify.theorems.perturbation import answer
 from equipoise.data.rows import Rows
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies, UnknownName
 from equipoise.noise import SeededSource, source
@@ -297,7 +297,7 @@ def test_a_tilt_steeper_than_the_public_bound_is_left_to_the_fixed_point(name, s
     genuine = carrier.on_the_sphere
     monkeypatch.setattr(carrier, "on_the_sphere", lambda *given: calls.append(1) or genuine(*given))
     monkeypatch.setattr(source, "SeededSource", SteepSource)
-    monkeypatch.setattr(SteepSource, "length", share * STEEP * answer(facts) * ROWS)
+    monkeypatch.setattr(SteepSource, "length", share * carrier.STEEP * answer(facts) * ROWS)
     X, y = table(name)
     model = MODELS[name](mechanism="objective", random_state=3).fit(X, y)
     assert bool(calls) is used

@@ -92,6 +92,12 @@ class Certificate(Record):
     delta = Of[float]("claim.budget.delta")
     kind = Of[str]("claim.main.kind")
     theorem = Of[str]("claim.main.theorem")
+    # The penalty's strength, 0 where nothing was trained; the L2 distance that noise hides, None where a kind has none;
+    # the scale of the noise; what was released on the way, or which candidate was chosen, None in a plan.
+    alpha = Of[float]("claim.trained.alpha", 0.0)
+    sensitivity = Of[float | None]("claim.main.sensitivity", None)
+    noise_scale = Of[float]("claim.main.scale", 0.0)
+    released = Of[Any]("claim.main.released", None)
     # What it is about: when datasets are neighbours, the public shape of the table, the seed of public coins.
     adjacency = Of[str]("terms.adjacency")
     n_samples = Of[int]("terms.n_samples")
@@ -113,29 +119,9 @@ class Certificate(Record):
         return _digest(self.terms, self.claim, released=False)
 
     @property
-    def alpha(self) -> float:
-        """The strength of the penalty; 0 where nothing was trained."""
-        return float(getattr(self.claim.trained, "alpha", 0.0))
-
-    @property
-    def sensitivity(self) -> float | None:
-        """The bound on the L2 distance that the noise hides, None where a kind has none."""
-        return getattr(self.claim.main, "sensitivity", None)
-
-    @property
     def mechanism(self) -> str:
         """The id of the law that the noise is drawn from."""
         return str(getattr(self.claim.main, "law", self.kind))
-
-    @property
-    def noise_scale(self) -> float:
-        """The scale of that noise."""
-        return float(getattr(self.claim.main, "scale", 0.0))
-
-    @property
-    def released(self) -> Any:
-        """What the main claim released on the way, or which candidate was chosen; None in a plan."""
-        return getattr(self.claim.main, "released", None)
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -175,6 +161,8 @@ class Certificate(Record):
         found, nodes = list(self.claim.check()), self.claim.nodes()
         # Of a projected table the claim is about the directions.
         about = [node for node in nodes if hasattr(node, "n_features") and not getattr(node, "projection", 0)]
+        if min(self.n_samples, self.n_features) < 1:
+            found.append("terms: no rows, or no columns")
         if self.claim.n_samples != self.n_samples or any(node.n_features != self.n_features for node in about):
             found.append("terms: rows or columns that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
@@ -188,7 +176,7 @@ class Certificate(Record):
     def explain(self) -> str:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
-        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.conditions())
+        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.checked())
         released = ((node.kind, found) for node in self.claim.nodes() if (found := getattr(node, "released", None)))
         kind = "pure" if self.delta == 0 else "approximate"
         head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
@@ -215,13 +203,14 @@ class Certificate(Record):
         record = parse(text)
         stated = record if isinstance(record, dict) else {}
         version, notes = stated.get("schema_version"), stated.pop("notes", {})
-        if version == 1:
-            remedy = 'check it with "pip install equipoise==0.1.0", or release again with this one'
-            raise NotCheckable(f"schema {SCHEMA_VERSION}", "schema 1: not checkable by this version", remedy)
-        if type(version) is not int or version != SCHEMA_VERSION or not isinstance(notes, dict):
+        if type(version) is int and version != SCHEMA_VERSION:
+            found = f"schema {version!s:.20}: not checkable by this version"
+            older = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+            remedy = older if version == 1 else "check it with the version that made it, or a newer one"
+            raise NotCheckable(f"schema {SCHEMA_VERSION}", found, remedy)
+        if type(version) is not int or not isinstance(notes, dict):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"
-            remedy = "install a newer Equipoise" if type(version) is int and version > SCHEMA_VERSION else AGAIN
-            raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, remedy)
+            raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, AGAIN)
         try:
             return replace(build(cls, record, "certificate"), notes=notes)
         except RecursionError:

@@ -76,8 +76,8 @@ def _extra() -> Any:
         import scipy.special
         from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
     except ImportError as error:
-        found, remedy = f"{error.name} is not installed", 'pip install "equipoise-verify[composition]", or equipoise'
-        raise MissingExtra("a composed distribution of privacy losses (C3)", found, remedy) from None
+        how = 'pip install "equipoise-verify[composition]", or equipoise'
+        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed: {how}", how) from None
     return numpy, scipy.special, pld_pmf, privacy_loss_distribution
 
 

@@ -37,7 +37,6 @@ def affecting(members: Iterable[tuple[str, str]], software: Mapping[str, str]) -
     """
     used = {*members, *(("sampler", name) for name in software)}
     found = [entry for entry in WITHDRAWN if (entry.family, entry.name) in used]
-    makers = [entry.name if entry.family == "sampler" else "equipoise" for entry in found]
     # Where a version is not known, it may be affected.
-    made = [(entry, software.get(maker)) for entry, maker in zip(found, makers, strict=True)]
+    made = [(entry, software.get(entry.name if entry.family == "sampler" else "equipoise")) for entry in found]
     return tuple(str(entry) for entry, by in made if not entry.versions or by in (None, *entry.versions))

@@ -1,8 +1,7 @@
 """Frozen records: what facts, claims and curves are made of."""
 
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, TypeVar, cast, dataclass_transform
 
 Value = TypeVar("Value")
 
@@ -29,12 +28,17 @@ class Record:
 
 
 class Of(Generic[Value]):
-    """An attribute that is found further inside: ``epsilon = Of[float]("claim.budget.epsilon")``."""
+    """An attribute that is found further inside: ``epsilon = Of[float]("claim.budget.epsilon")``.
 
-    def __init__(self, path: str) -> None:
-        self._found = attrgetter(path)
+    A default stands for what is not there.
+    """
+
+    def __init__(self, path: str, *default: Value) -> None:
+        self._names, self._default = path.split("."), default
 
     def __get__(self, owner: object, kind: type | None = None) -> Value:
         """Return what lies at the path."""
-        found: Value = self._found(owner)
-        return found
+        found: Any = owner
+        for name in self._names:
+            found = getattr(found, name, *self._default)
+        return cast(Value, found)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ...errors import UnknownName
+from ...errors import EquipoiseError, MissingExtra, UnknownName
 from ...vocabulary.constants import constants
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ...vocabulary.records import Of
@@ -107,14 +107,18 @@ class Claim(Record, ABC):
         delta, budget = self.curve().delta(self.budget.epsilon), self.budget
         return holds(f"delta({budget.epsilon:.9g}) = {delta:.9g} <= {budget.delta:.9g}", delta <= budget.delta)
 
+    def checked(self) -> Conditions:
+        """Yield every condition, the last of which does not hold where members are unknown or numbers mean nothing."""
+        try:
+            yield from self.conditions()
+        except (UnknownName, MissingExtra) as error:
+            yield holds(f"{error.asked.removeprefix('a known ')}, {error.found:.160}{UNKNOWN}", False)
+        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
+            yield holds(f"its numbers mean nothing ({error!s:.200})", False)
+
     def check(self) -> tuple[str, ...]:
         """Return one line for every condition that does not hold; nothing where the claim follows."""
-        try:
-            return tuple(f"{self.kind}: {entry.claim}" for entry in self.conditions() if not entry.holds)
-        except UnknownName as error:
-            return (f"{self.kind}: {error.asked.removeprefix('a known ')} {error.found:.80}{UNKNOWN}",)
-        except (ArithmeticError, ValueError, LookupError) as error:
-            return (f"{self.kind}: its numbers mean nothing ({error!s:.200})",)
+        return tuple(f"{self.kind}: {entry.claim}" for entry in self.checked() if not entry.holds)
 
 
 class Trained(Claim):

@@ -69,4 +69,5 @@ def clipped_descent(problem: Problem, clip: float) -> Conditions:
     yield Hypothesis(claim, 0 < clip < math.inf, "use a loss with a slope at prediction 0")
     yield Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'")
     claim = "the loss is smooth, so that rounding moves its slopes a little only (C5)"
-    yield Hypothesis(claim, problem.loss.curvature_bound() < math.inf, "use a smooth loss, or mechanism='output'")
+    remedy = "use a smooth loss, such as smooth-hinge, or mechanism='output'"
+    yield Hypothesis(claim, problem.loss.curvature_bound() < math.inf, remedy)

@@ -22,9 +22,6 @@ SUFFIX = "+E4"
 # What a sum of a few terms may be wrong by; whoever plans takes more, so that what follows here follows everywhere.
 LAST_DIGITS = 1 + 4e-15
 
-# Tilts beyond this multiple of what loss and ridge can answer are left to a fixed point on the sphere (E4, zone 2).
-STEEP = 2.0**4
-
 
 class Perturbation(ABC):
     """A theorem on objective perturbation; its proof is in ``docs/proofs/<id>.md``."""

@@ -44,6 +44,9 @@ class Extreme:
     n_samples: int
 
 
+# How noise that enters in every step is drawn.
+EXACT_STEPS = "the Gaussian noise of every step is sampled exactly by OpenDP; 2^-500 of delta a step pays (D3)"
+
 # One row that is turned round, and rows of zeros, which a model without intercept ignores.
 FEW_ROWS = 4
 # A strong ridge keeps the loss from adding curvature, so that the bounds are nearly attained (A2).
@@ -121,8 +124,12 @@ class Planner(Words, ABC, Generic[Made]):
         return Extreme(STRONG, FEW_ROWS)
 
     def caveats(self, claim: Made) -> Iterator[str]:
-        """Yield how the law's rounding was priced."""
-        yield known(claim.law).rounding(claim.noise.dimension)
+        """Yield how finite precision was priced."""
+        yield self.rounding(claim)
+
+    def rounding(self, claim: Made) -> str:
+        """Say in one sentence how finite precision was priced: as the law's sampler does, unless noise enters often."""
+        return known(claim.law).rounding(claim.noise.dimension)
 
     def no_parameter(self, parameter: float | None) -> None:
         """Refuse a parameter."""

@@ -65,6 +65,10 @@ class DropoutPlanner(Planner[Dropout]):
             candidates=calibrations(claim.worst, dimension, claim.weights, "auto"),
         )
 
+    def rounding(self, claim: Dropout) -> str:
+        """Say that the noise on the curvature is exact, besides."""
+        return f"{super().rounding(claim)}; the noise on the curvature is exact"
+
     def how(self, claim: Dropout, bounds: tuple[Bound, ...]) -> Section:
         """Say how the curvature is released, and how far the weights can move."""
         noisy, masks, known = claim.noisy(), claim.masks, claim.proposal or 0.0

@@ -12,7 +12,7 @@ from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clip
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning import reference
-from equipoise.planning.kinds.base import FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
+from equipoise.planning.kinds.base import EXACT_STEPS, FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu, settled_scale
 from equipoise.planning.losses import known as known_loss
@@ -110,6 +110,10 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         """Return a table of one row more than a batch."""
         counts = parameter.isdecimal() and len(parameter) <= LONGEST_NUMBER
         return Extreme(WEAK, max(FEW_ROWS, int(parameter) + 1) if counts else FEW_ROWS)
+
+    def rounding(self, claim: NoisyGradient) -> str:
+        """Say that the noise of every step is exact."""
+        return EXACT_STEPS
 
     def how(self, claim: NoisyGradient, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and how the descent goes."""

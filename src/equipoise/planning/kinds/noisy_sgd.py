@@ -10,7 +10,7 @@ from equipoise.certify.claims.descents import NoisyDescent, secret_batches
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.planning.kinds.base import REACH, Plan, Planner, require
+from equipoise.planning.kinds.base import EXACT_STEPS, REACH, Plan, Planner, require
 from equipoise.planning.kinds.descending import asked_recipe, stake
 from equipoise.planning.laws import Calibration
 from equipoise.planning.public_alpha import guessed_norm
@@ -22,6 +22,7 @@ from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
 # Up to this many normal numbers come from OpenDP's exact sampler; more come from the stream.
 EXACT_DRAWS = 250_000
+STREAMED_STEPS = "the Gaussian noise of every step is drawn in double precision, which Mironov's attack may undo (C3)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,10 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
                 for choice in choices
             ),
         )
+
+    def rounding(self, claim: NoisyDescent) -> str:
+        """Say how the noise of every step is drawn: exactly, or too often for that."""
+        return STREAMED_STEPS if claim.stream else EXACT_STEPS
 
     def how(self, claim: NoisyDescent, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes in a step, and what the run is called elsewhere."""

@@ -82,6 +82,10 @@ class ObjectivePlanner(Planner[Objective]):
         if parameter is None and narrow and request.penalty == "l2" and request.domain.radius is None:
             yield from _projected(request, clipped, None if clipped == loss else cap)
 
+    def rounding(self, claim: Objective) -> str:
+        """Say what hides the rounding of the minimiser, besides."""
+        return f"{super().rounding(claim)}; what double precision leaves of the tilt and the solution is hidden by E4"
+
     def how(self, claim: Objective, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what it costs."""
         facts, price = claim.constants, claim.problem.loss.determinant_price(row_share(claim.setting()))

@@ -4,7 +4,6 @@
 tests run the search again and compare every digit.
 """
 
-SLACK = 2e-3
 NORMS = tuple(0.1 * 10 ** (3 * position / 180) for position in range(181))
 # Ten-thousandths above 1: 0030 stands for 1.0030.
 _DIGITS = """
