@@ -185,15 +185,8 @@ CHECK_ALL = """
 import json, sys
 from pathlib import Path
 from equipoise_verify.certify.folder import inspect
-from equipoise_verify.errors import MissingExtra
 
-def answer(path):
-    try:
-        return inspect(Path(path)).verdict[0]
-    except MissingExtra as error:
-        return error.remedy
-
-print(json.dumps({Path(path).stem: answer(path) for path in sys.argv[1:]}))
+print(json.dumps({Path(path).stem: inspect(Path(path)).verdict[0] for path in sys.argv[1:]}))
 assert not {"numpy", "scipy", "equipoise"} & set(sys.modules)
 """
 
@@ -206,17 +199,27 @@ def test_every_stored_certificate_checks_without_numpy_or_says_which_extra_it_ne
     steps = {name for name, claim in stored.items() if claim["kind"] == "noisy-sgd" and claim["order"] == 0}
     composed = steps | {name for name, claim in stored.items() if claim.get("batch")}
     assert {name for name, code in found.items() if code != DONE} == composed
-    assert {found[name] for name in composed} == {'pip install "equipoise-verify[composition]", or equipoise'}
+    assert {found[name] for name in composed} == {NOT_CHECKABLE}
 
 
 def test_a_composed_loss_says_which_extra_to_install(alone, folders):
-    said = refused(alone.run("equipoise-verify", folders["composed"]), NOT_CHECKABLE)
-    assert said == (
-        "asked  a composed distribution of privacy losses (C3)\n"
-        "found  numpy is not installed\n"
-        'to do  pip install "equipoise-verify[composition]", or equipoise\n'
-    )
+    done = alone.run("equipoise-verify", folders["composed"])
+    assert (done.returncode, done.stderr) == (NOT_CHECKABLE, "")
+    assert done.stdout.startswith("unknown: ")
+    assert (
+        "  certificate.json: noisy-sgd: a composition of losses (C3): numpy is not installed, "
+        'pip install "equipoise-verify[composition]", or equipoise, unknown here\n'
+    ) in done.stdout
     assert inspect(folders["composed"]).verdict[0] == DONE
+
+
+def test_what_is_out_of_reach_hides_no_other_fault(alone, folders, tmp_path):
+    folder = shutil.copytree(folders["composed"], tmp_path / "release")
+    flipped(folder / MODEL, 100)
+    done = alone.run("equipoise-verify", folder)
+    assert done.returncode == CHECK_FAILED
+    assert "model.json: its bytes are not those of the manifest" in done.stdout
+    assert "unknown here" in done.stdout
 
 
 def test_a_divergence_that_accounts_for_the_steps_needs_no_extra(alone, tmp_path):
@@ -278,7 +281,6 @@ UNREADABLE = {
     "bytes that are no text": lambda folder: (folder / CERTIFICATE).write_bytes(b"\xff") and folder,
     "a file too many": lambda folder: (folder / "notes.txt").write_text("hello") and folder,
     "a file too few": lambda folder: (folder / REPORT).unlink() or folder,
-    "a newer schema": lambda folder: changed(folder, CERTIFICATE, schema_version=3) or folder,
 }
 
 
@@ -298,6 +300,26 @@ def test_a_release_of_schema_1_is_not_checkable_and_says_what_to_do(alone, tmp_p
         said = refused(alone.run("equipoise-verify", path), NOT_CHECKABLE)
         assert "schema 1: not checkable by this version" in said
         assert "pip install equipoise==0.1.0" in said
+
+
+def test_a_newer_schema_is_not_checkable_and_says_what_to_do(alone, copy):
+    changed(copy, CERTIFICATE, schema_version=3)
+    said = refused(alone.run("equipoise-verify", copy), NOT_CHECKABLE)
+    assert said == "asked  schema 2\nfound  schema 3: not checkable by this version\nto do  install a newer Equipoise\n"
+
+
+# Nobody reads what it prints.
+UNREAD = """
+import os, subprocess, sys
+reading, writing = os.pipe()
+os.close(reading)
+sys.exit(subprocess.run(sys.argv[1:], stdout=writing).returncode)
+"""
+
+
+def test_the_code_is_the_same_when_nobody_reads_on(alone, folders):
+    done = alone.run("python", "-c", UNREAD, alone.programs / "equipoise-verify", folders["output"])
+    assert (done.returncode, done.stderr) == (DONE, "")
 
 
 def test_what_was_withdrawn_has_a_code_of_its_own(alone, folders):
@@ -347,7 +369,7 @@ def test_a_theorem_or_a_law_of_another_version_is_unknown_and_not_false(alone, t
     done = alone.run("equipoise-verify", path)
     assert (done.returncode, done.stderr) == (NOT_CHECKABLE, "")
     assert done.stdout.startswith("unknown: ")
-    assert f"  output: {family} 'novel', unknown here\n" in done.stdout
+    assert f"  output: {family}: 'novel', unknown here\n" in done.stdout
     # Where something is wrong besides, the answer is that.
     renamed(path, '"n_samples": 1000', '"n_samples": 1001')
     assert alone.run("equipoise-verify", path).returncode == CHECK_FAILED

@@ -206,7 +206,7 @@ class Certificate(Record):
         if type(version) is int and version != SCHEMA_VERSION:
             found = f"schema {version!s:.20}: not checkable by this version"
             older = 'check it with "pip install equipoise==0.1.0", or release again with this one'
-            remedy = older if version == 1 else "check it with the version that made it, or a newer one"
+            remedy = older if version == 1 else "install a newer Equipoise"
             raise NotCheckable(f"schema {SCHEMA_VERSION}", found, remedy)
         if type(version) is not int or not isinstance(notes, dict):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"

@@ -58,7 +58,7 @@ class Findings(Record):
         if not self.faults:
             yield f"  {claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
-        yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
+            yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 
     def plain(self) -> dict[str, object]:

@@ -77,7 +77,7 @@ def _extra() -> Any:
         from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
     except ImportError as error:
         how = 'pip install "equipoise-verify[composition]", or equipoise'
-        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed: {how}", how) from None
+        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed, {how}", how) from None
     return numpy, scipy.special, pld_pmf, privacy_loss_distribution
 
 
