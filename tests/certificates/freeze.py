@@ -115,7 +115,7 @@ def descents() -> Made:
     yield "noisy-sgd-extreme", planned(eq.NoisySGDRegressor(30.0, 1e-3, WIDE, 0.1, batch_size=3, passes=0.01), 1000, 2)
     yield (
         "noisy-sgd-divergence",
-        planned(eq.NoisySGDClassifier(1, 1e-6, TWO, passes="quadratic", batch_size=1), 8000, 3),
+        planned(eq.NoisySGDClassifier(1, 1e-6, TWO, passes="quadratic", batch_size=1), 12_000, 3),
     )
     yield "noisy-sgd-stream", planned(eq.NoisySGDClassifier(1.0, 1e-6, NAMED, passes=300), 50_000, 100)
     yield "noisy-sgd-langevin", planned(eq.NoisySGDClassifier(1.0, 1e-6, TWO, 0.01, step="langevin:1000"), 2000, 4)

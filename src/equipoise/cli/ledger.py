@@ -113,9 +113,7 @@ def history(reference: Reference, as_json: AsJson = False) -> None:
         made, certificate = str(entry.made).removesuffix("+00:00"), str(entry.certificate)
         short = certificate if len(certificate) <= SHOWN_DIGITS else f"{certificate[:SHOWN_DIGITS]}..."
         fields = (entry.number, made, entry.kind, entry.epsilon, entry.delta, short)
-        # What was overwritten may hold anything, even what a terminal obeys.
-        texts = (text if (text := str(field)).isprintable() else ascii(text) for field in fields)
-        table.add_row(*map(escape, texts))
+        table.add_row(*map(_as_text, fields))
     console = _console()
     console.print(table)
     if ledger.verify():
@@ -167,20 +165,27 @@ def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
     affected, unknown = ledger.withdrawn()
     if as_json:
         found = [{"number": entry.number, "certificate": entry.certificate, "reasons": why} for entry, why in affected]
-        print(json.dumps({"affected": found, "unknown": [entry.number for entry in unknown]}, indent=2))
+        record = {"affected": found, "unknown": [entry.number for entry in unknown]}
+        print(json.dumps(record, indent=2, default=str))
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     for entry, reasons in affected:
-        console.print(f"[bold yellow]withdrawn[/]: entry {entry.number}, certificate {entry.certificate}")
+        named = f"entry {_as_text(entry.number)}, certificate {_as_text(entry.certificate)}"
+        console.print(f"[bold yellow]withdrawn[/]: {named}")
         for reason in reasons:
             console.print(f"  {reason}", markup=False)
     if not affected:
         console.print(f"[bold green]nothing withdrawn[/] that entries of {escape(repr(ledger.dataset))} rest on")
     if unknown:
-        numbers = ", ".join(str(entry.number) for entry in unknown)
+        numbers = ", ".join(_as_text(entry.number) for entry in unknown)
         console.print(f"Not known here: entry(s) {numbers}, recorded before ledgers kept what certificates rest on.")
         console.print("Check the certificates of their releases: equipoise verify RELEASE", soft_wrap=True)
     if affected:
         raise typer.Exit(WITHDRAWN)
+
+
+def _as_text(field: object) -> str:
+    """Return a field for a console: what was overwritten may hold anything, even what a terminal obeys."""
+    return escape(text if (text := str(field)).isprintable() else ascii(text))
 
 
 def _console() -> Console:

@@ -80,6 +80,8 @@ class Ledger:
             left = chain.balance(entries)
             amount = Budget(certificate.epsilon, certificate.delta)
             spend = chain.following(entries, self.dataset, "spend", amount, certificate.planned_digest)
+            if spend.number in self._store.grounds(connection, self.dataset):
+                raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
             if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
                 asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
                 found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
@@ -140,9 +142,12 @@ class Ledger:
     def _intact(self, connection: sql.Connection) -> tuple[Entry, ...]:
         entries = self._known(self._store.histories(connection, self.dataset))
         if faults := chain.faults(entries):
-            remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
-            raise LedgerTampered(f"an intact history of {self.dataset!r}", "; ".join(faults[:3]), remedy)
+            raise self._tampered("; ".join(faults[:3]))
         return entries
+
+    def _tampered(self, found: str) -> LedgerTampered:
+        remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
+        return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
 
     def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
         if self.dataset not in histories:
@@ -162,5 +167,5 @@ def _reasons(grounds: str) -> tuple[str, ...] | None:
         record = json.loads(grounds)
         members = [(str(family), str(name)) for family, name in record["members"]]
         return affecting(members, dict(record["software"]))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
