@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise.certify import laws
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
@@ -62,6 +63,9 @@ class WeightNoise:
 
     def __post_init__(self) -> None:
         """Refuse a law that does not exist, and numbers that mean nothing."""
+        if self.mechanism not in laws.members():
+            names = ", ".join(sorted(laws.members()))
+            raise InvalidParameter("a law of noise", f"{self.mechanism!r:.80}", f"pass one of {names}")
         numbers = (self.scale, self.dimension, self.share)
         real = all(isinstance(plain(number), int | float) for number in numbers)
         if not (real and 0 < self.scale < math.inf and self.dimension >= 1 and 0 < self.share <= 1):

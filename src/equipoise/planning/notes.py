@@ -108,7 +108,7 @@ def _sections(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> list[Se
     claim: Trained = plan.claim
     planner, norm = planner_of(claim), guessed_norm(claim.problem)
     picked = f"picked from public facts, comparator norm {number(norm)}" if request.alpha == "public" else "given"
-    tolerance = getattr(claim, "tolerance", 0.0)
+    tolerance = getattr(claim, "tolerance", 0.0) or getattr(getattr(claim, "recipe", None), "tolerance", 0.0)
     return [
         words.facts(claim, picked, planner.ball(claim), tolerance, request.public_seed),
         *([_menu(menu)] if menu else []),

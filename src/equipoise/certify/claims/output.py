@@ -2,7 +2,7 @@
 
 from ...vocabulary.constants import setting
 from ...vocabulary.facts import Conditions, Recipe, Setting
-from .base import Moved, bounded
+from .base import Moved, bounded, holds
 
 
 class Output(Moved):
@@ -19,5 +19,6 @@ class Output(Moved):
 
     def conditions(self) -> Conditions:
         """Yield that the theorem bounds the sensitivity, and that the noise hides it."""
+        yield holds("a solver ends at a tolerance above 0 (A4)", self.tolerance > 0)
         yield from bounded(self.theorem, "minimiser", self.setting(), self.sensitivity)
         yield from self.covered(self.setting().dimension)
