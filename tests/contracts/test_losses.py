@@ -155,10 +155,10 @@ def test_curvature_is_the_difference_of_slopes(loss, arrays, prediction, share, 
     ahead, behind = at(arrays.slope, prediction + step, target), at(arrays.slope, prediction - step, target)
     curvatures = [at(arrays.curvature, prediction + move, target) for move in (-step, 0.0, step)]
     bend = loss.curvature_bound()
-    # Truncation is at most step^2 / 6 times the fourth derivative, which is at most 1/8 for the logistic loss and 0 for
-    # the piecewise quadratic ones; rounding is a few units of the slopes, and of the predictions they follow, over the
-    # step.
-    truncation = step**2 / 6
+    # Truncation is at most step^2 / 6 times the fourth derivative, which is at most 1/8 for the logistic loss, 0 for
+    # the piecewise quadratic ones and 2 for the logarithm of a hyperbolic cosine; rounding is a few units of the slopes,
+    # and of the predictions they follow, over the step.
+    truncation = step**2 / 3
     noise = 8 * UNIT_ROUNDOFF * (max(abs(ahead), abs(behind)) + max(1.0, bend) * (abs(prediction) + abs(target))) / step
     difference = (ahead - behind) / (2 * step)
     if max(curvatures) - min(curvatures) > step:

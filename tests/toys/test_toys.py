@@ -15,14 +15,14 @@ from equipoise.errors import UnknownMember
 from stored_certificates import STORED
 
 ROOT = Path(__file__).parents[2]
-TOYS = Path(__file__).parent / "house" / "equipoise"
-FILES = sorted(path.relative_to(TOYS) for path in TOYS.rglob("*.py"))
+TOYS = Path(__file__).parent / "house"
+FILES = sorted(path.relative_to(TOYS) for path in TOYS.rglob("*.*") if "__pycache__" not in path.parts)
 
 # What makes up each toy: nothing but files of its own.
 MEMBERS = {
     "loss": ("vocabulary/losses/toy_log_cosh.py", "solve/losses/toy_log_cosh.py"),
     "penalty": ("vocabulary/penalties/toy_whole_ridge.py", "solve/penalties/toy_whole_ridge.py"),
-    "theorem": ("certify/theorems/toy_whole_ridge.py",),
+    "theorem": ("certify/theorems/toy_minimisers.py", "../../docs/proofs/A0.toy.md"),
     "law": ("certify/laws/toy_gaussian.py", "noise/samplers/toy_gaussian.py"),
     "kind": ("certify/claims/toy_coarse.py", "planning/kinds/toy_coarse.py", "release/carriers/toy_coarse.py"),
     "solver": ("solve/solvers/toy_steepest.py",),
@@ -41,11 +41,11 @@ def house(tmp_path_factory) -> Path:
     """Return a copy of the house, tests included, with every toy in it."""
     copy = tmp_path_factory.mktemp("house")
     leave = shutil.ignore_patterns("__pycache__", "house", "golden")
-    for name in ("src", "tests"):
+    for name in ("src", "tests", "docs/proofs"):
         shutil.copytree(ROOT / name, copy / name, ignore=leave)
     shutil.copy(ROOT / "pyproject.toml", copy)
     for path in FILES:
-        place = copy / "src" / "equipoise" / path
+        place = copy / path
         assert not place.exists(), f"{path} is a file of the house"
         assert place.parent.is_dir(), f"{path} needs a folder of its own"
         shutil.copy(TOYS / path, place)
@@ -74,12 +74,14 @@ def used(house, run, tmp_path_factory) -> dict[str, dict[str, object]]:
 
 
 def test_every_toy_is_listed():
-    assert sorted(Path(name) for names in MEMBERS.values() for name in names) == FILES
+    package = Path("src/equipoise")
+    listed = (os.path.normpath(package / name) for names in MEMBERS.values() for name in names)
+    assert sorted(map(Path, listed)) == FILES
 
 
 def test_no_file_of_the_house_knows_a_toy(house):
     for path in (house / "src").rglob("*.py"):
-        if path.relative_to(house / "src" / "equipoise") not in FILES:
+        if path.relative_to(house) not in FILES:
             assert "toy" not in path.read_text().lower().replace("toys", ""), path
 
 
@@ -137,5 +139,5 @@ def test_the_contracts_meet_the_toys(run):
     options = ("-v", "-p", "no:cacheprovider", "-m", "not statistics", "-k", "toy")
     done = run("-m", "pytest", *options, "tests/contracts")
     assert done.returncode == 0, done.stdout
-    for member in ("toy-log-cosh", "toy-whole-ridge", "toy-whole-ridge-minimisers", "toy-gaussian"):
+    for member in ("toy-log-cosh", "toy-whole-ridge", "A0.toy", "toy-gaussian"):
         assert f"{member}]" in done.stdout or f"{member}-" in done.stdout, member

@@ -17,7 +17,7 @@ DOMAIN = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 WAYS = {
     "loss": ({"mechanism": "objective"}, "loss toy-log-cosh"),
     "penalty": ({"mechanism": "output", "penalty": "toy-whole-ridge"}, "penalty toy-whole-ridge"),
-    "theorem": ({"mechanism": "output", "penalty": "toy-whole-ridge"}, "theorem toy-whole-ridge-minimisers"),
+    "theorem": ({"mechanism": "output", "penalty": "toy-whole-ridge"}, "theorem A0.toy"),
     "law": ({"mechanism": "toy-gaussian", "delta": 1e-6}, "law toy-gaussian"),
     "kind": ({"mechanism": "toy-coarse"}, "kind toy-coarse"),
     "solver": ({"mechanism": "output"}, "loss toy-log-cosh"),

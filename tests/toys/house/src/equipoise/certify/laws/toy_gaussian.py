@@ -1,4 +1,4 @@
-"""A toy: Gaussian noise whose scale is half its deviation."""
+"""D3: a toy, Gaussian noise whose scale is half its deviation."""
 
 from ..curves import Curve, GaussianCurve
 from .base import Law

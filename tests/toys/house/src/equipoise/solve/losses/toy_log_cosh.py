@@ -12,9 +12,8 @@ class ToyLogCoshArrays(LossArrays):
     of = ToyLogCosh
 
     def value(self, prediction: Array, target: Array) -> Array:
-        """Return ``log cosh`` of the residuals without overflow."""
-        residual = np.abs(prediction - target)
-        return residual + np.log1p(np.exp(-2 * residual)) - np.log(2)
+        """Return the loss's own arithmetic, entry by entry: a toy need not be fast."""
+        return np.vectorize(self.loss.value, otypes=[float])(prediction, target)
 
     def slope(self, prediction: Array, target: Array) -> Array:
         """Return ``tanh`` of the residuals."""

@@ -1,13 +1,13 @@
-"""A toy: what is true of a penalty that says too little of itself."""
+"""A toy: A2 for one penalty, under a name that comes first among equals."""
 
 from ...vocabulary.facts import Conditions, Hypothesis, Setting
-from .minimisers import GradientDiameter
+from .minimisers import BoundedMinimisers
 
 
-class ToyWholeRidgeMinimisers(GradientDiameter):
-    """``||w_S - w_S'|| <= Gam / (2 n alpha)``: A2, with the strong convexity that ``alpha ||w||^2`` has."""
+class ToyMinimisers(BoundedMinimisers):
+    """``||w_S - w_S'|| <= Gam / (2 n alpha)``: A2 for the penalty ``alpha ||w||^2``."""
 
-    id = "toy-whole-ridge-minimisers"
+    id = "A0.toy"
 
     def hypotheses(self, setting: Setting) -> Conditions:
         """Yield those of A2, and the penalty."""
@@ -17,4 +17,5 @@ class ToyWholeRidgeMinimisers(GradientDiameter):
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``Gam / (2 n alpha)``."""
-        return super().sensitivity(setting) / 2
+        ridge = 2 * setting.problem.penalty.alpha
+        return setting.constants.gradient_diameter / (setting.n_samples * ridge)

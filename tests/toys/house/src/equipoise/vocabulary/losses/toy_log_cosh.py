@@ -30,5 +30,11 @@ class ToyLogCosh(Loss):
         return 1.0
 
     def pull(self, reach: float, label_bound: float) -> float:
-        """Return ``Y tanh(Y)``, which is no less than ``m tanh(Y - m)``: m is at most Y where that is positive."""
-        return min(reach, label_bound) * math.tanh(label_bound)
+        """Return the largest ``m tanh(Y - m)``: it rises up to where ``tanh(Y - m) = m / cosh(Y - m)^2``."""
+        low, high = 0.0, min(reach, label_bound)
+        for _ in range(200):
+            middle = (low + high) / 2
+            small = math.exp(-2 * (label_bound - middle))
+            rising = math.tanh(label_bound - middle) > middle * 4 * small / (1 + small) ** 2
+            low, high = (middle, high) if rising else (low, middle)
+        return high * math.tanh(label_bound - low)
