@@ -303,3 +303,15 @@ def test_budgets_that_leave_nothing_are_refused():
         pure_run(1e-10, 0)
     with pytest.raises(eq.errors.BudgetImpossible):
         gaussian_run(eq.Budget(1e-9, 1e-300), 1, 1e-4)
+
+
+@pytest.mark.parametrize("way", ["chunks", "pure stopping"])
+def test_no_part_has_less_than_one_row(way):
+    # With rows that nobody has, another part could be about more rows than there are, and need less noise.
+    record = json.loads(issue_search(WAYS[way]).to_json())
+    for size in (0, -800):
+        faults = sealed_faults(put(record, ("claim", "of", 0, "n_samples"), size))
+        assert any("rows" in fault for fault in faults)
+    lent = put(record, ("claim", "of", 0, "n_samples"), -800)
+    lent = put(lent, ("claim", "of", 1, "n_samples"), 2000)
+    assert any("rows" in fault for fault in sealed_faults(lent))

@@ -158,7 +158,7 @@ def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, m
     assert first == "withdrawn: (1, 0)-differential privacy, replace-one"
     assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
     assert third.startswith("  proved, by A2+A4, output and ")
-    assert rest == CONSISTENT.splitlines()[2:]
+    assert rest == CONSISTENT.splitlines()[3:]
     done = equipoise("verify", certificate, "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 5
@@ -256,7 +256,7 @@ def test_a_member_that_this_version_does_not_know_ends_with_6_and_with_1_where_s
     assert first == "unknown: (1, 0)-differential privacy, replace-one"
     assert second.startswith(f"  output: {place[-1]}")
     assert second.endswith(" 'mine', unknown here")
-    assert rest == CONSISTENT.splitlines()[2:]
+    assert rest == CONSISTENT.splitlines()[3:]
     told = equipoise("verify", certificate, "--json")
     report = json.loads(told.stdout)
     assert told.returncode == 6
@@ -414,7 +414,7 @@ def test_a_truncated_certificate_is_refused_and_a_newer_one_is_not_checkable(cer
     done = equipoise("verify", certificate)
     assert (done.returncode, done.stdout) == (6, "")
     assert "schema 99: not checkable by this version" in done.stderr
-    assert "check it with the version that made it, or a newer one" in done.stderr
+    assert "install a newer Equipoise" in done.stderr
 
 
 # Completing an option takes what completing a command does.

@@ -112,13 +112,15 @@ def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
     try:
         certificate = Certificate.from_json(texts[1])
     except NotCheckable:
+        if parse(texts[1])["schema_version"] != 1:
+            raise
         return version_1.opened(*texts, schema)
+    saved = model_file.read(texts[0])
     faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(parse(texts[0]), certificate))
     if faults:
         raise ReleaseUnreadable(
             "a model, a certificate and a schema that belong together", "; ".join(faults), model_file.AGAIN
         )
-    saved = model_file.read(texts[0])
     paid = [node.budget.epsilon for node in certificate.claim.nodes() if isinstance(node, PrivateBounds)]
     if schema is not None and paid:
         schema = schema.with_private_bounds(paid[0])

@@ -17,10 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims.choice import Choice, Stopping
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.planning.issue import issue
 from equipoise.planning.kinds import planner_of, words_of
+from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.request import Request
@@ -101,7 +103,9 @@ def record_of(
     """Return what `page_of` shows, as plain values."""
     terms, claim, notes = certificate.terms, certificate.claim, Notes.of(certificate)
     names = _names(certificate, shown)
-    weights = _weights_of(claim.trained, shown, names) if isinstance(claim.trained, Trained) else _NO_WEIGHTS
+    # Rows chose among candidates, by scores of noisy weights.
+    searched = isinstance(claim.main, Choice | Stopping)
+    weights = _weights_of(claim.trained, shown, names, searched) if isinstance(claim.trained, Trained) else _NO_WEIGHTS
     paid = [node for node in claim.nodes() if isinstance(node, PrivateBounds)]
     return ReleaseRecord(
         model=_model(claim.trained),
@@ -117,6 +121,7 @@ def record_of(
         n_samples=certificate.n_samples,
         n_features=certificate.n_features,
         alpha=certificate.alpha,
+        alpha_words="of the candidate that was chosen" if searched else "fixed before any row was read",
         seeded=terms.seeded,
         vouched=terms.vouched,
         schema_digest=terms.schema,
@@ -281,16 +286,24 @@ def _names(certificate: Certificate, shown: Shown) -> list[str]:
     return names
 
 
-def _weights_of(claim: Trained, shown: Shown, names: Sequence[str]) -> _Weights:
+def _weights_of(claim: Trained, shown: Shown, names: Sequence[str], searched: bool) -> _Weights:
     planner = planner_of(claim)
-    deviation = planner.deviation_of_a_weight(claim)
+    # Noise that did well was kept: what law the chosen candidate's has depends on the rows.
+    deviation = None if searched else planner.deviation_of_a_weight(claim)
     classes = shown.classes or (claim.problem.domain.classes or ())
     labels = () if classes == "observed" else tuple(classes)
     return _Weights(
         lines=_lines(claim, shown, names, labels, deviation),
-        words=_weight_words(claim, labels, deviation, planner.at_the_end),
-        noise=planner.noise_words(claim, deviation),
-        exact=planner.at_the_end,
+        words=_weight_words(claim, labels, deviation, planner.at_the_end and not searched),
+        noise=_searched_words(claim) if searched else planner.noise_words(claim, deviation),
+        exact=planner.at_the_end and not searched,
+    )
+
+
+def _searched_words(claim: Trained) -> str:
+    return (
+        f"Noise of standard deviation {deviation_of(claim.noise):.4g} entered the training of this candidate, which "
+        "was chosen by scores of noisy weights: no figure for one weight is known, and no band drawn."
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.dropout import ReleasedCurvature
 from equipoise.certify.claims.private_bounds import ReleasedBounds
 from equipoise.certify.record import parse, read
 from equipoise.data.schema import Schema
@@ -23,6 +24,7 @@ class OldCertificate:
     text: str
     budget: Budget
     digest: str
+    released: ReleasedCurvature | None = None
     schema_version: int = 1
 
     def verify(self) -> NoReturn:
@@ -64,7 +66,9 @@ def _opened(record: Any, claim: Any, text: str, schema: Schema | None) -> Privat
     together = record["certificate"] == claim["digest"] and request["schema"] == (
         "" if schema is None else schema.digest
     )
-    if not together or shapes != {facts.n_features} or len(saved.coefficients) != len(saved.intercepts):
+    named = len(saved.features) in (0, facts.n_features)
+    shaped = shapes == {facts.n_features} and len(saved.coefficients) == len(saved.intercepts)
+    if not (together and named and shaped):
         found = "others: weights of another shape, for another certificate, or another schema"
         raise ReleaseUnreadable("a model, a certificate and a schema that belong together", found, AGAIN)
     paid = read(tuple[ReleasedBounds, ...], claim.get("released_bounds", []), "released_bounds")
@@ -81,6 +85,10 @@ def _opened(record: Any, claim: Any, text: str, schema: Schema | None) -> Privat
     }
     known = kind._get_param_names()
     model = kind(**{name: value for name, value in asked.items() if name in known})
-    model.certificate_ = OldCertificate(text, budget, claim["digest"])  # type: ignore[assignment] # it states, no more
+    shape = request["n_samples"], facts.n_features
+    model._recognise(shape, request["loss"], request["penalty"], request["intercept"])
+    curvature = read(ReleasedCurvature | None, claim.get("released_curvature"), "released_curvature")
+    # It states a claim, no more.
+    model.certificate_ = OldCertificate(text, budget, claim["digest"], curvature)  # type: ignore[assignment]
     model._reopen(saved, facts, ())
     return model

@@ -92,6 +92,8 @@ class Certificate(Record):
     delta = Of[float]("claim.budget.delta")
     kind = Of[str]("claim.main.kind")
     theorem = Of[str]("claim.main.theorem")
+    # The law that noise is drawn from; for a kind that has none, its name.
+    mechanism = Of[str]("claim.main.law")
     # The penalty's strength, 0 where nothing was trained; the L2 distance that noise hides, None where a kind has none;
     # the scale of the noise; what was released on the way, or which candidate was chosen, None in a plan.
     alpha = Of[float]("claim.trained.alpha", 0.0)
@@ -117,11 +119,6 @@ class Certificate(Record):
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.terms, self.claim, released=False)
-
-    @property
-    def mechanism(self) -> str:
-        """The id of the law that the noise is drawn from."""
-        return str(getattr(self.claim.main, "law", self.kind))
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -177,14 +174,15 @@ class Certificate(Record):
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
         checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.checked())
-        released = ((node.kind, found) for node in self.claim.nodes() if (found := getattr(node, "released", None)))
+        held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
+        released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"
         head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and one row is replaced."
         sections = (
             (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
             *noted,
-            ("Released on the way, and paid for", tuple(f"{name}: {canonical(value)}" for name, value in released)),
+            ("Released on the way, and paid for", released),
             ("Checked", tuple(checked)),
             ("Assumptions that make it conditional", self.assumptions),
             ("What to keep in mind", self.caveats),

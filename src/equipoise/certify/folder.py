@@ -15,6 +15,7 @@ from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
 REPORT, MANIFEST = "report.html", "MANIFEST.sha256"
+MODEL_FIELDS = "certificate classes coefficients estimator features format_version intercepts model selected"
 
 DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 
@@ -131,10 +132,16 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
     if not isinstance(model, dict) or model.get("certificate") != certificate.digest:
         yield f"{MODEL}: weights for another certificate"
         return
+    if model.get("format_version") != 2:
+        yield f"{MODEL}: format {model.get('format_version')!r:.20}{UNKNOWN}"
+        return
     trained, width, rows = certificate.claim.trained, certificate.n_features, model.get("coefficients")
+    names = model.get("features")
+    if " ".join(sorted(model)) != MODEL_FIELDS or not isinstance(names, list) or len(names) not in (0, width):
+        yield f"{MODEL}: other fields than those of format 2, or names of other columns"
     if not isinstance(trained, Trained):
         places = model.get("selected")
-        known = isinstance(places, list) and all(place in range(width) for place in places)
+        known = isinstance(places, list) and [type(place) for place in places] == [int] and places[0] in range(width)
         if rows != [] or model.get("intercepts") != [] or not known:
             yield f"{MODEL}: weights, where none were released, or no such columns"
         return

@@ -19,15 +19,24 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.projection import directions, shortening
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread
-from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, PlanMismatch
+from equipoise.errors import (
+    DomainMissing,
+    EquipoiseError,
+    InvalidParameter,
+    LedgerRefused,
+    PlanMismatch,
+    ReleaseUnreadable,
+)
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
 from equipoise.noise import noise_source
 from equipoise.planning import kinds
 from equipoise.planning.issue import issue
+from equipoise.planning.losses import known as losses_known
 from equipoise.planning.request import Request
 from equipoise.release import Released, release
+from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
@@ -188,7 +197,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         rows = intake.training(X, y)
         found, shape = self._found_classes(rows.target), rows.shape
         declared = self.ledger is None or isinstance(self.domain, Schema)
-        certificate = self._certified(shape, declared, lambda: issue(self._request(shape[0], shape[1], found)))
+        asked = self._request(shape[0], shape[1], found)
+        certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
@@ -249,9 +259,29 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
         found = PredictionFacts.of(certificate)
         model = cls(**saved.model.parameters(cls), domain=facts or found.domain)
+        claim = certificate.claim.trained
+        if isinstance(claim, Trained):
+            shape = certificate.n_samples, certificate.n_features
+            model._recognise(shape, claim.problem.loss.name, claim.problem.penalty.name, claim.problem.intercept)
         model.certificate_ = certificate
         model._reopen(saved, found, certificate.claim.nodes())
         return model
+
+    def _recognise(self, shape: tuple[int, int], loss: str, penalty: str, intercept: float) -> None:
+        """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
+        try:
+            asked = self._request(*shape)
+            own, cap = losses.named(asked.loss), loss.partition(":")[2]
+            # Some kinds of release clip slopes, which makes another loss of it.
+            known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
+        except (EquipoiseError, ValueError):
+            known = False
+        if not known or (asked.penalty, asked.intercept) != (penalty, intercept):
+            raise ReleaseUnreadable(
+                "a model, a certificate and a schema that belong together",
+                "a model that asks for another certificate",
+                "ask for the released folder again",
+            )
 
     def _reopen(self, saved: Saved, facts: PredictionFacts, nodes: Iterable[Claim]) -> None:
         """Become the fitted estimator that was saved."""

@@ -166,7 +166,10 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
             raise ReleaseUnreadable("the model that a selector trained", "none", "ask for the released folder again")
         kind = model_named(saved.estimator.name)
         inner = kind._opened(replace(saved, model=saved.estimator), certificate, facts)
-        selector = cls(**saved.model.parameters(cls), estimator=clone(inner))
+        # The elastic net that a selector makes for itself is no estimator of the user's.
+        selector = cls(**saved.model.parameters(cls), domain=inner.domain)
+        if named(selector._unmarked()) != saved.estimator:
+            selector = cls(**saved.model.parameters(cls), estimator=clone(inner))
         selector._take(inner)
         return selector
 

@@ -23,6 +23,9 @@ class _InPhases(DescendingModel):
     def _penalty_name(self) -> str:
         return "none"
 
+    def _ridge(self) -> float:
+        return 0.0
+
 
 class PhasedClassifier(_InPhases, DescendingClassifier):
     """A linear classifier by phased localisation (Feldman, Koren and Talwar 2020), pure or approximate (K1).

@@ -8,8 +8,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.simplex import Simplex
 from equipoise.data.schema import Schema
 from equipoise.data.tables import feature_table
+from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
 from equipoise.estimators.saved import Saved, named
 from equipoise.noise import noise_source
@@ -103,6 +105,10 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
 
     @classmethod
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        if not isinstance(certificate.claim, Simplex):
+            raise ReleaseUnreadable(
+                "a selection by coins", f"one of kind {certificate.kind!r}", "ask for the released folder again"
+            )
         selector = cls(**saved.model.parameters(cls))
         selector.column_, selector.certificate_ = saved.selected[0], certificate
         selector.n_features_in_ = certificate.n_features

@@ -1,5 +1,6 @@
 """OpenDP, loaded when noise is drawn and not before: it takes a second to import."""
 
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +18,7 @@ def vector_space(dp: Any, count: int, metric: Any) -> tuple[Any, Any]:
     return dp.vector_domain(dp.atom_domain(T=float, nan=False), size=count), metric
 
 
+@cache
 def software(seeded: bool) -> tuple[tuple[str, str], ...]:
     """Return the libraries that noise comes from, with their versions.
 

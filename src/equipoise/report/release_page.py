@@ -147,7 +147,7 @@ def _facts(record: ReleaseRecord) -> str:
         ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
     ]
     if record.weights:
-        entries.append(("penalty", f"alpha {number(record.alpha)}", "fixed before any row was read"))
+        entries.append(("penalty", f"alpha {number(record.alpha)}", record.alpha_words))
     cards = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{f'<small>{escape(note)}</small>' if note else ''}</dd></div>"
         for name, value, note in entries

@@ -156,6 +156,7 @@ class ReleaseRecord:
     n_samples: int
     n_features: int
     alpha: float
+    alpha_words: str
     seeded: bool
     vouched: str
     schema_digest: str

@@ -66,6 +66,8 @@ class Claim(Record, ABC):
     kind: ClassVar[str]
     # The theorem, or theorems, by which one row's change is bounded; "" for compositions. Some kinds record it.
     theorem: ClassVar[str]
+    # What noise is drawn from, where it has one law.
+    law = Of[str]("kind")
 
     budget: Budget
     # The public number of rows that it is about.
@@ -149,7 +151,7 @@ class Trained(Claim):
 
     def covered(self, numbers: int) -> Conditions:
         """Yield that noise covers so many numbers and can be drawn, and that its curve is within the budget."""
-        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers)
+        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers > 0)
         yield self.noise.drawable()
         yield self.meets()
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ...vocabulary.facts import Budget, Conditions, Record
 from ..curves import Curve, PureCurve
-from .base import Claim, Moved, at_most, holds
+from .base import AGREEMENT, Claim, Moved, at_most, holds
 from .compositions import Composition
 
 # A row's score is a whole number of such parts of the score bound, so that sums of scores are exact.
@@ -111,7 +111,7 @@ class Stopping(Composition):
         return self.chosen(self.released).trained
 
     @property
-    def law(self) -> str:
+    def law(self) -> str:  # type: ignore[override] # read-only, as all of a record
         """The law of the noise on scores."""
         return "laplace" if self.budget.delta == 0 else "gaussian"
 
@@ -128,10 +128,10 @@ class Stopping(Composition):
         yield holds("rows score, exactly", 1 <= self.validation_rows <= MOST_VALIDATION_ROWS and left >= 1)
         for part in self.of:
             yield from part.conditions()
-            runs = part.n_samples <= left and part.budget == self.run
+            runs = 1 <= part.n_samples <= left and part.budget == self.run
             yield holds(f"a training has the {left} rows and the budget of a run", runs)
             if self.budget.delta > 0:
-                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu))
+                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu * AGREEMENT))
         level = self.mu if self.budget.delta > 0 else self.run.epsilon
         yield at_most("scores are as private as trainings", LEVELS / self.scale, level)
         yield holds("a divergence has an order above 1", self.budget.delta == 0 or self.order > 1)
@@ -139,8 +139,6 @@ class Stopping(Composition):
         yield self.meets()
 
 
-def is_gaussian(part: Claim, mu: float) -> bool:
+def is_gaussian(run: Claim, mu: float) -> bool:
     """Return whether weights carry Gaussian noise once, of at most this parameter (E6, hypothesis 4)."""
-    if not isinstance(part, Moved) or not part.on_weights or part.law != "gaussian":
-        return False
-    return part.sensitivity / part.scale <= mu * (1 + 1e-12)
+    return isinstance(run, Moved) and run.on_weights and run.law == "gaussian" and run.sensitivity <= mu * run.scale

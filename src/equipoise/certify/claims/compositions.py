@@ -90,8 +90,8 @@ class Disjoint(Composition):
     def conditions(self) -> Conditions:
         """Yield those of every part, and that there are rows for all of them."""
         yield from Composition.conditions(self)
-        used, others = sum(part.n_samples for part in self.of), len(self.of) - 1
-        yield holds(f"the parts have {used} of {self.n_samples} rows", used <= self.n_samples)
+        sizes, others = [part.n_samples for part in self.of], len(self.of) - 1
+        yield holds(f"parts have rows, {sum(sizes)} of all", min(sizes) > 0 and sum(sizes) <= self.n_samples)
         yield holds("a choice is among the other parts", getattr(self.of[-1], "candidates", others) == others)
 
 

@@ -135,8 +135,7 @@ class Dropout(Trained):
 
     def movement(self) -> float:
         """Return ``Gam/n + 2 tau``: divided by the strong convexity, how far the weights move (L3)."""
-        push = self.constants.gradient_diameter / self.n_samples + 2 * self.tolerance
-        return push * (1 + ROUNDING_MARGIN)
+        return (self.constants.gradient_diameter / self.n_samples + 2 * self.tolerance) * (1 + ROUNDING_MARGIN)
 
     def distance(self, curvature: float) -> float:
         """Return how far the weights move when the data's curvature is at least this (G3)."""
@@ -165,9 +164,8 @@ class Dropout(Trained):
 
     def _follows(self, found: ReleasedCurvature) -> Conditions:
         """Yield that a released curvature may be what it is, and that the noise is no less than it asks for."""
-        possible = (
-            found.passed and 0 <= found.low <= self.most() if self.proposal is None else found.low == self.proposal
-        )
+        low = found.passed and 0 <= found.low <= self.most()
+        possible = low if self.proposal is None else found.low == self.proposal
         yield holds("a lower bound is never refused, and rows can be so curved; a test is of the proposal", possible)
         if not found.passed:
             yield holds("after a refusal nothing else is released", found.sensitivity == found.noise_scale == 0)

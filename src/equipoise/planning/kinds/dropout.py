@@ -38,6 +38,7 @@ class DropoutPlanner(Planner[Dropout]):
     words: ClassVar[str] = "noise on the weights, scaled by a released curvature"
     place: ClassVar[str] = "weight in that case"
     minimises: ClassVar[bool] = False
+    at_the_end: ClassVar[bool] = True
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan: the rule for every curvature, and the noise in the worst case, where there is none."""
