@@ -43,7 +43,7 @@ class KnownSpherical(KnownLaw):
             return pure
         scale, step = sensitivity / largest_ratio(budget.epsilon, budget.delta, dimension, rounding), 1e-15
         # The last digits of the curve jitter, so the scale grows until the curve of this very scale meets the budget.
-        while cautious(sensitivity / scale, dimension, rounding).delta(budget.epsilon) > budget.delta:
+        while spent(sensitivity / scale, dimension, rounding, budget.epsilon) > budget.delta:
             scale, step = scale * (1 + step), 2 * step
         return min(scale, pure)
 
@@ -93,6 +93,12 @@ def cautious(ratio: float, dimension: int, rounding: float) -> SphericalCurve:
 
 
 @lru_cache(maxsize=4096)
+def spent(ratio: float, dimension: int, rounding: float, epsilon: float) -> float:
+    """Return the delta of that curve; ratios of many sensitivities to their scales differ in the last digit only."""
+    return cautious(ratio, dimension, rounding).delta(epsilon)
+
+
+@lru_cache(maxsize=4096)
 def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float = 0.0) -> float:
     """Return the largest ``sensitivity / scale`` whose curve is at most delta at epsilon, verified; 0 if there is none.
 
@@ -105,23 +111,23 @@ def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float 
     if not (pure > 0 and 0 <= delta < 1):
         return 0.0
 
-    def spent(gap: float) -> float:
-        return cautious(pure + gap, dimension, rounding).delta(epsilon)
+    def beyond(gap: float) -> float:
+        return spent(pure + gap, dimension, rounding, epsilon)
 
     ratio = pure
     if delta > TINY:
         excessive = 1.0
-        while spent(excessive) <= delta:
+        while beyond(excessive) <= delta:
             excessive *= 2
         private = excessive / 2
-        while spent(private) > delta and private > 1e-15 * epsilon:
+        while beyond(private) > delta and private > 1e-15 * epsilon:
             private, excessive = private / 4, private
         if private > 1e-15 * epsilon:
             # delta runs through many orders of magnitude, and so does the gap: the root is sought in logarithms.
             ends = math.log(private), math.log(excessive)
-            ratio += math.exp(brentq(lambda gap: math.log(spent(math.exp(gap)) / delta), *ends, xtol=1e-13))
+            ratio += math.exp(brentq(lambda gap: math.log(beyond(math.exp(gap)) / delta), *ends, xtol=1e-13))
     step = 1e-15
     # Whatever was found counts only where the curve of this very ratio meets the budget.
-    while cautious(ratio, dimension, rounding).delta(epsilon) > delta:
+    while spent(ratio, dimension, rounding, epsilon) > delta:
         ratio, step = ratio * (1 - step), 2 * step
     return ratio
