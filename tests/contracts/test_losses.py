@@ -156,8 +156,8 @@ def test_curvature_is_the_difference_of_slopes(loss, arrays, prediction, share, 
     curvatures = [at(arrays.curvature, prediction + move, target) for move in (-step, 0.0, step)]
     bend = loss.curvature_bound()
     # Truncation is at most step^2 / 6 times the fourth derivative, which is at most 1/8 for the logistic loss, 0 for
-    # the piecewise quadratic ones and 2 for the logarithm of a hyperbolic cosine; rounding is a few units of the slopes,
-    # and of the predictions they follow, over the step.
+    # the piecewise quadratic ones and 2 for the logarithm of a hyperbolic cosine; rounding is a few units of the
+    # slopes, and of the predictions they follow, over the step.
     truncation = step**2 / 3
     noise = 8 * UNIT_ROUNDOFF * (max(abs(ahead), abs(behind)) + max(1.0, bend) * (abs(prediction) + abs(target))) / step
     difference = (ahead - behind) / (2 * step)
