@@ -14,6 +14,7 @@ from equipoise.planning.kinds import Plan
 from equipoise.planning.menu import Choice, choose
 from equipoise.planning.notes import Notes, notes_of
 from equipoise.planning.request import Bounds, Request
+from equipoise.planning.tilts import quietest_tilt
 from equipoise.vocabulary.facts import Budget
 
 SELECTION = (
@@ -42,6 +43,7 @@ def checked(claim: Claim) -> None:
 
 def forget() -> None:
     """Forget every plan that was made: for tests that change what follows."""
+    quietest_tilt.cache_clear()
     _chosen.cache_clear()
     issue.cache_clear()
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from equipoise.certify import laws, theorems
 from equipoise.certify.laws import Law
@@ -35,9 +36,11 @@ class Tilt:
     bounds: tuple[Bound, ...]
 
 
+@lru_cache(maxsize=256)
 def quietest_tilt(setting: Setting, budget: Budget) -> Tilt:
     """Return the quietest noise over theorems and laws, or say which conditions fail."""
-    found = [entry for name in LAWS for entry in answers(setting, laws.named(name), budget)]
+    by_law = {name: answers(setting, laws.named(name), budget) for name in LAWS}
+    found = [entry for answered in by_law.values() for entry in answered]
     ranked = sorted(
         ((calibration.deviation, bound, calibration) for bound, calibration in found if calibration),
         # Where theorems agree to the fineness of calibration, the first one by name is the simplest.
@@ -55,7 +58,7 @@ def quietest_tilt(setting: Setting, budget: Budget) -> Tilt:
     quietest: dict[str, Calibration] = {}
     for _, _, candidate in ranked:
         quietest.setdefault(candidate.law, candidate)
-    chosen_law = [entry for entry, _ in answers(setting, laws.named(calibration.law), budget)]
+    chosen_law = [entry for entry, _ in by_law[calibration.law]]
     ordered = sorted(chosen_law, key=lambda entry: (entry.value is None, entry.value or 0.0, entry.theorem))
     return Tilt(bound.theorem, calibration, tuple(quietest.values()), tuple(ordered))
 
