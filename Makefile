@@ -14,11 +14,11 @@ DATA ?= $(EQUIPOISE_DATA)
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
 
-$(READY): pyproject.toml requirements-dev.lock
+$(READY): pyproject.toml studies/pyproject.toml requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Equipoise needs Python 3.11 or newer, found " + sys.version.split()[0] + ": make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --editable studies
 	@touch $(READY)
 
 demo: $(READY)  ## train private models on public data and open the page it writes
@@ -37,11 +37,12 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
+# A file stays with one worker, so that what its tests share is made once.
 unit: $(READY)
-	$(BIN)/pytest -m "not statistics" -n 2
+	$(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
-statistics: $(READY)  ## the slow lane: more samples, fresh seeds
-	$(BIN)/pytest -m statistics -n 2
+statistics: $(READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
+	$(BIN)/pytest -m statistics -n 2 --durations=10
 
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)

@@ -13,8 +13,7 @@ from study import options, request_for, table_rows
 
 import equipoise as eq
 from equipoise.estimators.base import INTERCEPT_SHARE
-from equipoise.proof.public_alpha import WEIGHT_GUESS, public_alpha
-from equipoise.vocabulary.facts import Budget
+from equipoise.planning.public_alpha import WEIGHT_GUESS, public_alpha
 
 GUESSES = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 EPSILONS = (0.1, 1.0)
@@ -25,7 +24,7 @@ def cells(splits: list[list[Split]], seeds: int) -> Iterator[dict[str, object]]:
     for group, epsilon, guess in track(grid, description="guesses"):
         scores = []
         for number, split in enumerate(group):
-            alpha = public_alpha(request_for(split, Budget(epsilon), INTERCEPT_SHARE, "public"), guess)
+            alpha = public_alpha(request_for(split, eq.Budget(epsilon), INTERCEPT_SHARE, "public"), guess)
             scores.append(mean_score(split, epsilon, alpha, range(number * seeds, (number + 1) * seeds)))
         yield {"data": group[0].name, "epsilon": epsilon, "guess": guess, "score": float(np.mean(scores))}
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+import equipoise as eq
 from equipoise.demonstration import DATASETS, PublicDataset
-from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Split:
     y: Array
     X_test: Array
     y_test: Array
-    domain: Domain
+    domain: eq.Domain
 
 
 def unit_rows(X: Array, centre: float = 0.0) -> Array:
@@ -82,7 +82,7 @@ def adult(folder: Path, centre: float = 0.0) -> Split:
     X = unit_rows(np.hstack(columns), centre)
     y = (frame["income"] == ">50K").to_numpy(int)
     train = (frame["split"] == "train").to_numpy()
-    return Split("Adult", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))
+    return Split("Adult", X[train], y[train], X[~train], y[~train], eq.Domain(1.0, classes=(0, 1)))
 
 
 def covertype(folder: Path) -> Split:
@@ -95,7 +95,7 @@ def covertype(folder: Path) -> Split:
     X = unit_rows(X)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[: int(0.8 * len(y))], order[int(0.8 * len(y)) :]
-    return Split("Covertype 1-vs-2", X[train], y[train], X[test], y[test], Domain(1.0, classes=(0, 1)))
+    return Split("Covertype 1-vs-2", X[train], y[train], X[test], y[test], eq.Domain(1.0, classes=(0, 1)))
 
 
 def covertype_seven(folder: Path) -> Split:
@@ -107,7 +107,7 @@ def covertype_seven(folder: Path) -> Split:
     X = unit_rows(X)
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[: int(0.8 * len(y))], order[int(0.8 * len(y)) :]
-    domain = Domain(1.0, classes=tuple(range(1, 8)))
+    domain = eq.Domain(1.0, classes=tuple(range(1, 8)))
     return Split("Covertype 7-class", X[train], y[train], X[test], y[test], domain)
 
 
@@ -118,7 +118,7 @@ def mnist_ten(folder: Path) -> Split:
     pixels = np.frombuffer(b"".join(table["image"].to_pylist()), np.uint8).reshape(-1, 784)
     X = unit_rows(pixels / 255)
     return Split(
-        "MNIST 10-class", X[:60_000], y[:60_000], X[60_000:], y[60_000:], Domain(1.0, classes=tuple(range(10)))
+        "MNIST 10-class", X[:60_000], y[:60_000], X[60_000:], y[60_000:], eq.Domain(1.0, classes=tuple(range(10)))
     )
 
 
@@ -132,4 +132,4 @@ def mnist_3_vs_5(folder: Path, centre: float = 0.0) -> Split:
     projection = np.random.default_rng(1).normal(0, np.sqrt(1 / 50), size=(784, 50))
     X, y = unit_rows((pixels / 255 - centre) @ projection), (labels[chosen] == 5).astype(int)
     train = chosen < 60_000
-    return Split("MNIST 3-vs-5", X[train], y[train], X[~train], y[~train], Domain(1.0, classes=(0, 1)))
+    return Split("MNIST 3-vs-5", X[train], y[train], X[~train], y[~train], eq.Domain(1.0, classes=(0, 1)))

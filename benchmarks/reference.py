@@ -16,23 +16,23 @@ from rich.progress import track
 from study import options, table_rows
 
 import equipoise as eq
-from equipoise.proof import argument, reference
+from equipoise.planning import issue, reference
 
 EVIDENCE = (1.0, 2.0, 3.0, 5.0, 10.0)
 SHARES = (0.25, 0.5, 0.75)
 EPSILONS = (0.1, 1.0)
-# A route, and whether delta is 1/n^2 or 0.
-ROUTES = (("objective", False), ("noisy-gradient", True))
+# A kind of release, and whether delta is 1/n^2 or 0.
+KINDS = (("objective", False), ("noisy-gradient", True))
 # MNIST's models are quick: it takes this many times as many seeds as Adult.
 MNIST_SEEDS = 4
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One route on one dataset at one budget, under one reference problem."""
+    """One kind of release on one dataset at one budget, under one reference problem."""
 
     data: str
-    route: str
+    kind: str
     epsilon: float
     evidence: float
     share: float
@@ -57,7 +57,8 @@ def imagined(evidence: float, share: float) -> Iterator[None]:
 
 def _forget() -> None:
     reference.reference.cache_clear()
-    argument.derive.cache_clear()
+    reference.lost_by_projection.cache_clear()
+    issue.forget()
 
 
 USUAL = reference.EVIDENCE["classification"], reference.COMMON_SHARE
@@ -71,38 +72,45 @@ def model_for(split: Split, epsilon: float, delta: float, mechanism: str, seed: 
     return family(epsilon, delta, split.domain, mechanism=mechanism, random_state=seed)
 
 
+def clip_of(certificate: eq.Certificate) -> float | None:
+    """Return where slopes were clipped: step by step, or in the loss itself; None where they were not."""
+    claim = certificate.claim
+    clip: float | None = getattr(claim, "clip", getattr(claim.problem.loss, "cap", None))
+    return clip
+
+
 def cells(groups: list[list[Split]], seeds: int) -> Iterator[Cell]:
-    grid = list(product(groups, ROUTES, EPSILONS, SETTINGS))
-    for group, (route, approximate), epsilon, (evidence, share) in track(grid, description="references"):
+    grid = list(product(groups, KINDS, EPSILONS, SETTINGS))
+    for group, (kind, approximate), epsilon, (evidence, share) in track(grid, description="references"):
         delta = len(group[0].y) ** -2.0 if approximate else 0.0
         scores = []
         with imagined(evidence, share):
             for number, split in enumerate(group):
                 for seed in range(number * seeds, (number + 1) * seeds):
-                    model = model_for(split, epsilon, delta, route, seed).fit(split.X, split.y)
+                    model = model_for(split, epsilon, delta, kind, seed).fit(split.X, split.y)
                     scores.append(model.score(split.X_test, split.y_test))
         error = float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
-        yield Cell(group[0].name, route, epsilon, evidence, share, float(np.mean(scores)), error)
+        yield Cell(group[0].name, kind, epsilon, evidence, share, float(np.mean(scores)), error)
 
 
 def scores_table(found: list[Cell]) -> str:
-    header = ["data", "route", "epsilon", *(f"{evidence:g}" for evidence in EVIDENCE)]
+    header = ["data", "kind", "epsilon", *(f"{evidence:g}" for evidence in EVIDENCE)]
     header += [f"share {share:g}" for share in SHARES if share != USUAL[1]] + ["error"]
     rows = {}
     for cell in found:
-        row = rows.setdefault((cell.data, cell.route, cell.epsilon), [])
+        row = rows.setdefault((cell.data, cell.kind, cell.epsilon), [])
         row.append((f"{cell.score:.3f}", cell.error))
     return table_rows(
         header,
         [
-            [data, route, f"{epsilon:g}", *(score for score, _ in row), f"{max(error for _, error in row):.3f}"]
-            for (data, route, epsilon), row in rows.items()
+            [data, kind, f"{epsilon:g}", *(score for score, _ in row), f"{max(error for _, error in row):.3f}"]
+            for (data, kind, epsilon), row in rows.items()
         ],
     )
 
 
 def choices_table(groups: list[list[Split]]) -> str:
-    """Return which route "auto" takes under each reference problem."""
+    """Return which kind of release "auto" takes under each reference problem."""
     rows = []
     for group, approximate, epsilon in product(groups, (False, True), EPSILONS):
         split = group[0]
@@ -111,8 +119,8 @@ def choices_table(groups: list[list[Split]]) -> str:
         for evidence, share in SETTINGS:
             with imagined(evidence, share):
                 plan = model_for(split, epsilon, delta, "auto", None).plan(*split.X.shape)
-            clip = "" if plan.argument.procedure.clip is not None or plan.route != "objective" else ", unclipped"
-            taken.append(plan.route + clip)
+            clip = ", unclipped" if plan.kind == "objective" and clip_of(plan) is None else ""
+            taken.append(plan.kind + clip)
         rows.append([split.name, f"{epsilon:g}", "1/n^2" if approximate else "0", *taken])
     header = ["data", "epsilon", "delta", *(f"{evidence:g}" for evidence in EVIDENCE)]
     return table_rows(header + [f"share {share:g}" for share in SHARES if share != USUAL[1]], rows)
@@ -144,7 +152,7 @@ def probabilities_table(splits: list[Split], seeds: int) -> str:
             sure.append(np.exp(logarithms).max(axis=1).mean())
             right.append(model.score(split.X_test, split.y_test))
             losses.append(-logarithms[np.arange(len(split.y_test)), split.y_test].mean())
-        clip = model.certificate_.argument.procedure.clip
+        clip = clip_of(model.certificate_)
         numbers = [f"{np.mean(values):.3f}" for values in (right, sure, losses)]
         rows.append([split.name, f"{epsilon:g}", mechanism, "none" if clip is None else f"{clip:g}", *numbers])
     return table_rows(["data", "epsilon", "mechanism", "clip", "right", "sure", "log loss"], rows)
@@ -154,15 +162,15 @@ def times_table(split: Split) -> str:
     """Return how long a release takes with exact noise, over output perturbation's time; labels as targets 0 and 1."""
     targets = Split(split.name, split.X, split.y, split.X_test, split.y_test, eq.Domain(1.0, labels=(0.0, 1.0)))
     rows = []
-    for part, routes in (
+    for part, kinds in (
         (split, ("output", "objective", "noisy-gradient", "noisy-gradient:512")),
         (targets, ("output", "objective", "noisy-gradient", "sufficient-statistics", "functional")),
     ):
         usual = 0.0
-        for route in routes:
-            model = model_for(part, 1.0, len(part.y) ** -2.0, route, None)
+        for kind in kinds:
+            model = model_for(part, 1.0, len(part.y) ** -2.0, kind, None)
             start = time.perf_counter()
-            steps = model.plan(*part.X.shape).argument.procedure.steps
+            steps = getattr(model.plan(*part.X.shape).claim, "steps", 0)
             planned = time.perf_counter() - start
             seconds = []
             for _ in range(3):
@@ -171,18 +179,18 @@ def times_table(split: Split) -> str:
                 seconds.append(time.perf_counter() - start)
             fitted = float(np.median(seconds))
             usual = usual or fitted
-            rows.append([type(model).__name__, route, str(steps or ""), f"{planned:.2f}", f"{fitted / usual:.1f}"])
+            rows.append([type(model).__name__, kind, str(steps or ""), f"{planned:.2f}", f"{fitted / usual:.1f}"])
     return table_rows(["model", "mechanism", "steps", "plan, s", "fit, over output"], rows)
 
 
 def picture(found: list[Cell], path: str) -> None:
     shown = [
-        {"data": cell.data, "line": f"{cell.route}, epsilon {cell.epsilon:g}"}
+        {"data": cell.data, "line": f"{cell.kind}, epsilon {cell.epsilon:g}"}
         | {"evidence": cell.evidence, "score": max(-1.0, cell.score)}
         for cell in found
         if cell.share == USUAL[1]
     ]
-    order = [f"{route}, epsilon {epsilon:g}" for (route, _), epsilon in product(ROUTES, EPSILONS)]
+    order = [f"{kind}, epsilon {epsilon:g}" for (kind, _), epsilon in product(KINDS, EPSILONS)]
     colours = alt.Scale(domain=order, range=["#4c78a8", "#f58518", "#4c78a8", "#f58518"])
     dashes = alt.Scale(domain=order, range=[[1, 0], [1, 0], [5, 3], [5, 3]])
     legend = alt.Legend(title=None, symbolType="stroke", symbolSize=600, symbolStrokeWidth=2)

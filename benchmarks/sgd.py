@@ -20,18 +20,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import SGDClassifier
 from study import options, table_rows
 
-from equipoise.learn.rows import RowSource, row_source
-from equipoise.learn.stochastic import Run, run_noisy, run_passes
-from equipoise.proof.noise import ExactSource
-from equipoise.release.sgd import fresh_runs, public_order
-from equipoise.vocabulary import losses
-from equipoise.vocabulary.facts import Domain
+import equipoise as eq
+from equipoise.data.rows import RowSource, row_source
+from equipoise.noise import ExactSource
+from equipoise.release.carriers.sgd import fresh_runs, public_order
+from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 
 Array = NDArray[np.float64]
 
 TURNS = 7
 RIDGE, STEP = 1e-4, 0.1
-LOGISTIC = losses.named("logistic")
+LOGISTIC = eq.losses.named("logistic")
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -91,12 +90,12 @@ def covertype_rows(folder: Path) -> tuple[Array, Array]:
 def dense(folder: Path) -> list[list[str]]:
     X, y = covertype_rows(folder)
     X = np.ascontiguousarray(X)
-    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+    rows = row_source(X, eq.Domain(1.0, classes=(-1, 1)), intercept=0.5)
     orders = fresh_orders(len(y), 6)
     compiling = seconds(lambda: our_pass(rows, y, 1, orders[:2]))
     our_pass(rows, y, 256, orders[:2])
     destination = np.empty_like(X)
-    dealt = row_source(np.take(X, public_order(len(y), 0), axis=0), Domain(1.0, classes=(-1, 1)), intercept=0.5)
+    dealt = row_source(np.take(X, public_order(len(y), 0), axis=0), eq.Domain(1.0, classes=(-1, 1)), intercept=0.5)
     coins = np.random.default_rng(1)
     in_runs = [fresh_runs(coins, len(y)) for _ in orders]
     one_order = [np.arange(len(y))] * len(orders)
@@ -143,7 +142,7 @@ def newsgroups(folder: Path) -> list[list[str]]:
     frame = parquet.read_table(folder / "newsgroups20_bydate_6groups.parquet").to_pandas()
     X = TfidfVectorizer(min_df=2).fit_transform(frame["text"])
     y = np.where(frame["group"].str.startswith("sci"), 1.0, -1.0)
-    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+    rows = row_source(X, eq.Domain(1.0, classes=(-1, 1)), intercept=0.5)
     orders = fresh_orders(len(y), 41)
     our_pass(rows, y, 1, orders[:2])
     found = medians({"ours": lambda: our_pass(rows, y, 1, orders), "scikit-learn": lambda: peer_pass(X, y, 20)})
@@ -157,7 +156,7 @@ def noisy(n_samples: int = 5_000, n_features: int = 50) -> list[list[str]]:
     coins, source = np.random.default_rng(0), ExactSource()
     X = unit_rows(coins.normal(size=(n_samples, n_features)))
     y = np.sign(X[:, 0])
-    rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.0)
+    rows = row_source(X, eq.Domain(1.0, classes=(-1, 1)), intercept=0.0)
 
     def descend(steps: int) -> None:
         run = Run(1, steps, 1e-3, average="uniform", radius=10.0)
@@ -182,7 +181,7 @@ def cost(sizes: Iterable[int] = (10_000, 100_000, 1_000_000, 10_000_000)) -> lis
     for size in sizes:
         X = coins.normal(size=(size, 10))
         y = np.sign(X[:, 0])
-        rows = row_source(X, Domain(1.0, classes=(-1, 1)), intercept=0.5)
+        rows = row_source(X, eq.Domain(1.0, classes=(-1, 1)), intercept=0.5)
         orders = fresh_orders(size, 5)
         for batch in (1, 256):
             for passes in (1, 2, 5):

@@ -35,7 +35,7 @@ def gradient_norm(split: Split, weights: np.ndarray) -> float:
 
 def fit_ratio(split: Split) -> None:
     ours = eq.LogisticRegression(epsilon=1.0, domain=split.domain, alpha=ALPHA, fit_intercept=False)
-    tolerance = ours.plan(*split.X.shape).argument.tolerance
+    tolerance = ours.plan(*split.X.shape).claim.tolerance
     plain = PlainLogisticRegression(
         C=1 / (ALPHA * len(split.y)), fit_intercept=False, solver="newton-cholesky", tol=tolerance
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from prepared import Split
 
-from equipoise.proof.request import Request
-from equipoise.vocabulary.facts import Budget
+import equipoise as eq
+from equipoise.planning.request import Request
 
 
 def options(description: str) -> argparse.Namespace:
@@ -23,7 +23,7 @@ def options(description: str) -> argparse.Namespace:
     return chosen
 
 
-def request_for(split: Split, budget: Budget, intercept: float, alpha: float | str) -> Request:
+def request_for(split: Split, budget: eq.Budget, intercept: float, alpha: float | str) -> Request:
     """Return the request of a linear model on a split."""
     loss = "squared" if split.domain.labels is not None else "logistic"
     n_samples, n_features = split.X.shape

@@ -29,7 +29,6 @@ from sklearn.linear_model import Ridge as UnprivateRidge
 from study import table_rows
 
 import equipoise as eq
-from equipoise.errors import EquipoiseError
 
 REQUIRED_EPSILONS = (0.1, 1.0)
 CURVE_EPSILONS = (0.05, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -107,11 +106,11 @@ def measure(group: list[Split], epsilon: float, delta: float, mechanism: str, ru
         start = time.perf_counter()
         try:
             model.fit(split.X, split.y)
-        except EquipoiseError:
+        except eq.errors.EquipoiseError:
             return None
         seconds.append(time.perf_counter() - start)
         scores.append(model.score(split.X_test, split.y_test))
-        taken = model.certificate_.route
+        taken = model.certificate_.kind
     kind = "approximate" if delta else "pure"
     spread = float(np.std(scores, ddof=1)) if runs > 1 else 0.0
     return Cell(
@@ -262,7 +261,7 @@ def fit_time(split: Split) -> str:
             start = time.perf_counter()
             model.fit(split.X, split.y)
             seconds = time.perf_counter() - start
-            rows.append([f"{epsilon:g}", f"{delta:.2g}", model.certificate_.route, f"{seconds / usual:.2f}"])
+            rows.append([f"{epsilon:g}", f"{delta:.2g}", model.certificate_.kind, f"{seconds / usual:.2f}"])
     return table_rows(["epsilon", "delta", "taken", "fit time over scikit-learn's"], rows)
 
 

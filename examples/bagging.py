@@ -70,9 +70,9 @@ def main() -> None:
     print(f"votes that keep their sign: {np.mean((noisy > 0) == (votes(rows, signs) > 0)):.2f}")
     print(f"accuracy of the mean ridge: {np.mean((rows @ weights > 0) == y):.3f}")
     for one in (first, second):
-        deviation = one.argument.noise_deviation
+        deviation = one.notes["candidates"][0]["deviation"]
         print(f"{one.theorem}: sensitivity {one.sensitivity:.4g}, noise of deviation {deviation:.3g} a number")
-        print(one.explain().splitlines()[0], "; fields that do not follow:", list(one.verify()))
+        print(one.explain().splitlines()[0], "; conditions that do not hold:", list(one.verify()))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def main() -> None:
     weights, certificate = released(rows, signs)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.4g} with {BAGS} bags; noise of deviation "
-          f"{certificate.argument.noise_deviation:.3g} a weight")  # fmt: skip
+          f"{certificate.notes['candidates'][0]['deviation']:.3g} a weight")  # fmt: skip
     for bags in (5, 100):
         (bound,) = eq.bounds(*described(len(y), bags), len(y), rows.shape[1])
         print(f"  with {bags} bags it would be {bound.sensitivity:.4g}")
@@ -64,7 +64,7 @@ def main() -> None:
     print(f"  one ridge on all rows needs {exact.sensitivity:.4g} ({exact.theorem})")
     print(f"accuracy {np.mean((rows @ weights > 0) == y):.3f}")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

@@ -33,10 +33,10 @@ def main() -> None:
     weights, certificate = released(rows, y)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.3g} with the penalty "
-          f"{certificate.request.penalty}")  # fmt: skip
+          f"{certificate.claim.problem.penalty.name}")  # fmt: skip
     print(f"accuracy {np.mean((rows @ weights > 0) == y):.3f}")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

@@ -40,4 +40,4 @@ print(f"linear model:       accuracy {linear.score(new_points, new_rings):.3f}")
 print(f"{FEATURES} RBF features:    accuracy {curved.score(new_points, new_rings):.3f}")
 certificate = curved["model"].certificate_
 print(next(line for line in certificate.explain().splitlines() if line.startswith("Claim")))
-print(f"fields that do not follow: {list(certificate.verify())}")
+print(f"conditions that do not hold: {list(certificate.verify())}")

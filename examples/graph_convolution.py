@@ -51,15 +51,15 @@ def main() -> None:
     print(f"with the graph: accuracy {np.mean((layer(features) @ weights > 0) == y):.3f}")
     print(f"without it: accuracy {alone.score(features, y):.3f}")
 
-    request = certificate.request
-    recipe = eq.Recipe(certificate.argument.tolerance, method=f"graph-convolution:{DEGREE}")
-    (bound,) = eq.bounds(request.problem(ALPHA), recipe, nodes, features.shape[1])
+    claim = certificate.claim
+    recipe = eq.Recipe(claim.tolerance, method=f"graph-convolution:{DEGREE}")
+    (bound,) = eq.bounds(claim.problem, recipe, nodes, features.shape[1])
     times = bound.sensitivity / certificate.sensitivity
     print(f"{bound.theorem}: a node moves the weights by at most {bound.sensitivity:.4g}, a row by "
           f"{certificate.sensitivity:.4g}: {times:.3f} times as much")  # fmt: skip
     print(certificate.explain().splitlines()[0], "for one row of the layer")
     print(f"Claim (for a node, by {bound.theorem}): epsilon = {EPSILON:g}, delta = 0, replace-one, the graph is public")
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

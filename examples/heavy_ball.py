@@ -49,14 +49,14 @@ def main() -> None:
     weights, certificate = released(rows, y)
 
     print(f"{certificate.theorem}: sensitivity {certificate.sensitivity:.3g} after {STEPS} steps; noise of deviation "
-          f"{certificate.argument.noise_deviation:.3g} a weight")  # fmt: skip
+          f"{certificate.notes['candidates'][0]['deviation']:.3g} a weight")  # fmt: skip
     for steps in (5, 30, 100):
         (bound,) = eq.bounds(*described(steps, len(y)), len(y), rows.shape[1])
         print(f"  after {steps} steps it would be {bound.sensitivity:.3g}")
     errors = [np.mean((rows @ one - y) ** 2) for one in (weights, trained(rows, y))]
     print(f"mean squared error {errors[0]:.4f} ({errors[1]:.4f} without noise, of the target {y.var():.4f})")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

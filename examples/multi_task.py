@@ -72,7 +72,7 @@ def main() -> None:
         print(f"schools of {sizes} rows, {certificate.theorem}: sensitivity {certificate.sensitivity:.4g}; mean "
               f"squared errors {means} (targets: {targets.var():.3f})")  # fmt: skip
         print(certificate.explain().splitlines()[0])
-        print(f"fields that do not follow: {list(certificate.verify())}")
+        print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

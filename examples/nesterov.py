@@ -67,7 +67,7 @@ def main() -> None:
     errors = [np.mean((rows @ np.array(each).T - y[:, None]) ** 2) for each in ends]
     print(f"on average over 20 experiments: {errors[0]:.3f}; of the exact ridge: {errors[1]:.3f}")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

@@ -67,10 +67,10 @@ def main() -> None:
     high = (grades > 0).astype(int)
     for targets, (weights, certificate) in ((high, released(rows, high)), (grades, released_classes(rows, SIZES))):
         margins = np.subtract.outer(rows @ weights, rows @ weights)[np.greater.outer(targets, targets)]
-        print(f"{certificate.argument.recipe.method}: sensitivity {certificate.sensitivity:.4g}; "
+        print(f"{certificate.claim.recipe.method}: sensitivity {certificate.sensitivity:.4g}; "
               f"{np.mean(margins > 0):.3f} of the pairs in the right order")  # fmt: skip
         print(certificate.explain().splitlines()[0])
-        print(f"fields that do not follow: {list(certificate.verify())}")
+        print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

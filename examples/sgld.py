@@ -38,7 +38,7 @@ def main() -> None:
           f"noise {certificate.noise_scale:.4g} in every step")  # fmt: skip
     print(f"accuracy {np.mean((rows @ weights > 0) == y):.3f}")
     print(certificate.explain().splitlines()[0])
-    print(f"fields that do not follow: {list(certificate.verify())}")
+    print(f"conditions that do not hold: {list(certificate.verify())}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,33 @@
-"""What must be set before anything is imported."""
+"""What must be set before anything is imported, and what tests of several rooms share."""
 
 import os
+import sys
 
 # Without it scikit-learn skips its check of array-API input.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+# Workers of pytest share the cores already; a second thread of linear algebra in each would only wait for its turn.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep what JAX compiles from one run of the tests to the next, as Numba does.
+
+    The folder is pytest's own. It is set in this process alone: a process that a test kills must not leave half a file.
+    """
+    if "jax" in sys.modules and hasattr(session.config, "cache"):
+        import jax
+
+        jax.config.update("jax_compilation_cache_dir", str(session.config.cache.mkdir("jax")))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.fixture
+def plain_page(monkeypatch) -> None:
+    """Leave out the charts of a saved release, which take seconds: tests/artifact/test_page.py looks at pages."""
+    monkeypatch.setattr(
+        "equipoise.artifact.folder.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"
+    )

@@ -101,7 +101,7 @@ def turned_row(
 ) -> Callable[[int], Pair]:
     """Return a maker of pairs whose one long row is turned round.
 
-    A strong ridge keeps the loss from adding curvature, so that the bounds are nearly attained (THEOREMS A2).
+    A strong ridge keeps the loss from adding curvature, so that the bounds are nearly attained (A2).
     """
     return lambda dimension: Pair(
         model, domain, alpha, one_row(dimension, 1.0), one_row(dimension, -1.0), y, tuple(extra.items())

@@ -135,9 +135,11 @@ class Database:
     def drop_triggers(self) -> None:
         """Take away what refuses changes, as someone with the rights to do so could."""
         if self.engine.dialect.name == "sqlite":
-            statements = [f"DROP TRIGGER no_{event}" for event in ("update", "delete", "insert")]
+            events = ("update", "delete", "insert")
+            statements = [f"DROP TRIGGER {table}no_{event}" for table in ("", "grounds_") for event in events]
         else:
-            statements = ["DROP TRIGGER append_only ON entries"]
+            tables = {"entries": "append_only", "grounds": "grounds_append_only"}
+            statements = [f"DROP TRIGGER {trigger} ON {table}" for table, trigger in tables.items()]
         with self.engine.begin() as connection:
             for statement in statements:
                 connection.exec_driver_sql(statement)
@@ -145,6 +147,13 @@ class Database:
     def entries(self) -> sql.Table:
         """Return the table of entries as the database describes it."""
         return sql.Table("entries", sql.MetaData(), autoload_with=self.engine)
+
+    def grounds(self, dataset: str) -> dict[int, str]:
+        """Return what the table of grounds holds of a dataset, by the numbers of entries, as the database has it."""
+        table = sql.Table("grounds", sql.MetaData(), autoload_with=self.engine)
+        with self.engine.connect() as connection:
+            rows = connection.execute(sql.select(table).where(table.c.dataset == dataset)).all()
+        return {row.number: row.grounds for row in rows}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from program import run_program
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "tutorial.md").read_text()
@@ -38,9 +40,11 @@ def made_up_rows(count: int, generator: np.random.Generator, target: bool) -> st
     return "\n".join(lines) + "\n"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("tutorial")
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    path = tmp_path
+    monkeypatch.setenv("EQUIPOISE_DOCS", str(DOCS))
+    monkeypatch.setenv("EQUIPOISE_HOME", str(path / "home"))
     generator = np.random.default_rng(0)
     (path / "adult.csv").write_text(made_up_rows(32_561, generator, target=True))
     (path / "new.csv").write_text(made_up_rows(500, generator, target=False))
@@ -51,18 +55,23 @@ def test_the_tutorial_is_ten_commands():
     assert len(COMMANDS) == 10
 
 
-def test_the_page_runs_from_a_table_to_a_verified_release(folder):
+def in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{program}{os.pathsep}{os.environ['PATH']}",
-        "EQUIPOISE_DOCS": str(DOCS),
-        "EQUIPOISE_HOME": str(folder / "home"),
-        "COLUMNS": "120",
-    }
+    environment = {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)  # noqa: S602
+
+
+def in_this_process(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of the program without loading it once more; what is not one goes to the shell."""
+    words = shlex.split(command)
+    return run_program(*words[1:], folder=folder) if words[0] == "equipoise" else in_a_shell(command, folder)
+
+
+@pytest.mark.parametrize("run", [in_this_process, pytest.param(in_a_shell, marks=pytest.mark.statistics)])
+def test_the_page_runs_from_a_table_to_a_verified_release(folder, run):
     said = {}
     for command in COMMANDS:
-        done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)  # noqa: S602
+        done = run(command, folder)
         assert done.returncode == 0, (command, done.stderr)
         assert "Traceback" not in done.stderr
         said[" ".join(command.split()[1:3])] = done.stdout

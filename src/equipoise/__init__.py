@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from equipoise import errors, lab
     from equipoise.artifact.folder import load, save
+    from equipoise.certify.certificate import Certificate
+    from equipoise.data.diagnosis import check_rows
+    from equipoise.data.files import open_table
+    from equipoise.data.schema import Schema
     from equipoise.estimators.bridge import BridgeClassifier, BridgeRegressor
     from equipoise.estimators.bring_your_own import release_solution
     from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
@@ -22,13 +26,9 @@ if TYPE_CHECKING:
     from equipoise.estimators.sgd import SGDClassifier, SGDRegressor
     from equipoise.estimators.simplex_selector import SimplexSelector
     from equipoise.estimators.svm import LinearSVC
-    from equipoise.learn.diagnosis import check_rows
-    from equipoise.learn.files import open_table
-    from equipoise.learn.schema import Schema
-    from equipoise.proof.certificate import Certificate
-    from equipoise.proof.ledger import Ledger
-    from equipoise.proof.risk import risk
-    from equipoise.proof.stability import bounds
+    from equipoise.ledger import Ledger
+    from equipoise.planning.risk import risk
+    from equipoise.planning.stability import bounds
     from equipoise.vocabulary import losses, penalties
     from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
 
@@ -75,7 +75,7 @@ __all__ = [
     "risk",
     "save",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imports are lazy: `import equipoise` costs nothing, and checking a certificate never loads data libraries.
 _ROOMS = {
@@ -89,7 +89,7 @@ _HOMES = {
     "BridgeClassifier": "equipoise.estimators.bridge",
     "BridgeRegressor": "equipoise.estimators.bridge",
     "Budget": "equipoise.vocabulary.facts",
-    "Certificate": "equipoise.proof.certificate",
+    "Certificate": "equipoise.certify.certificate",
     "Domain": "equipoise.vocabulary.facts",
     "DropoutClassifier": "equipoise.estimators.dropout",
     "DropoutRegressor": "equipoise.estimators.dropout",
@@ -99,7 +99,7 @@ _HOMES = {
     "HuberRegressor": "equipoise.estimators.huber",
     "LinearSVC": "equipoise.estimators.svm",
     "release_solution": "equipoise.estimators.bring_your_own",
-    "Ledger": "equipoise.proof.ledger",
+    "Ledger": "equipoise.ledger",
     "LogisticRegression": "equipoise.estimators.logistic",
     "SGDClassifier": "equipoise.estimators.sgd",
     "SGDRegressor": "equipoise.estimators.sgd",
@@ -111,16 +111,16 @@ _HOMES = {
     "Problem": "equipoise.vocabulary.facts",
     "Recipe": "equipoise.vocabulary.facts",
     "Ridge": "equipoise.estimators.ridge",
-    "Schema": "equipoise.learn.schema",
+    "Schema": "equipoise.data.schema",
     "SchemaEncoder": "equipoise.estimators.schema_encoder",
     "SimplexSelector": "equipoise.estimators.simplex_selector",
-    "bounds": "equipoise.proof.stability",
-    "check_rows": "equipoise.learn.diagnosis",
+    "bounds": "equipoise.planning.stability",
+    "check_rows": "equipoise.data.diagnosis",
     "load": "equipoise.artifact.folder",
-    "open_table": "equipoise.learn.files",
+    "open_table": "equipoise.data.files",
     "plan_method": "equipoise.estimators.other_methods",
     "release_method": "equipoise.estimators.other_methods",
-    "risk": "equipoise.proof.risk",
+    "risk": "equipoise.planning.risk",
     "save": "equipoise.artifact.folder",
 }
 
@@ -128,9 +128,15 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(_ROOMS[name])
-    if name not in _HOMES:
-        raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name[:1].isupper():  # an estimator that somebody put beside ours
+        from equipoise import estimators
+
+        for member in estimators.members().values():
+            if member.__name__ == name:
+                return member
+    raise AttributeError(f"module 'equipoise' has no attribute {name!r}; public names: {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

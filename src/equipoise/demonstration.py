@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
+from equipoise.planning.laws import deviation_of
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[Any]
@@ -93,7 +94,7 @@ class Cell:
     private: float
     low: float
     high: float
-    route: str
+    kind: str
     theorem: str
     mechanism: str
     noise: float
@@ -139,9 +140,9 @@ def _cell(dataset: PublicDataset, splits: list[list[Array]], plain: float, epsil
         private=float(np.mean(scores)),
         low=float(low),
         high=float(high),
-        route=certificate.route,
+        kind=certificate.kind,
         theorem=certificate.theorem,
         mechanism=certificate.mechanism,
-        noise=certificate.argument.noise_deviation,
+        noise=deviation_of(certificate.claim.noise),
         explanation=certificate.explain(),
     )

@@ -43,7 +43,7 @@ class DomainMissing(InvalidParameter):
 
 
 class UnknownName(InvalidParameter):
-    """A loss, penalty, theorem, mechanism or solver of that name does not exist."""
+    """A loss, penalty, theorem, law, kind or solver of that name does not exist."""
 
 
 class SchemaInvalid(InvalidParameter):
@@ -74,6 +74,24 @@ class CertificateUnreadable(EquipoiseError, ValueError):
 
 class NotCheckable(CertificateUnreadable):
     """A certificate of a schema that this version reads and cannot check."""
+
+
+class UnknownMember(CertificateUnreadable):
+    """A certificate rests on a member of a family (a kind, a loss, ...) that this version does not know.
+
+    Examples
+    --------
+    >>> print(UnknownMember("kind 'novel'"))
+    asked: a claim about what this version knows; found: kind 'novel', unknown here; to do: check it with the version \
+that made it, or a newer one
+    """
+
+    def __init__(self, member: str) -> None:
+        super().__init__(
+            "a claim about what this version knows",
+            f"{member}, unknown here",
+            "check it with the version that made it, or a newer one",
+        )
 
 
 class ReleaseUnreadable(EquipoiseError, ValueError):

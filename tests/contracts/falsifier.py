@@ -1,10 +1,11 @@
 """Brute force against the theorems: neighbouring datasets whose exact minimisers lie as far apart as a search can find.
 
-It knows the loss, the penalty and the domain of a setting, and none of the theorems: a bound is tried by what the
-house's own solver does on rows, never by another bound.
+It takes settings from the pool and knows their loss, penalty and domain, but none of the theorems: a bound is tried by
+what the house's own solver does on rows, never by another bound.
 """
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -12,12 +13,13 @@ import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
 
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import Rows
-from equipoise.learn.solvers.base import Target
-from equipoise.proof.theorems import Theorem
-from equipoise.vocabulary.constants import constants, rounding_floor, setting
+from contracts.pool import about
+from equipoise.certify.theorems import Theorem
+from equipoise.data.rows import Rows
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
+from equipoise.vocabulary.constants import constants, setting, smallest_tolerance
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.penalties import named as penalty_named
@@ -26,9 +28,21 @@ Array = NDArray[np.float64]
 
 # Rows besides the replaced one come in at most this many kinds; each kind is repeated to fill the table.
 COMMON_KINDS = 3
-RANDOM_TABLES = 80
-REFINED_TABLES = 2
-REFINEMENT_STEPS = 600
+
+# Where solves of losses with corners stop: a ten-thousandth of a row's pull.
+KINKED_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a search takes: random tables, how many of them are refined, and in how many steps."""
+
+    tables: int
+    refined: int
+    steps: int
+
+
+QUICK, THOROUGH = Effort(40, 1, 300), Effort(80, 2, 600)
 
 
 @dataclass(frozen=True)
@@ -42,13 +56,16 @@ class Violation:
 
 
 def tightest_tolerance(situation: Setting) -> float:
-    """Return the smallest gradient norm that the house lets a solver promise: 20 times the rounding of a gradient."""
-    dimension = situation.problem.dimension(situation.n_features)
-    return 20 * rounding_floor(situation.constants, situation.n_samples, dimension)
+    """Return the smallest gradient norm that the house lets a solver promise: 20 times the rounding of a gradient.
+
+    A duality gap, by which a loss with corners is solved, goes with the square of the distance: less is asked there.
+    """
+    least = smallest_tolerance(situation.constants, situation.n_samples, situation.dimension)
+    return max(least, KINKED_TOLERANCE) if math.isinf(situation.constants.smoothness) else least
 
 
 def minimiser(situation: Setting, matrix: Array, targets: Array) -> Array:
-    """Return the house's Newton solution on these rows, within `tightest_tolerance` of a zero subgradient."""
+    """Return the house's solution on these rows, within `tightest_tolerance` of a zero subgradient."""
     problem, facts = situation.problem, situation.constants
     goal = Target(
         tolerance=tightest_tolerance(situation),
@@ -56,9 +73,11 @@ def minimiser(situation: Setting, matrix: Array, targets: Array) -> Array:
         strong_convexity=facts.strong_convexity,
         start_distance=facts.radius,
         radius=problem.domain.radius,
+        row_norm=facts.row_norm,
+        label_bound=facts.label_bound,
     )
-    rows = Rows(matrix, problem.domain, problem.intercept)
-    return solvers.named("newton").solve(Objective(problem.loss, problem.penalty, rows, targets), goal)
+    objective = Objective(problem.loss, problem.penalty, Rows(matrix, problem.domain, problem.intercept), targets)
+    return solvers.suited(objective).solve(objective, goal)
 
 
 def distance_of_neighbours(situation: Setting, rows: Array, targets: Array) -> float:
@@ -75,24 +94,26 @@ def distance_of_neighbours(situation: Setting, rows: Array, targets: Array) -> f
 
 
 @functools.lru_cache(maxsize=128)
-def largest_observed_distance(situation: Setting) -> float:
+def largest_observed_distance(situation: Setting, effort: Effort = THOROUGH) -> float:
     """Return the largest distance of two neighbouring minimisers that random search and refinement find."""
     generator = np.random.default_rng(20240613)
-    domain, count = situation.problem.domain, situation.n_features
+    domain, count, loss = situation.problem.domain, situation.n_features, situation.problem.loss
     kinds = 2 + min(COMMON_KINDS, situation.n_samples - 1)
-    classification = situation.problem.loss.task == "classification"
-    # Classes are coded -1 and +1; both give the largest pull only in turn, so labels are drawn, not searched.
+    classification = loss.task == "classification"
+    # Two classes are coded -1 and +1, several by their places; each gives the largest pull only in turn, so labels are
+    # drawn, not searched.
     label_bound = domain.label_bound
+    codes = np.array([-label_bound, label_bound]) if loss.outputs == 1 else np.arange(float(loss.outputs))
     starts = []
-    for _ in range(RANDOM_TABLES):
+    for _ in range(effort.tables):
         rows = generator.normal(size=(kinds, count))
         rows *= domain.row_norm / np.linalg.norm(rows, axis=1, keepdims=True)
         rows *= generator.choice([0.1, 1.0], size=(kinds, 1), p=[0.2, 0.8])
-        targets = label_bound * generator.choice([-1.0, 1.0], size=kinds)
+        targets = generator.choice(codes, size=kinds)
         starts.append((distance_of_neighbours(situation, rows, targets), rows, targets))
     starts.sort(key=lambda start: -start[0])
     best = starts[0][0]
-    for _, rows, targets in starts[:REFINED_TABLES]:
+    for _, rows, targets in starts[: effort.refined]:
 
         def unpack(point: Array, labels: Array = targets) -> tuple[Array, Array]:
             moved = point[: kinds * count].reshape(kinds, count)
@@ -105,14 +126,14 @@ def largest_observed_distance(situation: Setting) -> float:
 
         start = np.concatenate([rows.ravel(), np.empty(0) if classification else targets])
         found = scipy.optimize.minimize(
-            loss_of, start, method="Powell", options={"maxfev": REFINEMENT_STEPS, "xtol": 1e-4, "ftol": 1e-6}
+            loss_of, start, method="Powell", options={"maxfev": effort.steps, "xtol": 1e-4, "ftol": 1e-6}
         )
         best = max(best, -float(found.fun))
     return best
 
 
 def attack_settings() -> Iterator[Setting]:
-    """Yield settings in which minimisers move nearly as far as theorems allow (THEOREMS A2, tests), and odd ones."""
+    """Yield settings in which minimisers move nearly as far as theorems allow (A2), and odd ones."""
     classes, labels = Domain(1.0, classes=(0, 1)), Domain(1.0, labels=(-1.0, 1.0))
     logistic, squared = loss_named("logistic"), loss_named("squared")
     strong, unit = penalty_named("l2", 2.0), penalty_named("l2", 1.0)
@@ -124,17 +145,19 @@ def attack_settings() -> Iterator[Setting]:
     yield setting(Problem(squared, penalty_named("l2", 0.2), replace(labels, radius=0.3)), Recipe(), 6, 2)
 
 
-def observed_distance_exceeds(theorem: Theorem, situations: Iterator[Setting] | None = None) -> Violation | None:
+def observed_distance_exceeds(
+    theorem: Theorem, situations: Iterator[Setting] | None = None, effort: Effort = QUICK
+) -> Violation | None:
     """Return a neighbouring pair that breaks the theorem, or None when the search finds none.
 
-    Without settings of its own it tries the theorem's examples and `attack_settings`.
+    Without settings of its own it tries the pool's minimisers and `attack_settings`.
     """
-    tried = [*theorem.examples(), *attack_settings()] if situations is None else list(situations)
-    for situation in tried:
+    tried = [case.setting for case in about("minimiser")] + list(attack_settings())
+    for situation in tried if situations is None else situations:
         claimed = theorem.bound(situation).value
         if claimed is None:
             continue
-        observed = largest_observed_distance(situation)
+        observed = largest_observed_distance(situation, effort)
         # Each solve stops at a subgradient of norm tau, so it may be tau / mu away from the exact minimiser (A4).
         solved = 2 * tightest_tolerance(situation) / constants(situation.problem).strong_convexity
         if observed > claimed + solved:

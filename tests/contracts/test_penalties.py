@@ -1,4 +1,7 @@
-"""The contract of every penalty: its derivatives are derivatives, and nothing exceeds a constant it states."""
+"""The contract of every penalty: its derivatives are derivatives, and nothing exceeds a constant it states.
+
+A penalty is a pair: its names and constants in the vocabulary, its arithmetic on weights in `solve`.
+"""
 
 import dataclasses
 import math
@@ -6,15 +9,21 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from hypothesis.extra.numpy import arrays as drawn_arrays
 from scipy.optimize import minimize_scalar
 
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, UnknownName
+from equipoise.planning.penalties import known
+from equipoise.solve import penalties as partners
+from equipoise.solve.column_ridge import ColumnRidge
+from equipoise.solve.penalties import PenaltyArrays, arrays_of
+from equipoise.solve.penalties.bridge import TINY
 from equipoise.vocabulary import penalties
-from equipoise.vocabulary.penalties.bridge import REGION, TINY, Bridge
+from equipoise.vocabulary.penalties.bridge import REGION, Bridge
 from equipoise.vocabulary.penalties.elastic_net import ElasticNet
+from equipoise.vocabulary.penalties.l2 import L2
+from hunting import hunted
 
 # Every member, with parameters at their ends and in between; a bare name stands for the default.
 NAMES = sorted(
@@ -25,8 +34,8 @@ NAMES = sorted(
     }
 )
 every_penalty = pytest.mark.parametrize("name", NAMES)
-# How long a loaded machine takes to draw examples is no fact about the code.
-hunted = settings(derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+# Examples of a hunt in the fast lane and in the slow one.
+FEW, MANY = 30, 100
 
 UNIT_ROUNDOFF = 2.0**-53
 # A hundred roundings of a dot product of at most four terms.
@@ -36,7 +45,7 @@ DIMENSION = 4
 strengths = st.floats(1e-6, 1e4)
 steps = st.floats(1e-3, 1e3)
 entries = st.floats(-1e3, 1e3)
-vectors = arrays(np.float64, DIMENSION, elements=entries)
+vectors = drawn_arrays(np.float64, DIMENSION, elements=entries)
 
 
 def penalty_named(name: str, alpha: float) -> penalties.Penalty:
@@ -47,49 +56,49 @@ def size_of(*weights: np.ndarray) -> float:
     return max(1.0, *(float(np.linalg.norm(vector)) for vector in weights))
 
 
-def smooth_value(penalty: penalties.Penalty, weights: np.ndarray) -> float:
+def smooth_value(arrays: PenaltyArrays, weights: np.ndarray) -> float:
     # The smooth part is a quadratic around 0 for every member; the test of `add_curvature` would say if not.
-    return float(penalty.gradient(weights) @ weights) / 2
+    return float(arrays.gradient(weights) @ weights) / 2
 
 
-def kinked_value(penalty: penalties.Penalty, weight: float) -> float:
+def kinked_value(arrays: PenaltyArrays, weight: float) -> float:
     weights = np.array([weight])
-    return penalty.value(weights) - smooth_value(penalty, weights)
+    return arrays.value(weights) - smooth_value(arrays, weights)
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, direction=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, direction=vectors)
 def test_gradient_lies_between_the_differences_on_both_sides(name, alpha, weights, direction):
     # Convexity squeezes the directional slope between backward and forward differences; the rest is rounding. With a
     # kinked part, whose slope along the step the differences must contain as well, what is left is the smooth part.
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     norm = float(np.linalg.norm(direction))
     if norm < 1e-3:
         direction, norm = np.eye(DIMENSION)[0], 1.0
     step = 2.0**-13 * size_of(weights) / norm * direction
     length = float(np.linalg.norm(step))
     points = (weights, weights + step, weights - step)
-    value = (lambda point: smooth_value(penalty, point)) if penalty.kinked else penalty.value
+    value = (lambda point: smooth_value(arrays, point)) if penalty.kinked else arrays.value
     here, ahead, behind = map(value, points)
-    slope = float(penalty.gradient(weights) @ step)
+    slope = float(arrays.gradient(weights) @ step)
     # A value is a sum of terms of at most this size, computed in a handful of roundings.
-    noise = 32 * UNIT_ROUNDOFF * penalty.largest(size_of(weights) + length, DIMENSION)
+    noise = 32 * UNIT_ROUNDOFF * known(penalty).largest(size_of(weights) + length, DIMENSION)
     assert here - behind - noise <= slope <= ahead - here + noise
     assert ahead - 2 * here + behind <= penalty.smoothness() * length**2 + 2 * noise
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors)
 def test_add_curvature_adds_the_differences_of_gradients(name, alpha, weights):
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     base = np.arange(float(DIMENSION**2)).reshape(DIMENSION, DIMENSION)
     hessian = base.copy()
-    penalty.add_curvature(hessian)
+    arrays.add_curvature(hessian)
     step = 2.0**-10 * size_of(weights)
     columns = [
-        (penalty.gradient(weights + step * axis) - penalty.gradient(weights - step * axis)) / (2 * step)
+        (arrays.gradient(weights + step * axis) - arrays.gradient(weights - step * axis)) / (2 * step)
         for axis in np.eye(DIMENSION)
     ]
     smoothness = penalty.smoothness()
@@ -100,16 +109,16 @@ def test_add_curvature_adds_the_differences_of_gradients(name, alpha, weights):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, first=vectors, second=vectors, share=st.floats(0.0, 1.0))
+@hunted(FEW, MANY, alpha=strengths, first=vectors, second=vectors, share=st.floats(0.0, 1.0))
 def test_strong_convexity_holds_between_any_two_points_of_a_ball(name, alpha, first, second, share):
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     radius = float(max(np.linalg.norm(first), np.linalg.norm(second))) * ROUNDING
     middle = share * first + (1 - share) * second
     gap = share * (1 - share) * float(np.sum((first - second) ** 2)) * penalty.strong_convexity(radius) / 2
-    chord = share * penalty.value(first) + (1 - share) * penalty.value(second)
-    noise = 64 * UNIT_ROUNDOFF * penalty.largest(size_of(first, second), DIMENSION)
-    assert penalty.value(middle) <= chord - gap + noise
+    chord = share * arrays.value(first) + (1 - share) * arrays.value(second)
+    noise = 64 * UNIT_ROUNDOFF * known(penalty).largest(size_of(first, second), DIMENSION)
+    assert arrays.value(middle) <= chord - gap + noise
 
 
 @every_penalty
@@ -118,16 +127,16 @@ def test_strong_convexity_holds_between_any_two_points_of_a_ball(name, alpha, fi
 def test_strong_convexity_is_attained_at_the_end_of_the_ball(name, alpha, radius):
     # Smaller would cost noise: at R e1 the penalty curves no more than stated. Larger would be no bound.
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     step = 1e-3 * radius
-    here, near, far = (penalty.value(np.array([size, 0.0])) for size in (radius - step, radius - 2 * step, radius))
+    here, near, far = (arrays.value(np.array([size, 0.0])) for size in (radius - step, radius - 2 * step, radius))
     curvature = (near + far - 2 * here) / step**2
-    noise = 64 * UNIT_ROUNDOFF * penalty.value(np.array([radius, 0.0])) / step**2
+    noise = 64 * UNIT_ROUNDOFF * arrays.value(np.array([radius, 0.0])) / step**2
     assert abs(curvature - penalty.strong_convexity(radius)) <= 2e-3 * penalty.strong_convexity(radius) + noise
 
 
 @every_penalty
-@hunted
-@given(radius=st.floats(0.0, 1e3), more=st.floats(0.0, 10.0))
+@hunted(FEW, MANY, radius=st.floats(0.0, 1e3), more=st.floats(0.0, 10.0))
 def test_strong_convexity_never_grows_with_the_ball(name, radius, more):
     penalty = penalty_named(name, 0.5)
     larger, everywhere = radius * (1 + more), penalty.strong_convexity(math.inf)
@@ -135,51 +144,53 @@ def test_strong_convexity_never_grows_with_the_ball(name, radius, more):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, other=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, other=vectors, step=steps)
 def test_a_proximal_step_ends_at_a_subgradient_of_the_whole(name, alpha, weights, other, step):
     # What A4 rests on: (w - v)/step is a subgradient of the kinked part at v = prox(w), gradient(v) is that of the
     # smooth part, and the whole penalty lies above the parabola that they and its strong convexity draw.
     penalty = penalty_named(name, alpha)
-    end = penalty.prox(weights, step)
+    arrays = arrays_of(penalty)
+    end = arrays.prox(weights, step)
     apart = other - end
     radius = float(max(np.linalg.norm(end), np.linalg.norm(other))) * ROUNDING
-    linear = (weights - end) / step + penalty.gradient(end)
-    below = penalty.value(end) + float(linear @ apart) + penalty.strong_convexity(radius) / 2 * float(apart @ apart)
+    linear = (weights - end) / step + arrays.gradient(end)
+    below = arrays.value(end) + float(linear @ apart) + penalty.strong_convexity(radius) / 2 * float(apart @ apart)
     length = float(np.linalg.norm(apart))
     # 16 roundings of w in the equation that the prox solves (docs/proofs/A4.md), and those of the values.
     noise = 20 * UNIT_ROUNDOFF * float(np.linalg.norm(weights)) / step * length
-    noise += 64 * UNIT_ROUNDOFF * (penalty.largest(size_of(end, other), DIMENSION) + np.linalg.norm(linear) * length)
-    assert below <= penalty.value(other) + noise
+    noise += (
+        64 * UNIT_ROUNDOFF * (known(penalty).largest(size_of(end, other), DIMENSION) + np.linalg.norm(linear) * length)
+    )
+    assert below <= arrays.value(other) + noise
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weight=entries, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weight=entries, step=steps)
 def test_prox_is_the_minimiser(name, alpha, weight, step):
     penalty = penalty_named(name, alpha)
-    (end,) = penalty.prox(np.array([weight]), step).tolist()
+    arrays = arrays_of(penalty)
+    (end,) = arrays.prox(np.array([weight]), step).tolist()
 
     def cost(point: float) -> float:
-        return (point - weight) ** 2 / (2 * step) + kinked_value(penalty, point)
+        return (point - weight) ** 2 / (2 * step) + kinked_value(arrays, point)
 
     low, high = min(weight, 0.0), max(weight, 0.0)
     assert low <= end <= high
     searched = (
         float(minimize_scalar(cost, bounds=(low, high), method="bounded", options={"xatol": 1e-9}).x) if weight else 0.0
     )
-    # A search by values resolves half the digits; the cost itself all of them.
-    noise = 1e-13 * (cost(0.0) + penalty.value(np.array([weight])))
+    # A search by values resolves half the digits; the cost itself all of them, unless a square is below normal numbers.
+    noise = 1e-13 * (cost(0.0) + arrays.value(np.array([weight]))) + np.finfo(float).tiny
     assert cost(end) <= min(cost(searched), cost(0.0), cost(weight)) + noise
     assert (end - searched) ** 2 / (2 * step) <= max(0.0, cost(searched) - cost(end)) + noise
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, first=vectors, second=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, first=vectors, second=vectors, step=steps)
 def test_prox_brings_points_no_further_apart(name, alpha, first, second, step):
     penalty = penalty_named(name, alpha)
-    ends = penalty.prox(first, step) - penalty.prox(second, step)
+    arrays = arrays_of(penalty)
+    ends = arrays.prox(first, step) - arrays.prox(second, step)
     # Roundings of w are amplified by 1/(p - 1) at most, the condition number of the bridge's equation.
     noise = 64 * UNIT_ROUNDOFF / getattr(penalty, "power", 2.0) * size_of(first, second)
     noise /= getattr(penalty, "power", 2.0) - 1
@@ -187,24 +198,25 @@ def test_prox_brings_points_no_further_apart(name, alpha, first, second, step):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, step=steps)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, step=steps)
 def test_prox_is_odd_and_keeps_its_argument(name, alpha, weights, step):
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     before = weights.copy()
-    assert np.array_equal(penalty.prox(weights, step), -penalty.prox(-weights, step))
+    assert np.array_equal(arrays.prox(weights, step), -arrays.prox(-weights, step))
     assert np.array_equal(weights, before)
 
 
-@hunted
-@given(
+@hunted(
+    FEW,
+    MANY,
     alpha=st.floats(1e-12, 1e6),
     power=st.floats(1.0, 2.0, exclude_min=True) | st.floats(-52, 0).map(lambda digits: 1 + 2.0**digits),
     weight=st.floats(1e-12, 1e12),
     step=st.floats(1e-6, 1e6),
 )
 def test_the_bridges_prox_solves_its_equation_to_the_rounding_that_its_proof_counts(alpha, power, weight, step):
-    (end,) = Bridge(alpha, power).prox(np.array([weight]), step).tolist()
+    (end,) = arrays_of(Bridge(alpha, power)).prox(np.array([weight]), step).tolist()
     with mpmath.workdps(60):
 
         def excess(root: float) -> mpmath.mpf:
@@ -221,20 +233,20 @@ def test_the_bridges_prox_solves_its_equation_to_the_rounding_that_its_proof_cou
 
 
 def test_the_elastic_nets_prox_puts_weights_at_exactly_zero():
-    ends = ElasticNet(2.0, 0.5).prox(np.array([1.0, -1.0, 0.5, -0.25, 3.0, -4.0]), 1.0)
+    ends = arrays_of(ElasticNet(2.0, 0.5)).prox(np.array([1.0, -1.0, 0.5, -0.25, 3.0, -4.0]), 1.0)
     assert ends.tolist() == [0.0, 0.0, 0.0, 0.0, 2.0, -3.0]
     assert not np.signbit(ends[:5]).any()
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors, extra=st.floats(0.0, 10.0))
+@hunted(FEW, MANY, alpha=strengths, weights=vectors, extra=st.floats(0.0, 10.0))
 def test_no_weights_exceed_the_slope_bound_or_the_largest_value(name, alpha, weights, extra):
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     # A norm that does not underflow: the penalties themselves do not square.
     radius = math.hypot(*weights.tolist()) * (1 + extra)
-    assert math.hypot(*penalty.gradient(weights).tolist()) <= penalty.slope_bound(radius) * ROUNDING
-    assert penalty.value(weights) <= penalty.largest(radius, DIMENSION) * ROUNDING
+    assert math.hypot(*arrays.gradient(weights).tolist()) <= known(penalty).slope_bound(radius) * ROUNDING
+    assert arrays.value(weights) <= known(penalty).largest(radius, DIMENSION) * ROUNDING
 
 
 @every_penalty
@@ -243,6 +255,7 @@ def test_no_weights_exceed_the_slope_bound_or_the_largest_value(name, alpha, wei
 def test_slope_bound_and_largest_are_reached_on_the_sphere(name, alpha, radius):
     # A loose bound would cost noise; the supremum is attained at some point of the sphere, tried over many of them.
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     points = np.random.default_rng(0).normal(size=(500, DIMENSION))
     points = np.vstack([points, np.eye(DIMENSION), np.ones(DIMENSION)])
     points *= radius / np.linalg.norm(points, axis=1, keepdims=True)
@@ -250,54 +263,55 @@ def test_slope_bound_and_largest_are_reached_on_the_sphere(name, alpha, radius):
     slopes = [
         math.hypot(
             *(
-                (penalty.value(point + axis) - penalty.value(point - axis)) / (2 * step)
+                (arrays.value(point + axis) - arrays.value(point - axis)) / (2 * step)
                 for axis in step * np.eye(DIMENSION)
             )
         )
         for point in points
     ]
-    bound = penalty.slope_bound(radius)
+    bound = known(penalty).slope_bound(radius)
     assert max(slopes) <= bound * (1 + 1e-6)
     assert max(slopes) >= 0.999 * bound or math.isinf(bound)
-    assert max(penalty.value(point) for point in points) >= 0.999 * penalty.largest(radius, DIMENSION)
+    assert max(arrays.value(point) for point in points) >= 0.999 * known(penalty).largest(radius, DIMENSION)
 
 
 @every_penalty
 def test_an_infinite_slope_bound_means_a_slope_that_grows_with_the_dimension(name):
     penalty = penalty_named(name, 1.0)
+    arrays = arrays_of(penalty)
     slopes = []
     for dimension in (1, 10**6):
         point = np.full(dimension, 1 / math.sqrt(dimension))
-        slopes.append((penalty.value(1.001 * point) - penalty.value(0.999 * point)) / 0.002)
-    assert math.isinf(penalty.slope_bound(1.0)) == (slopes[1] > 1.05 * slopes[0])
+        slopes.append((arrays.value(1.001 * point) - arrays.value(0.999 * point)) / 0.002)
+    assert math.isinf(known(penalty).slope_bound(1.0)) == (slopes[1] > 1.05 * slopes[0])
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, weights=vectors)
+@hunted(FEW, MANY, alpha=strengths, weights=vectors)
 def test_the_minimum_is_zero_at_the_origin(name, alpha, weights):
     # Lemma R (docs/proofs/A2.md) bounds every minimiser's norm by the penalty's minimum lying at 0.
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     origin = np.zeros(DIMENSION)
-    assert penalty.value(origin) == 0
-    assert not penalty.gradient(origin).any()
-    assert not penalty.prox(origin, 1.0).any()
-    assert penalty.value(weights) >= 0
+    assert arrays.value(origin) == 0
+    assert not arrays.gradient(origin).any()
+    assert not arrays.prox(origin, 1.0).any()
+    assert arrays.value(weights) >= 0
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths, slope=st.floats(1e-3, 1e3), row_norm=st.floats(1e-2, 1e2))
+@hunted(FEW, MANY, alpha=strengths, slope=st.floats(1e-3, 1e3), row_norm=st.floats(1e-2, 1e2))
 def test_no_minimiser_lies_outside_the_stated_radius(name, alpha, slope, row_norm):
     # Linear losses -slope <x, w> in one dimension pull as hard as any: pull(reach) = slope reach, here up to
     # 1e12, where the iteration starts. Weights that reach further are not tried.
     penalty = penalty_named(name, alpha)
+    arrays = arrays_of(penalty)
     radius = penalty.minimiser_radius(lambda reach: slope * min(reach, 1e12), row_norm)
     assert math.isinf(radius) == (name == "none")
     furthest = min(20 * radius, 1e12 / row_norm)
     # The radius is among the points: a convex cost whose minimum lies within is higher at every point beyond.
     points = np.union1d(np.linspace(0.0, furthest, 401), [min(radius, furthest)])
-    costs = [penalty.value(np.array([point])) - slope * row_norm * point for point in points]
+    costs = [arrays.value(np.array([point])) - slope * row_norm * point for point in points]
     assert name == "none" or points[int(np.argmin(costs))] <= radius * ROUNDING
 
 
@@ -321,12 +335,12 @@ def test_the_bridges_constants_stay_numbers_at_the_ends_of_their_range(alpha, po
 
 
 def test_elastic_net_attains_the_bound_that_ignores_its_kinked_part():
-    # THEOREMS F1 and A1: losses rho z w with z = +-1 in one dimension; the minimiser is soft(-rho mean(z), l1)/mu. One
+    # F1 and A1: losses rho z w with z = +-1 in one dimension; the minimiser is soft(-rho mean(z), l1)/mu. One
     # replaced row moves it by exactly 2 rho/(n mu) as long as it stays on one side of 0.
     penalty, n_samples, rho = ElasticNet(0.3, 0.4), 10, 5.0
     mu = penalty.strong_convexity(math.inf)
     means = np.array([-1.0, -0.8])
-    first, second = penalty.prox(-rho * means / mu, 1 / mu)
+    first, second = arrays_of(penalty).prox(-rho * means / mu, 1 / mu)
     assert first - second == pytest.approx(2 * rho / (n_samples * mu), rel=1e-14)
 
 
@@ -367,8 +381,7 @@ def test_a_parameter_that_is_no_number_is_refused(parameter):
 
 
 @every_penalty
-@hunted
-@given(alpha=strengths)
+@hunted(FEW, MANY, alpha=strengths)
 def test_a_name_leads_back_to_its_penalty(name, alpha):
     penalty = penalty_named(name, alpha)
     again = penalties.named(penalty.name, penalty.alpha)
@@ -384,5 +397,35 @@ def test_numpy_scalars_become_plain_numbers():
 @every_penalty
 def test_gradient_leaves_its_argument_alone(name):
     weights = np.array([1.0, -2.0, 3.0])
-    penalty_named(name, 0.5).gradient(weights)[:] = 0
+    arrays_of(penalty_named(name, 0.5)).gradient(weights)[:] = 0
     assert weights.tolist() == [1.0, -2.0, 3.0]
+
+
+def test_every_penalty_has_a_partner_of_its_own_that_works_on_weights():
+    assert set(partners.members()) == set(penalties.members().values())
+
+
+def test_a_penalty_without_a_partner_is_told_which_file_to_write():
+    class Lonely(L2):
+        """A penalty that nobody wrote the arrays of."""
+
+    with pytest.raises(UnknownName, match=r"of Lonely.*of = Lonely.*write src/equipoise/solve/penalties/\w+\.py"):
+        arrays_of(Lonely(1.0))
+
+
+@hunted(
+    FEW,
+    MANY,
+    alpha=strengths,
+    weights=vectors,
+    added=drawn_arrays(np.float64, DIMENSION, elements=st.floats(0.0, 1e3)),
+)
+def test_a_column_ridge_is_a_ridge_on_stretched_columns(alpha, weights, added):
+    penalty = ColumnRidge(L2(alpha), added)
+    rows = np.sqrt(alpha + added)
+    hessian = np.zeros((DIMENSION, DIMENSION))
+    penalty.add_curvature(hessian)
+    assert penalty.value(weights) == pytest.approx(float(np.square(rows * weights).sum()) / 2, rel=1e-12)
+    np.testing.assert_allclose(penalty.gradient(weights), rows**2 * weights, rtol=1e-12)
+    np.testing.assert_allclose(hessian, np.diag(rows**2), rtol=1e-12)
+    np.testing.assert_array_equal(penalty.prox(weights, 1.0), weights)

@@ -5,33 +5,26 @@ both, the release that it was carried out in, and notes, on which no claim rests
 inequalities; it cannot know whether noise was really drawn.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import field, replace
+from typing import Any, Literal
 
 from ..errors import CertificateUnreadable, NotCheckable
-from ..vocabulary.facts import Bound, Budget
+from ..vocabulary.facts import Bound, Record
+from ..vocabulary.records import Of
 from .claims import Claim
 from .curves import Curve
 from .record import AGAIN, build, canonical, parse, read, to_plain
-from .withdrawn import WITHDRAWN
+from .withdrawn import affecting
 
 SCHEMA_VERSION = 2
 
-ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
-SCORES = "scores and choices that looked at the data are not covered"
-DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
-SEEDED = "seeded: for experiments, not for release"
-NOT_RECORDED = "not recorded: no ledger keeps this spend"
-RUNNING_TIME = "the running time of a fit is not covered"
+ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Record):
     """What a claim is about: neighbours, the public shape of the table, and whose word its facts rest on.
 
     `schema` is the SHA-256 of the schema that encodes raw rows, "" where rows are taken as given, and `vouched` who
@@ -57,19 +50,8 @@ class Terms:
         if self.seeded:
             yield "the seed of the noise is secret and random, and its double-precision noise is as good as exact"
 
-    def caveats(self) -> Iterator[str]:
-        """Yield what the claim does not cover."""
-        vouched = (
-            f"covers raw rows as the schema {self.schema[:16]} encodes them, whose facts {self.vouched} vouches for"
-        )
-        yield f"{vouched}; {SCORES}" if self.schema else ROWS_AS_GIVEN
-        yield RUNNING_TIME
-        yield from (DOUBLE_PRECISION, SEEDED) if self.seeded else ()
-        yield from () if self.ledger else (NOT_RECORDED,)
 
-
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Record):
     """When and by which software a plan was carried out; `entry` is left for the ledger entry that paid for it.
 
     `software` names Equipoise and the libraries that the noise came from, with their versions; nobody is named.
@@ -81,8 +63,7 @@ class Release:
     entry: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Record):
     """An immutable claim: this release is (epsilon, delta)-private under replace-one adjacency, for these reasons.
 
     Made by an estimator's ``plan`` or ``fit``, or from a file by `from_json`.
@@ -105,15 +86,32 @@ class Certificate:
     release: Release | None = None
     notes: dict[str, Any] = field(default_factory=dict, hash=False)
 
-    ABOUT_NOTES: ClassVar[str] = "written for people by the program that planned; no claim rests on them"
+    # The claim: epsilon and delta of the whole release (delta = 0 is pure), the kind of release that stands for it
+    # ("output", "objective", "choice", ...), and the theorem that bounds what one row can change.
+    epsilon = Of[float]("claim.budget.epsilon")
+    delta = Of[float]("claim.budget.delta")
+    kind = Of[str]("claim.main.kind")
+    theorem = Of[str]("claim.main.theorem")
+    # The law that noise is drawn from; for a kind that has none, its name.
+    mechanism = Of[str]("claim.main.law")
+    # The penalty's strength, 0 where nothing was trained; the L2 distance that noise hides, None where a kind has none;
+    # the scale of the noise; what was released on the way, or which candidate was chosen, None in a plan.
+    alpha = Of[float]("claim.trained.alpha", 0.0)
+    sensitivity = Of[float | None]("claim.main.sensitivity", None)
+    noise_scale = Of[float]("claim.main.scale", 0.0)
+    released = Of[Any]("claim.main.released", None)
+    # What it is about: when datasets are neighbours, the public shape of the table, the seed of public coins.
+    adjacency = Of[str]("terms.adjacency")
+    n_samples = Of[int]("terms.n_samples")
+    n_features = Of[int]("terms.n_features")
+    public_seed = Of[int]("terms.public_seed")
 
     @classmethod
-    def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> Certificate:
+    def seal(cls, terms: Terms, claim: Claim, notes: dict[str, Any]) -> "Certificate":
         """Return the certificate of a plan."""
-        digest = _digest(terms, claim)
-        return cls(SCHEMA_VERSION, terms, claim, digest, None, {"about": cls.ABOUT_NOTES, **notes})
+        return cls(SCHEMA_VERSION, terms, claim, _digest(terms, claim), None, {"about": ABOUT_NOTES, **notes})
 
-    def with_release(self, claim: Claim, release: Release) -> Certificate:
+    def with_release(self, claim: Claim, release: Release) -> "Certificate":
         """Return the certificate of a release: the claim with what a fit appended to it, sealed again."""
         return replace(self, claim=claim, digest=_digest(self.terms, claim), release=release)
 
@@ -121,71 +119,6 @@ class Certificate:
     def planned_digest(self) -> str:
         """The digest of the plan, under which a ledger records the spend before a row is read."""
         return _digest(self.terms, self.claim, released=False)
-
-    @property
-    def budget(self) -> Budget:
-        """What the whole release costs."""
-        return self.claim.budget
-
-    @property
-    def epsilon(self) -> float:
-        """The claimed epsilon of the whole release."""
-        return self.claim.budget.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The claimed delta; 0 means pure differential privacy."""
-        return self.claim.budget.delta
-
-    @property
-    def adjacency(self) -> str:
-        """When datasets are neighbours: "replace-one", with n public."""
-        return self.terms.adjacency
-
-    @property
-    def n_samples(self) -> int:
-        """The public number of rows."""
-        return self.terms.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """The public number of columns."""
-        return self.terms.n_features
-
-    @property
-    def public_seed(self) -> int:
-        """The seed of the public coins."""
-        return self.terms.public_seed
-
-    @property
-    def kind(self) -> str:
-        """The kind of release that stands for the whole: "output", "objective", "noisy-gradient", "choice", ..."""
-        return self.claim.main.kind
-
-    @property
-    def theorem(self) -> str:
-        """The id of the theorem that bounds what one row can change."""
-        return self.claim.main.theorem
-
-    @property
-    def alpha(self) -> float:
-        """The strength of the penalty; 0 where nothing was trained."""
-        return float(getattr(self.claim.trained, "alpha", 0.0))
-
-    @property
-    def sensitivity(self) -> float | None:
-        """The bound on the L2 distance that the noise hides, None where a kind has none."""
-        return getattr(self.claim.main, "sensitivity", None)
-
-    @property
-    def mechanism(self) -> str:
-        """The id of the law that the noise is drawn from."""
-        return str(getattr(self.claim.main, "law", self.kind))
-
-    @property
-    def noise_scale(self) -> float:
-        """The scale of that noise."""
-        return float(getattr(self.claim.main, "scale", 0.0))
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -205,9 +138,8 @@ class Certificate:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the claim does not cover, and what its arithmetic assumes."""
-        rounding = () if self.terms.seeded else (entry for node in self.claim.nodes() for entry in node.caveats())
-        return tuple(dict.fromkeys((*self.terms.caveats(), *rounding)))
+        """What the claim does not cover, and what else to keep in mind, as the planner noted it."""
+        return tuple(read(tuple[str, ...], self.notes.get("caveats", []), "notes.caveats"))
 
     def curve(self) -> Curve:
         """Return the privacy curve of the whole release."""
@@ -219,74 +151,68 @@ class Certificate:
 
     def withdrawn(self) -> tuple[str, ...]:
         """Return one line for everything it rests on that was found false since, in a version that made it."""
-        software = dict(self.release.software) if self.release else {}
-        used = {*self.rests_on(), *(("sampler", name) for name in software)}
-        return tuple(
-            str(entry)
-            for entry in WITHDRAWN
-            if (entry.family, entry.name) in used
-            and entry.concerns(software.get(entry.name if entry.family == "sampler" else "equipoise"))
-        )
+        return affecting(self.rests_on(), dict(self.release.software) if self.release else {})
+
+    def faults(self) -> tuple[str, ...]:
+        """Return one line for everything that does not follow from what is recorded."""
+        found, nodes = list(self.claim.check()), self.claim.nodes()
+        # Of a projected table the claim is about the directions.
+        about = [node for node in nodes if hasattr(node, "n_features") and not getattr(node, "projection", 0)]
+        if min(self.n_samples, self.n_features) < 1:
+            found.append("terms: no rows, or no columns")
+        if self.claim.n_samples != self.n_samples or any(node.n_features != self.n_features for node in about):
+            found.append("terms: rows or columns that the claim is not about")
+        if self.digest != _digest(self.terms, self.claim):
+            found.append("digest: a recorded field was changed after the certificate was made")
+        return tuple(found)
 
     def verify(self) -> tuple[str, ...]:
         """Return one line for everything that does not follow, or was withdrawn; nothing where the claim holds."""
-        faults, trained = [*self.withdrawn(), *self.claim.check()], self.claim.trained
-        columns = (
-            self.n_features if getattr(trained, "projection", 0) else getattr(trained, "n_features", self.n_features)
-        )
-        if (self.claim.n_samples, columns) != (self.n_samples, self.n_features):
-            faults.append("terms: rows or columns that the claim is not about")
-        if self.digest != _digest(self.terms, self.claim):
-            faults.append("digest: a recorded field was changed after the certificate was made")
-        return tuple(faults)
+        return (*self.withdrawn(), *self.faults())
 
     def explain(self) -> str:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
-        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.conditions())
-        said = (entry for node in self.claim.nodes() for entry in node.said())
+        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.checked())
+        held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
+        released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"
         head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and one row is replaced."
         sections = (
-            (head, (about, *self.notes.get("claim", []))),
+            (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
             *noted,
-            ("Released on the way, and paid for", tuple(said)),
+            ("Released on the way, and paid for", released),
             ("Checked", tuple(checked)),
             ("Assumptions that make it conditional", self.assumptions),
             ("What to keep in mind", self.caveats),
         )
         return "\n\n".join("\n  ".join((title, *lines)) for title, lines in sections if lines) + "\n"
 
-    def __str__(self) -> str:
-        """Return the explanation."""
-        return self.explain()
+    __str__ = explain
 
     def to_json(self) -> str:
         """Return the certificate as JSON text (docs/certificate.md)."""
         return json.dumps({**to_plain(replace(self, notes={})), "notes": self.notes}, indent=2, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Certificate:
+    def from_json(cls, text: str) -> "Certificate":
         """Read a certificate; refuse a truncated, malformed, older or newer one, and say where it is wrong."""
         record = parse(text)
-        version = record.get("schema_version") if isinstance(record, dict) else None
-        if type(version) is not int or version < 1:
+        stated = record if isinstance(record, dict) else {}
+        version, notes = stated.get("schema_version"), stated.pop("notes", {})
+        if type(version) is int and version != SCHEMA_VERSION:
+            found = f"schema {version!s:.20}: not checkable by this version"
+            older = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+            remedy = older if version == 1 else "install a newer Equipoise"
+            raise NotCheckable(f"schema {SCHEMA_VERSION}", found, remedy)
+        if type(version) is not int or not isinstance(notes, dict):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"
-            raise CertificateUnreadable("a certificate with a whole schema_version >= 1", found, AGAIN)
-        if version == 1:
-            raise NotCheckable(
-                f"schema {SCHEMA_VERSION}",
-                "schema 1: not checkable by this version",
-                'check it with "pip install equipoise==0.1.0", or release again with this one',
-            )
-        if version > SCHEMA_VERSION:
-            asked, found = f"schema version {SCHEMA_VERSION} or older", f"schema version {version}"
-            raise CertificateUnreadable(asked, found, "install a newer Equipoise")
-        notes = record.pop("notes", {})
-        if not isinstance(notes, dict):
-            raise CertificateUnreadable("notes, an object", type(notes).__name__, AGAIN)
-        return replace(build(cls, record, "certificate"), notes=notes)
+            raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, AGAIN)
+        try:
+            return replace(build(cls, record, "certificate"), notes=notes)
+        except RecursionError:
+            raise CertificateUnreadable("a tree of claims", "one that is too deep", AGAIN) from None
 
 
 def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:

@@ -2,11 +2,10 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidParameter
-from ..vocabulary.facts import Budget
+from ..vocabulary.facts import Budget, Record
 
 # What separates OpenDP's discrete Gaussian on the lattice of 2^-1074 from the continuous one (docs/proofs/D3.md): far
 # below this.
@@ -17,21 +16,20 @@ LATTICE_DELTA = 2.0**-500
 ERROR = 5e-16
 
 
-class Curve(ABC):
+class Curve(Record, ABC):
     """A function epsilon -> delta such that the release is (epsilon, delta)-private for every epsilon."""
 
-    @abstractmethod
     def delta(self, epsilon: float) -> float:
-        """Return a delta that holds at this epsilon."""
+        """Return a delta that holds at this epsilon; below 0 nothing is asked."""
+        if not epsilon >= 0:
+            raise InvalidParameter("a point of a curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")
+        return self.at(epsilon)
+
+    @abstractmethod
+    def at(self, epsilon: float) -> float:
+        """Return that delta."""
 
 
-def require_epsilon(epsilon: float) -> None:
-    """Refuse a point at which no curve is asked."""
-    if not epsilon >= 0:
-        raise InvalidParameter("a point of the curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")
-
-
-@dataclass(frozen=True, slots=True)
 class PureCurve(Curve):
     """The curve of any mechanism with pure parameter `level`: randomised response is the worst of them.
 
@@ -47,9 +45,8 @@ class PureCurve(Curve):
 
     level: float
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the randomised-response delta."""
-        require_epsilon(epsilon)
         if epsilon >= self.level:
             return 0.0
         # Divided by e^level, so that a large level does not overflow.
@@ -75,7 +72,6 @@ def log_normal(place: float) -> float:
     return -place * place / 2 - math.log(2 * math.pi) / 2 - math.log(tail)
 
 
-@dataclass(frozen=True, slots=True)
 class GaussianCurve(Curve):
     """The exact curve of Gaussian noise with ``mu = sensitivity / sigma`` (D3); the lattice costs a little a release.
 
@@ -91,9 +87,8 @@ class GaussianCurve(Curve):
     releases: int = 1
     error: float = ERROR
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the exact delta, rounded up by what the evaluation can be wrong."""
-        require_epsilon(epsilon)
         first = log_normal(self.mu / 2 - epsilon / self.mu)
         second = epsilon + log_normal(-self.mu / 2 - epsilon / self.mu)
         # Logarithms are good to a few units in the last place, and so is the sum; exponents magnify absolute errors.
@@ -102,7 +97,6 @@ class GaussianCurve(Curve):
         return min(1.0, exact + self.releases * LATTICE_DELTA)
 
 
-@dataclass(frozen=True, slots=True)
 class SumCurve(Curve):
     """``delta(epsilon) = sum of factor * curve.delta(epsilon - price)``: corners, averages, what follows a spend.
 
@@ -117,9 +111,8 @@ class SumCurve(Curve):
     parts: tuple[tuple[float, Curve, float], ...]
     added: float = 0.0
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the sum, rounded up; 1 where a price exceeds epsilon."""
-        require_epsilon(epsilon)
         if any(epsilon < price for _, _, price in self.parts):
             return 1.0
         total = math.fsum(factor * curve.delta(_left(epsilon, price)) for factor, curve, price in self.parts)
@@ -131,27 +124,24 @@ def _left(epsilon: float, price: float) -> float:
     return epsilon if price == 0 else math.nextafter(epsilon - price, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
 class LargestCurve(Curve):
     """The largest of several curves, and of a delta: disjoint rows, whichever part a row belongs to (N3)."""
 
     parts: tuple[Curve, ...]
     floor: float = 0.0
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the largest delta."""
         return max(self.floor, *(part.delta(epsilon) for part in self.parts))
 
 
-@dataclass(frozen=True, slots=True)
 class PointCurve(Curve):
     """All that is known of a composition by adding up: delta from the budget's epsilon on, nothing before."""
 
     budget: Budget
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the budget's delta from its epsilon on, and 1 below."""
-        require_epsilon(epsilon)
         return self.budget.delta if epsilon >= self.budget.epsilon else 1.0
 
 

@@ -7,18 +7,17 @@ import dataclasses
 import json
 import math
 import types
-import typing
 from functools import cache
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from ..errors import CertificateUnreadable, EquipoiseError
+from ..errors import CertificateUnreadable, EquipoiseError, UnknownMember, UnknownName
 from ..vocabulary import losses, penalties
 from ..vocabulary.losses import Loss
 from ..vocabulary.penalties import Penalty
 from . import claims
 from .claims import Claim
 
-Record = TypeVar("Record")
+Made = TypeVar("Made")
 
 INFINITY = "infinity"
 AGAIN = "ask for the file again"
@@ -42,11 +41,11 @@ def to_plain(value: object, keep_defaults: bool = True, released: bool = True) -
         return {"name": value.name, "alpha": value.alpha}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         found = {"kind": value.kind, "theorem": value.theorem} if isinstance(value, Claim) else {}
-        return found | {
-            field.name: to_plain(getattr(value, field.name), keep_defaults, released)
-            for field in dataclasses.fields(value)
-            if (keep_defaults or getattr(value, field.name) != field.default) and (released or field.name != "released")
-        }
+        for field in dataclasses.fields(value):
+            entry = getattr(value, field.name)
+            if (keep_defaults or entry != field.default) and (released or field.name != "released"):
+                found[field.name] = to_plain(entry, keep_defaults, released)
+        return found
     if isinstance(value, tuple):
         return [to_plain(entry, keep_defaults, released) for entry in value]
     # JSON has no infinity; the limit of an absent one needs it.
@@ -70,39 +69,37 @@ def parse(text: str) -> Any:
 twice); to do: ask for the file again
     """
     try:
-        return json.loads(text, parse_constant=_refused, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
     except (ValueError, RecursionError, TypeError) as error:
         found = f"text that does not parse ({str(error) or type(error).__name__:.120})"
         raise CertificateUnreadable("a certificate in JSON", found, AGAIN) from None
 
 
-def _refused(name: str) -> float:
-    raise ValueError(f"{name} is no number")
-
-
 def _finite(text: str) -> float:
-    return float(text) if math.isfinite(float(text)) else _refused("a number beyond doubles")
+    if not math.isfinite(float(text)):
+        raise ValueError(f"{text:.20} is no number that a double holds")
+    return float(text)
 
 
 def _whole(text: str) -> int:
-    return int(text) if len(text) < 300 else int(_refused("a number beyond doubles"))
+    # Longer ones are beyond doubles, and take long to read.
+    return int(text) if len(text) < 300 else int(_finite(text))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key!r:.80} twice")
-        found[key] = value
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r:.80} twice")
     return found
 
 
 @cache
-def _hints(record_type: type) -> dict[str, Any]:
-    return typing.get_type_hints(record_type)
+def _hints(record_type: Any) -> dict[str, Any]:
+    return get_type_hints(record_type)
 
 
-def build(record_type: type[Record], value: object, path: str) -> Record:
+def build(record_type: type[Made], value: object, path: str) -> Made:
     """Return the record that a plain value stands for; unknown, missing and mistyped fields are named.
 
     A field with a default may be missing: certificates outlive the version that wrote them.
@@ -115,25 +112,28 @@ def build(record_type: type[Record], value: object, path: str) -> Record:
     """
     fields = dataclasses.fields(record_type)  # type: ignore[arg-type]
     known = {field.name for field in fields}
-    required = {field.name for field in fields if field.default is dataclasses.MISSING}
+    required = {field.name for field in fields if field.default is field.default_factory is dataclasses.MISSING}
     keys = set(value) if isinstance(value, dict) else set()
     if not isinstance(value, dict) or not required <= keys <= known:
         found = f"missing {sorted(required - keys)}, unknown {sorted(keys - known)}" if keys else type(value).__name__
         raise CertificateUnreadable(f"{path} with fields {sorted(known)}", f"{found:.300}", AGAIN)
-    hints = _hints(record_type)
-    return _made(record_type, path, {name: read(hints[name], value[name], f"{path}.{name}") for name in value})
+    hints = _hints(record_type)  # type: ignore[arg-type] # every class can be hashed
+    made: Made = _made(record_type, path, {name: read(hints[name], value[name], f"{path}.{name}") for name in value})
+    return made
 
 
 def _made(make: Any, path: str, arguments: dict[str, Any]) -> Any:
     try:
         return make(**arguments)
+    except UnknownName as error:
+        raise UnknownMember(f"{path} {error.found:.80}") from None
     except (EquipoiseError, ArithmeticError, ValueError, TypeError) as error:
-        raise CertificateUnreadable(f"a valid {path}", f"{error:.300}", AGAIN) from None
+        raise CertificateUnreadable(f"a valid {path}", f"{error!s:.300}", AGAIN) from None
 
 
 def read(annotation: Any, value: object, path: str) -> Any:
     """Return the value that a plain one stands for, by its annotation."""
-    origin, choices = typing.get_origin(annotation), typing.get_args(annotation)
+    origin, choices = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         return _read_union(choices, value, path)
     if origin is Literal and any(type(value) is type(choice) and value == choice for choice in choices):
@@ -141,8 +141,7 @@ def read(annotation: Any, value: object, path: str) -> Any:
     if origin is tuple and isinstance(value, list):
         each = [choices[0]] * len(value) if choices[1:] == (Ellipsis,) else choices
         if len(each) == len(value):
-            pairs = enumerate(zip(each, value, strict=True))
-            return tuple(read(choice, entry, f"{path}[{index}]") for index, (choice, entry) in pairs)
+            return tuple(read(each[place], entry, f"{path}[{place}]") for place, entry in enumerate(value))
     if annotation is Claim:
         return _read_claim(value, path)
     if annotation is Loss:
@@ -152,38 +151,30 @@ def read(annotation: Any, value: object, path: str) -> Any:
         return _made(penalties.named, path, arguments)
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
         return build(annotation, value, path)
-    if annotation is float and value == INFINITY:
-        return math.inf
-    if annotation is float and type(value) in (int, float):
-        return float(typing.cast(float, value))
+    if annotation is float and (value == INFINITY or type(value) is int):
+        return math.inf if value == INFINITY else float(cast(int, value))
     if isinstance(annotation, type) and origin is None and type(value) is annotation:
         return value
-    raise CertificateUnreadable(
-        f"{path} of type {getattr(annotation, '__name__', annotation)}", f"{value!r:.80}", AGAIN
-    )
+    name = getattr(annotation, "__name__", annotation)
+    raise CertificateUnreadable(f"{path} of type {name}", f"{value!r:.80}", AGAIN)
 
 
 def _read_claim(value: object, path: str) -> Claim:
-    known = claims.members()
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in known:
-        asked, found = f"{path} of a kind among {', '.join(sorted(known))}", f"kind {kind!r:.80}, unknown here"
-        raise CertificateUnreadable(asked, found, "check it with the version that made it, or a newer one")
+    known, value = claims.members(), value if isinstance(value, dict) else {}
+    kind = read(str, value.get("kind"), f"{path}.kind")
+    if kind not in known:
+        raise UnknownMember(f"{path} of kind {kind!r:.80}")
     own = {field.name for field in dataclasses.fields(known[kind])}
     stated = {name: entry for name, entry in value.items() if name in own or name not in ("kind", "theorem")}
     claim = build(known[kind], stated, path)
     if value.get("theorem") != claim.theorem:
-        found = f"theorem {value.get('theorem')!r:.80}"
-        raise CertificateUnreadable(f"{path} of kind {kind} by {claim.theorem!r}", found, AGAIN)
+        raise CertificateUnreadable(f"{path} of kind {kind} by {claim.theorem}", f"{value.get('theorem')!r:.80}", AGAIN)
     return claim
 
 
 def _read_union(choices: tuple[Any, ...], value: object, path: str) -> Any:
     # The exact type first, so that a label 1 does not become 1.0.
-    for choice in choices:
-        if isinstance(choice, type) and type(value) is choice:
-            return value
-    for choice in choices:
+    for choice in sorted(choices, key=lambda choice: type(value) is not choice):
         try:
             return read(choice, value, path)
         except CertificateUnreadable:

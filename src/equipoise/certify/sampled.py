@@ -1,7 +1,6 @@
 """C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement."""
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +22,6 @@ PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
 CELLS = 4000
 
 
-@dataclass(frozen=True, slots=True)
 class SampledGaussianCurve(Curve):
     """The curve of `steps` noisy gradients, each of a batch with the `share` q = b/n of the rows (C3), never too low.
 
@@ -48,12 +46,12 @@ class SampledGaussianCurve(Curve):
 
     def __post_init__(self) -> None:
         """Refuse what is no run of noisy gradients."""
-        whole = isinstance(self.steps, int) and not isinstance(self.steps, bool) and self.steps >= 1
+        whole = type(self.steps) is int and self.steps >= 1
         if not (0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 and whole):
             allowed = "a positive noise multiplier, a share in (0, 1] and a whole number of steps, at least 1"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return a delta that holds: the smallest of the composition's, that of all rows, and the chance of a draw."""
         whole = GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier * (1 + 2**-51)).delta(epsilon)
         if self.share == 1.0:
@@ -78,11 +76,8 @@ def _extra() -> Any:
         import scipy.special
         from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
     except ImportError as error:
-        raise MissingExtra(
-            "a composed distribution of privacy losses (C3)",
-            f"{error.name or 'dp-accounting'} is not installed",
-            'pip install "equipoise-verify[composition]", or equipoise',
-        ) from None
+        how = 'pip install "equipoise-verify[composition]", or equipoise'
+        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed, {how}", how) from None
     return numpy, scipy.special, pld_pmf, privacy_loss_distribution
 
 
@@ -143,7 +138,6 @@ def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int
     return interval, -math.ceil(left / interval) - 1, math.ceil(right / interval) + 1
 
 
-@dataclass(frozen=True, slots=True)
 class RenyiSampledCurve(Curve):
     """The same curve by the Renyi divergence of one order: looser, for any number of steps, in plain arithmetic (C3).
 
@@ -161,7 +155,7 @@ class RenyiSampledCurve(Curve):
     steps: int
     order: float
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return ``exp((a-1)(D - epsilon)) (1 - 1/a)^(a-1) / a`` (Canonne et al.)."""
         divergence = self.steps * divergence_of_a_step(self.noise_multiplier, self.share, self.order)
         exponent = (self.order - 1) * (divergence - epsilon + math.log1p(-1 / self.order)) - math.log(self.order)

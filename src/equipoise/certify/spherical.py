@@ -1,10 +1,10 @@
 """D6: the exact privacy curve of noise with density proportional to exp(-||k|| / scale)."""
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 from ..errors import InvalidParameter
+from ..vocabulary.records import Record
 from .curves import Curve, PureCurve
 
 # Beyond these the curve of a pure mechanism answers, which holds as well. In more dimensions the law is hardly quieter
@@ -14,8 +14,7 @@ LARGEST_DIMENSION, LARGEST_GAP = 20_000, 5e4
 # The Gauss-Legendre rule of a piece, and the ellipse on which the integrand is bounded, by the sum of its half-axes in
 # half lengths of the piece. The rule is wrong by at most half the length times QUADRATURE times that bound; rounding
 # changes delta by a relative ROUNDING (100 + d + gap) at most (docs/proofs/D6.md); whoever plans takes a little more.
-POINTS = 32
-ELLIPSE = 4.0
+POINTS, ELLIPSE = 32, 4.0
 QUADRATURE = 8 * ELLIPSE ** (1 - 2 * POINTS) / (ELLIPSE - 1)
 ROUNDING = 5e-14
 # More than underflow can hide.
@@ -39,7 +38,6 @@ def rule() -> tuple[tuple[float, float], ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
 class SphericalCurve(Curve):
     """The exact curve of the spherical law with ``ratio = sensitivity / scale``, never below the truth (D6).
 
@@ -74,7 +72,7 @@ class SphericalCurve(Curve):
         """The epsilon from which on delta is 0: two doubles up, for the quotient behind `ratio` and for this sum."""
         return math.nextafter(math.nextafter(self.ratio + self.rounding, math.inf), math.inf)
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the exact delta, rounded up by what the evaluation can be wrong; never more than the pure curve."""
         pure = PureCurve(self.level).delta(epsilon)
         gap = self.level - max(epsilon, self.rounding)
@@ -100,8 +98,7 @@ def _profile(epsilon: float, gap: float, dimension: int) -> float:
     return (part + error) / (whole - loss) if loss < whole else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class AngleLaw:
+class AngleLaw(Record):
     """The law ``W(t) e^(z cos t)`` on (0, pi), W as in `SphericalCurve`: of the angle whose cosine is loss / ratio."""
 
     dimension: int

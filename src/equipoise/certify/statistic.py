@@ -10,15 +10,13 @@ A local bound says: if a statistic g of the dataset is at least v, then what is 
 """
 
 import math
-from dataclasses import dataclass
 
-from ..vocabulary.facts import Budget
+from ..vocabulary.facts import Budget, Record
 from ..vocabulary.numbers import require_number
 from .curves import Curve, LargestCurve, SumCurve
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyStatistic:
+class NoisyStatistic(Record):
     """A statistic of known sensitivity, with Laplace noise, and how far the noise reaches but for a chance of delta.
 
     Parameters
@@ -35,10 +33,6 @@ class NoisyStatistic:
     >>> noisy = NoisyStatistic(1.0, Budget(0.5, 1e-6))
     >>> noisy.scale, round(noisy.margin, 3)
     (2.0000000000000027, 26.245)
-    >>> round(noisy.low(30.0), 3), noisy.low(3.0), noisy.low(30.0, most=1.0)
-    (3.755, 0.0, 1.0)
-    >>> noisy.passes(30.0, proposed=3.0), noisy.passes(30.0, proposed=4.0)
-    (True, False)
     """
 
     sensitivity: float
@@ -47,9 +41,9 @@ class NoisyStatistic:
 
     def __post_init__(self) -> None:
         """Refuse a statistic without noise or without a margin."""
-        require_number("sensitivity", self.sensitivity, above=0.0, remedy="pass how far one row moves the statistic")
-        require_number("error", self.error, above=0.0, inclusive=True, remedy="pass 0.0 where nothing is rounded")
-        remedy = "pass a delta > 0: the noise is unbounded, so that no margin holds it for certain"
+        remedy = "pass a sensitivity and a delta above 0: no margin holds unbounded noise for certain"
+        require_number("sensitivity", self.sensitivity, above=0.0, remedy=remedy)
+        require_number("error", self.error, above=0.0, inclusive=True, remedy=remedy)
         require_number("delta of the statistic", self.budget.delta, above=0.0, remedy=remedy)
 
     @property
@@ -62,14 +56,6 @@ class NoisyStatistic:
         """``scale ln(1 / (2 delta))``, which the noise exceeds with a chance of delta, and the error; rounded up."""
         reach = self.scale * max(0.0, -math.log(2 * self.budget.delta) * (1 + 1e-14) + 1e-14)
         return (reach + self.error) * (1 + 1e-15)
-
-    def low(self, noisy: float, most: float = math.inf) -> float:
-        """Return the lower bound that is released, between 0 and the most that the statistic can be."""
-        return min(max(noisy - self.margin, 0.0), most)
-
-    def passes(self, noisy: float, proposed: float) -> bool:
-        """Return whether the proposed value may be used."""
-        return noisy > proposed + self.margin
 
     def after_lower_bound(self, following: Curve) -> Curve:
         """Return the curve of a release for a noisy lower bound: ``delta1 + following(epsilon - epsilon1)``."""

@@ -71,8 +71,8 @@ def _plain(model: str, case: WorstCase, found: Finding, seed: int) -> dict[str, 
     certificate = case.certificate
     return {
         "model": model,
-        "loss": certificate.request.loss,
-        "route": certificate.route,
+        "loss": case.loss,
+        "kind": certificate.kind,
         "mechanism": certificate.mechanism,
         "theorem": certificate.theorem,
         "delta": found.delta,
@@ -100,7 +100,7 @@ def _print(model: str, case: WorstCase, found: Finding, seed: int) -> None:
     shape = f"{certificate.n_samples} rows, {certificate.n_features} column(s), ridge {certificate.alpha:g}"
     colour = "bold red" if found.refuted else "bold green"
     for name, text in (
-        ("release", f"{model} ({certificate.request.loss} loss), {certificate.route}, {certificate.mechanism} noise"),
+        ("release", f"{model} ({case.loss} loss), {certificate.kind}, {certificate.mechanism} noise"),
         ("worst case", f"one row turned round; {shape}"),
         ("claimed", f"epsilon = {found.claimed:g} at delta = {found.delta:g}, by {certificate.theorem}"),
         ("measured", f"epsilon >= {found.epsilon:.4g}; so many runs could have shown up to {found.reach:.3g}"),

@@ -8,12 +8,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from equipoise.certify.record import to_plain
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.cli.recipe_options import RecipeText, read_recipe
 from equipoise.errors import InvalidParameter
-from equipoise.proof import theorems
-from equipoise.proof.document import to_plain
-from equipoise.proof.stability import bounds
+from equipoise.planning.stability import bounds
+from equipoise.planning.words import statement_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem, Recipe
 
@@ -57,9 +57,7 @@ def command(
     table.add_column("bound (L2)", justify="right")
     table.add_column("certifies")
     table.add_column("statement, or what is missing")
-    known = theorems.members()
     for answer in answers:
-        theorem = known.get(answer.theorem.removesuffix("+A4"))
         value = "-" if answer.value is None else f"{answer.value:.6g}"
         if answer.law:
             value = f"{answer.typical:.6g} on average"
@@ -68,6 +66,6 @@ def command(
             answer.theorem,
             value,
             "yes" if answer.certifies else "no",
-            missing or (theorem.statement if theorem else ""),
+            missing or statement_of(answer.theorem),
         )
     Console().print(table)

@@ -16,11 +16,11 @@ from equipoise.demonstration import DATASETS, EPSILONS, Cell, run
 from equipoise.errors import InvalidParameter
 from equipoise.report import charts, page
 
-HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "route", "theorem", "noise")
+HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "kind", "theorem", "noise")
 SPREAD = HEADER.index("10 % .. 90 %")
-TEXTS = ("dataset", "route", "theorem")
+TEXTS = ("dataset", "kind", "theorem")
 UNITS = (
-    "Route: where the noise enters, chosen from public facts alone. Noise: its standard deviation there, a coordinate "
+    "Kind: where the noise enters, chosen from public facts alone. Noise: its standard deviation there, a coordinate "
     "of the objective's tilt (objective), a weight (output) or a sum of products (sufficient-statistics)"
 )
 NOTICE = (
@@ -66,7 +66,7 @@ def _texts(cell: Cell) -> tuple[str, ...]:
         f"{cell.plain:.3f}",
         f"{cell.private:.3f}",
         f"{cell.low:.3f} .. {cell.high:.3f}",
-        cell.route,
+        cell.kind,
         cell.theorem,
         f"{cell.noise:.3g}" if cell.noise < 1000 else f"{cell.noise:.0f}",
     )

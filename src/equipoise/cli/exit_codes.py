@@ -1,10 +1,19 @@
 """What the program tells a script by its exit code (docs/command-line.md)."""
 
-from equipoise.errors import EquipoiseError, LedgerError, PrivateFailure, ReleaseNotWritten
+from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, WITHDRAWN
+from equipoise.errors import (
+    EquipoiseError,
+    LedgerError,
+    NotCheckable,
+    PrivateFailure,
+    ReleaseNotWritten,
+    UnknownMember,
+)
 
-DONE = 0
-CHECK_FAILED = 1  # verify found a claim, a file or a history that does not hold
-REFUSED = 2  # what was asked for cannot be done; nothing was read or spent
+__all__ = ["CHECK_FAILED", "DONE", "NOT_CHECKABLE", "REFUSED", "WITHDRAWN", "code_of"]
+
+# Those of a check are shared with equipoise-verify: 0 done; 1 a claim, a file or a history does not hold; 2 what was
+# asked for cannot be done, and nothing was read or spent; 5 withdrawn; 6 not checkable by this version.
 BUDGET_REFUSED = 3  # the ledger did not admit the spend, or could not be reached; nothing was read
 FAILED_AFTER_SPENDING = 4  # something failed after rows were read: the budget is spent
 UNFORESEEN = 70  # a fault of the program
@@ -21,4 +30,6 @@ def code_of(error: EquipoiseError) -> int:
     """
     if isinstance(error, PrivateFailure | ReleaseNotWritten):
         return FAILED_AFTER_SPENDING
+    if isinstance(error, NotCheckable | UnknownMember):
+        return NOT_CHECKABLE
     return BUDGET_REFUSED if isinstance(error, LedgerError) else REFUSED

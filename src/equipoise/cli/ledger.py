@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from equipoise.artifact.staging import new_file
-from equipoise.cli.exit_codes import CHECK_FAILED
+from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
 from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
-from equipoise.proof.ledger import Ledger
-from equipoise.proof.ledger.chain import EXACT_DIGITS
-from equipoise.proof.ledger.fixed_budgets import composed
+from equipoise.ledger import Ledger
+from equipoise.ledger.chain import EXACT_DIGITS
+from equipoise.ledger.fixed_budgets import composed
 from equipoise.vocabulary.facts import Budget
 
 FIXED_BUDGETS = "for fixed budgets; admits nothing"
@@ -113,9 +113,7 @@ def history(reference: Reference, as_json: AsJson = False) -> None:
         made, certificate = str(entry.made).removesuffix("+00:00"), str(entry.certificate)
         short = certificate if len(certificate) <= SHOWN_DIGITS else f"{certificate[:SHOWN_DIGITS]}..."
         fields = (entry.number, made, entry.kind, entry.epsilon, entry.delta, short)
-        # What was overwritten may hold anything, even what a terminal obeys.
-        texts = (text if (text := str(field)).isprintable() else ascii(text) for field in fields)
-        table.add_row(*map(escape, texts))
+        table.add_row(*map(_as_text, fields))
     console = _console()
     console.print(table)
     if ledger.verify():
@@ -158,6 +156,36 @@ def verify(
     console.print(f"[bold green]intact[/]: {len(ledger.history())} entry(s) of {escape(repr(ledger.dataset))}")
     if against is None:
         console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
+
+
+@group.command()
+def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
+    """List the spends whose certificates rest on what was found false since; exit code 5 if there are any."""
+    ledger = Ledger(reference)
+    affected, unknown = ledger.withdrawn()
+    if as_json:
+        found = [{"number": entry.number, "certificate": entry.certificate, "reasons": why} for entry, why in affected]
+        record = {"affected": found, "unknown": [entry.number for entry in unknown]}
+        print(json.dumps(record, indent=2, default=str))
+    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
+    for entry, reasons in affected:
+        named = f"entry {_as_text(entry.number)}, certificate {_as_text(entry.certificate)}"
+        console.print(f"[bold yellow]withdrawn[/]: {named}")
+        for reason in reasons:
+            console.print(f"  {reason}", markup=False)
+    if not affected:
+        console.print(f"[bold green]nothing withdrawn[/] that entries of {escape(repr(ledger.dataset))} rest on")
+    if unknown:
+        numbers = ", ".join(_as_text(entry.number) for entry in unknown)
+        console.print(f"Not known here: entry(s) {numbers}, recorded before ledgers kept what certificates rest on.")
+        console.print("Check the certificates of their releases: equipoise verify RELEASE", soft_wrap=True)
+    if affected:
+        raise typer.Exit(WITHDRAWN)
+
+
+def _as_text(field: object) -> str:
+    """Return a field for a console: what was overwritten may hold anything, even what a terminal obeys."""
+    return escape(text if (text := str(field)).isprintable() else ascii(text))
 
 
 def _console() -> Console:

@@ -2,7 +2,7 @@
 
 from equipoise.artifact.folder import Spends
 from equipoise.errors import LedgerError
-from equipoise.proof.ledger import Ledger
+from equipoise.ledger import Ledger
 
 
 def state_of(reference: str) -> Spends:

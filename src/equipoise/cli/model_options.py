@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from equipoise.errors import InvalidParameter
-from equipoise.estimators.catalogue import MODELS
+from equipoise.estimators import models
 
 Epsilon = Annotated[float, typer.Option(help="The privacy loss allowed.")]
 Delta = Annotated[float, typer.Option(help="0 for pure differential privacy.")]
-Model = Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")]
+Model = Annotated[str, typer.Option(help=f"One of {', '.join(models())}.")]
 Alpha = Annotated[str, typer.Option(help='The ridge: a number, or "public" to pick it from these facts.')]
 Mechanism = Annotated[
     str,

@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from equipoise.artifact.staging import new_file
+from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
-from equipoise.estimators.catalogue import model_named
+from equipoise.estimators import model_named
 from equipoise.estimators.classifier import PrivateClassifier
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.risk import risk
-from equipoise.proof.trade_off import trade_off
+from equipoise.planning.issue import asked_for
+from equipoise.planning.risk import risk
+from equipoise.planning.trade_off import trade_off
 from equipoise.report.trade_off_page import trade_off_page
 
 
@@ -71,9 +72,10 @@ def _trade_off(certificate: Certificate) -> str:
     """Return the page of the trade-off around a plan."""
     found = trade_off(certificate)
     centre = found.certificate
+    asked = asked_for(centre)
     facts = {
-        "loss": centre.request.loss,
-        "penalty": centre.request.penalty,
+        "loss": asked.loss,
+        "penalty": asked.penalty,
         "n_samples": centre.n_samples,
         "n_features": centre.n_features,
         "epsilon": centre.epsilon,
@@ -82,9 +84,9 @@ def _trade_off(certificate: Certificate) -> str:
         "norm": found.norm,
         "ceiling": found.ceiling,
         "mechanism": centre.mechanism,
-        "planned": certificate.route,
+        "planned": certificate.kind,
         "planned_alpha": certificate.alpha,
-        "picked": centre.request.alpha == "public",
+        "picked": asked.alpha == "public",
         "reasons": dict(found.reasons),
         "refused": found.refused,
         "refusal": found.refusal,
@@ -95,4 +97,4 @@ def _trade_off(certificate: Certificate) -> str:
 def _in_words(certificate: Certificate) -> str:
     """Return the argument, with the certified bounds on risk where there are any: for noise on the weights."""
     text = certificate.explain()
-    return f"{text}\n{risk(certificate)}" if certificate.route == "output" else text
+    return f"{text}\n{risk(certificate)}" if certificate.kind == "output" else text

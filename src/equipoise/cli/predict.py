@@ -13,8 +13,8 @@ from rich.console import Console
 from equipoise.artifact.folder import load
 from equipoise.artifact.staging import new_file
 from equipoise.cli.options import Delimiter, Quiet
+from equipoise.data.files import open_table
 from equipoise.errors import InvalidParameter
-from equipoise.learn.files import open_table
 
 
 def command(

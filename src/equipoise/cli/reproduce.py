@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from equipoise.cli.options import AsJson, Quiet
+from equipoise.errors import MissingExtra
 
 
 def command(
@@ -35,9 +36,16 @@ def command(
     """Measure a paper's claims again on public data, and write a page, its figures and the claims as data."""
     # Other commands do not wait for what only this one needs.
     from equipoise.report.charts import altair
-    from equipoise.report.study_page import number
-    from equipoise.reproduce import frame
-    from equipoise.reproduce.claims import tally
+
+    try:
+        from equipoise_studies import frame
+        from equipoise_studies.claims import tally
+        from equipoise_studies.study_page import number
+    except ModuleNotFoundError as error:
+        if error.name != "equipoise_studies":
+            raise
+        found, remedy = "they are a distribution of their own, not installed here", "pip install equipoise-studies"
+        raise MissingExtra("the studies of papers", found, remedy) from None
 
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     if name is None:

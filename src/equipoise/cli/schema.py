@@ -9,10 +9,10 @@ import typer
 
 from equipoise.artifact.staging import new_file
 from equipoise.cli.options import AsJson, Delimiter
-from equipoise.learn.diagnosis import check_table
-from equipoise.learn.files import open_table
-from equipoise.learn.schema import Schema
-from equipoise.learn.schema_draft import draft as drafted
+from equipoise.data.diagnosis import check_table
+from equipoise.data.files import open_table
+from equipoise.data.schema import Schema
+from equipoise.data.schema.draft import draft as drafted
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 

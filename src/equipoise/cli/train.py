@@ -9,17 +9,18 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.artifact.folder import REPORT, files_of, rehearse, staging
+from equipoise.artifact.folder import files_of, rehearse, staging
 from equipoise.artifact.staging import Staging
+from equipoise.certify.folder import REPORT
 from equipoise.cli.ledger_state import recorded
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
+from equipoise.data.encoded import encoded_table
+from equipoise.data.files import open_table
+from equipoise.data.schema import Schema
 from equipoise.errors import OutputRefused, ReleaseNotWritten
-from equipoise.estimators.catalogue import model_named
-from equipoise.learn.encoded import encoded_table
-from equipoise.learn.files import open_table
-from equipoise.learn.schema import Schema
+from equipoise.estimators import model_named
 
 
 def command(

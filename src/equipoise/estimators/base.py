@@ -1,26 +1,42 @@
-"""What every private linear model shares: plan, fit, predict, and nothing that remembers a row."""
+"""What every private estimator shares: a constructor, plan, fit, and nothing that remembers a row."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from equipoise.errors import DomainMissing, InvalidParameter, LedgerRefused, PlanMismatch
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.data.encoder import Encoder
+from equipoise.data.projection import directions, shortening
+from equipoise.data.schema import Schema
+from equipoise.data.tables import Unread
+from equipoise.errors import (
+    DomainMissing,
+    EquipoiseError,
+    InvalidParameter,
+    LedgerRefused,
+    PlanMismatch,
+    ReleaseUnreadable,
+)
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
-from equipoise.learn.projection import directions, shortening
-from equipoise.learn.schema import Schema
-from equipoise.learn.tables import Unread
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
-from equipoise.release import Released, noise_source, release
+from equipoise.estimators.saved import Saved, named
+from equipoise.noise import noise_source
+from equipoise.planning import kinds
+from equipoise.planning.issue import issue
+from equipoise.planning.losses import known as losses_known
+from equipoise.planning.request import Request
+from equipoise.release import Released, release
+from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
@@ -29,42 +45,122 @@ Array = NDArray[np.float64]
 INTERCEPT_SHARE = 0.2
 
 
-class PrivateLinearModel(BaseEstimator, ABC):
-    """Plans a certificate from public facts, carries it out on rows, and keeps the noisy weights.
+@dataclass_transform()
+class PrivateEstimator(BaseEstimator, ABC):
+    """An estimator whose annotated fields are its constructor's parameters, which only stores them.
 
-    The constructor only stores; `fit` changes no parameter. A fitted object holds the certificate, the noisy weights
-    and public facts, nothing else that depends on rows.
+    A subclass in a file of this folder registers itself by its `name`. A parameter
+    that a subclass fixes is annotated there as a class variable. A fitted object holds the certificate, what was
+    released and public facts, nothing else that depends on rows.
     """
+
+    # What the command line and a released folder call it.
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Make the constructor; an estimator is compared by identity and shown as scikit-learn shows it."""
+        super().__init_subclass__(**settings)
+        dataclass(eq=False, repr=False)(cls)
+
+    def _unchanged_by_failure(self, fit: Callable[[], Self]) -> Self:
+        """Fit, or leave the object as it was: unfitted, or fitted with the earlier release."""
+        before = dict(self.__dict__)
+        try:
+            return fit()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _certified(self, shape: tuple[int, int], declared: bool, issued: Callable[[], Certificate]) -> Certificate:
+        """Return the certificate that a fit may carry out: the planned one, if `plan` was called.
+
+        `declared` says that somebody states the number of rows; where a ledger is bound it never comes from the data.
+        """
+        planned: Certificate | None = getattr(self, "_planned", None)
+        if planned is None:
+            if not declared:
+                raise LedgerRefused(
+                    "a declared number of rows, since a ledger is bound",
+                    "a fit that would take n from the data",
+                    "call plan(n_samples=..., n_features=...) with the public numbers first",
+                )
+            return issued()
+        if shape != (planned.n_samples, planned.n_features):
+            raise PlanMismatch(
+                f"the {planned.n_samples} rows and {planned.n_features} columns that were planned",
+                f"{shape[0]} rows and {shape[1]} columns",
+                "plan again for this table, or pass the planned one: n is public and part of the claim",
+            )
+        if issued() != planned:
+            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
+        return planned
+
+    @property
+    def _public_facts(self) -> Domain | Schema | None:
+        """What somebody declared about the rows, as a fitted estimator was given it."""
+        return None
+
+    @abstractmethod
+    def _saved(self) -> Saved:
+        """Return what a released folder keeps of the fitted estimator: what was released, and public settings."""
+
+    @classmethod
+    @abstractmethod
+    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        """Return the fitted estimator that a released folder describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionFacts:
+    """What predictions need besides weights, all of it public."""
+
+    domain: Domain
+    n_features: int
+    projection: int
+    public_seed: int
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Self:
+        """Return those of a certificate about weights."""
+        claim, terms = certificate.claim.trained, certificate.terms
+        if not isinstance(claim, Trained):
+            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
+        projection = getattr(claim, "projection", 0)
+        return cls(claim.problem.domain, terms.n_features, projection, terms.public_seed)
+
+
+class Fitted:
+    """What a fit of a linear model leaves, for whoever checks types: none of it is a parameter."""
+
+    coef_: Array
+    intercept_: Array | float
+    classes_: NDArray[Any]
+    certificate_: Certificate
+    schema_: Schema
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _planned: Certificate
+    _facts: PredictionFacts
+
+
+class PrivateLinearModel(Fitted, PrivateEstimator):
+    """Plans a certificate from public facts, carries it out on rows, and keeps the noisy weights."""
+
+    epsilon: float = 1.0
+    delta: float = 0.0
+    domain: Domain | Schema | None = None
+    alpha: float | str = "public"
+    mechanism: str = "auto"
+    fit_intercept: bool = True
+    random_state: int | None = None
+    public_seed: int = 0
+    ledger: str | None = None
 
     _domain_line: ClassVar[str]
     _intercept_share: ClassVar[float] = INTERCEPT_SHARE
     # The rule of a `FeatureSelector` that trains this model, "" where the model stands for itself.
-    _selection: str = ""
-
-    coef_: Array
-    intercept_: Array | float
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.mechanism = mechanism
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
+    _selection = ""
 
     @abstractmethod
     def _keep(self, classes: tuple[Label, ...], coefficients: Array, intercepts: Array) -> None:
@@ -76,7 +172,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
         Afterwards `fit` refuses a table of any other shape: n is part of the claim. A schema declares both numbers, so
         that they can be left out.
         """
-        self._planned = Certificate.issue(self._request(*self._intake().shape(n_samples, n_features)))
+        self._planned = issue(self._request(*self._intake().shape(n_samples, n_features)))
         return self._planned
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -94,20 +190,15 @@ class PrivateLinearModel(BaseEstimator, ABC):
 
     def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
         """Fit from private weights that `start` lays out for a certificate, or from nowhere."""
-        before = dict(self.__dict__)
-        try:
-            return self._fit(X, y, start)
-        except BaseException:
-            # A failed fit leaves the object as it was: unfitted, or fitted with the earlier release.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        return self._unchanged_by_failure(lambda: self._fit(X, y, start))
 
     def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
         intake = self._intake()
         rows = intake.training(X, y)
-        n_samples, n_features = rows.features.shape
-        certificate = self._certificate_for(n_samples, n_features, self._found_classes(rows.target))
+        found, shape = self._found_classes(rows.target), rows.shape
+        declared = self.ledger is None or isinstance(self.domain, Schema)
+        asked = self._request(shape[0], shape[1], found)
+        certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
@@ -116,21 +207,91 @@ class PrivateLinearModel(BaseEstimator, ABC):
 
     def _take(self, released: Released) -> None:
         """Keep a release under scikit-learn's names."""
-        request, weights = released.certificate.request, released.weights
-        constants = request.intercept * weights[:, -1] if request.intercept > 0 else np.zeros(len(weights))
-        coefficients = weights[:, : request.n_features]
-        self._restore(released.certificate, released.classes, coefficients, constants + request.domain.label_centre)
+        certificate, weights = released.certificate, released.weights
+        claim = certificate.claim.trained
+        if not isinstance(claim, Trained):
+            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
+        problem = claim.problem
+        constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
+        coefficients = weights[:, : certificate.n_features]
+        self.certificate_ = certificate
+        self._become(
+            PredictionFacts.of(certificate),
+            released.classes,
+            coefficients,
+            constants + problem.domain.label_centre,
+            certificate.claim.nodes(),
+        )
 
-    def _restore(
-        self, certificate: Certificate, classes: tuple[Label, ...], coefficients: Array, intercepts: Array
+    def _become(
+        self,
+        facts: PredictionFacts,
+        classes: tuple[Label, ...],
+        coefficients: Array,
+        intercepts: Array,
+        nodes: Iterable[Claim],
     ) -> None:
         """Become the fitted estimator of a release: a row of coefficients and an intercept an output."""
         self.__dict__.pop("schema_", None)  # of an earlier fit
         if isinstance(self.domain, Schema):
-            paid = {bounds.column: (bounds.low, bounds.high) for bounds in certificate.released_bounds}
+            bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
+            paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
             self.schema_ = self.domain.with_bounds(paid) if paid else self.domain
+        self._facts = facts
         self._keep(classes, coefficients, intercepts)
-        self.certificate_ = certificate
+
+    @property
+    def _public_facts(self) -> Domain | Schema | None:
+        return self.domain
+
+    def _saved(self) -> Saved:
+        schema: Schema | None = getattr(self, "schema_", None)
+        names = getattr(self, "feature_names_in_", ()) if schema is None else Encoder(schema).names
+        return Saved(
+            model=named(self),
+            features=tuple(names),
+            classes=tuple(getattr(self, "classes_", np.array([])).tolist()),
+            coefficients=tuple(tuple(row) for row in np.atleast_2d(self.coef_).tolist()),
+            intercepts=tuple(np.atleast_1d(self.intercept_).tolist()),
+        )
+
+    @classmethod
+    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        found = PredictionFacts.of(certificate)
+        model = cls(**saved.model.parameters(cls), domain=facts or found.domain)
+        claim = certificate.claim.trained
+        if isinstance(claim, Trained):
+            shape = certificate.n_samples, certificate.n_features
+            model._recognise(shape, claim.problem.loss.name, claim.problem.penalty.name, claim.problem.intercept)
+        model.certificate_ = certificate
+        model._reopen(saved, found, certificate.claim.nodes())
+        return model
+
+    def _recognise(self, shape: tuple[int, int], loss: str, penalty: str, intercept: float) -> None:
+        """Refuse to become a model with another loss, penalty or constant column than the certified ones."""
+        try:
+            asked = self._request(*shape)
+            own, cap = losses.named(asked.loss), loss.partition(":")[2]
+            # Some kinds of release clip slopes, which makes another loss of it.
+            known = loss in (own.name, losses_known(own).clipped(float(cap)).name if cap else own.name)
+        except (EquipoiseError, ValueError):
+            known = False
+        if not known or (asked.penalty, asked.intercept) != (penalty, intercept):
+            raise ReleaseUnreadable(
+                "a model, a certificate and a schema that belong together",
+                "a model that asks for another certificate",
+                "ask for the released folder again",
+            )
+
+    def _reopen(self, saved: Saved, facts: PredictionFacts, nodes: Iterable[Claim]) -> None:
+        """Become the fitted estimator that was saved."""
+        self._become(facts, saved.classes, np.array(saved.coefficients), np.array(saved.intercepts), nodes)
+        names = saved.features
+        if isinstance(self.domain, Schema):
+            names = tuple(column.name for column in self.domain.columns)
+        self.n_features_in_ = len(names) or facts.n_features
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _intake(self) -> Intake:
         """Return how rows come in: by a schema, or as they are into a domain; neither is ever inferred."""
@@ -152,25 +313,6 @@ class PrivateLinearModel(BaseEstimator, ABC):
         """Return classes that must be read from the data before the request can be made: none, but for a classifier."""
         return ()
 
-    def _certificate_for(self, n_samples: int, n_features: int, found: tuple[Label, ...]) -> Certificate:
-        request = self._request(n_samples, n_features, found)
-        planned: Certificate | None = getattr(self, "_planned", None)
-        if planned is None and self.ledger is not None and not isinstance(self.domain, Schema):
-            raise LedgerRefused(
-                "a declared number of rows, since a ledger is bound",
-                "a fit that would take n from the data",
-                "call plan(n_samples=..., n_features=...) with the public numbers first",
-            )
-        if planned is not None and (n_samples, n_features) != (planned.n_samples, planned.n_features):
-            raise PlanMismatch(
-                f"the {planned.n_samples} rows and {planned.n_features} columns that were planned",
-                f"{n_samples} rows and {n_features} columns",
-                "plan again for this table, or pass the planned one: n is public and part of the claim",
-            )
-        if planned is not None and planned.request != request:
-            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
-        return planned or Certificate.issue(request)
-
     def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
         intake = self._intake()
         if not isinstance(self.fit_intercept, bool | np.bool_):
@@ -189,7 +331,7 @@ class PrivateLinearModel(BaseEstimator, ABC):
             mechanism=self._place_of_noise(),
             public_seed=self.public_seed,
             seeded=noise_source(self.random_state).seeded,
-            ledger=_dataset_of(self.ledger),
+            ledger=dataset_of(self.ledger),
             observed_classes=bool(found),
             recipe=self._recipe(domain, intercept, n_samples),
             selection=self._selection,
@@ -222,16 +364,16 @@ class PrivateLinearModel(BaseEstimator, ABC):
 
     def _scores(self, X: Any) -> Array:
         """Return ``<coef, x> + intercept`` for new rows, a column an output, mapped into the domain as in training."""
-        check_is_fitted(self, "certificate_")
+        check_is_fitted(self, "coef_")
         schema: Schema | None = getattr(self, "schema_", None)
-        intake = PlainRows(self.certificate_.request.domain) if schema is None else SchemaRows(schema)
-        request, count = self.certificate_.request, self.certificate_.argument.procedure.projection
+        facts = self._facts
+        intake = PlainRows(facts.domain) if schema is None else SchemaRows(schema)
         with np.errstate(all="ignore"):
             products = intake.scores(self, X, np.atleast_2d(self.coef_).T)
-            if count:
+            if facts.projection:
                 # Rows are clipped in their few directions as in training, so that the intercept weighs the same (P1).
-                columns = directions(request.n_features, count, request.public_seed)
-                products *= shortening(intake.scores(self, X, columns), request.domain.row_norm)[:, None]
+                columns = directions(facts.n_features, facts.projection, facts.public_seed)
+                products *= shortening(intake.scores(self, X, columns), facts.domain.row_norm)[:, None]
             scores: Array = products + self.intercept_
         return scores
 
@@ -241,8 +383,35 @@ class PrivateLinearModel(BaseEstimator, ABC):
         With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. Rows longer than the row
         norm are not clipped there, and predictions not kept inside the target's range.
         """
-        check_is_fitted(self, "certificate_")
-        return plain_model(self)
+        check_is_fitted(self, "coef_")
+        if self._facts.projection:
+            raise InvalidParameter(
+                "a model that predicts from rows as they are",
+                "one that clips them in a few random directions, which scikit-learn has nothing for",
+                'predict with equipoise.load, or train with mechanism="objective"',
+            )
+        classes: NDArray[Any] | None = getattr(self, "classes_", None)
+        weights = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return plain_model(self._plain_class(), *weights, classes, getattr(self, "schema_", None))
+
+    @classmethod
+    def _kinds(cls) -> tuple[str, ...]:
+        """Return the kinds of release that this model can come to: any for a minimiser, or the one that it fixes."""
+        if "mechanism" not in cls._get_param_names():
+            return (str(cls.mechanism),)
+        return tuple(name for name, planner in kinds.named().items() if planner.minimises)
+
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        """Return parameters of its own at which a row moves the weights almost as far as is claimed, for an audit.
+
+        `at_the_end` says whether noise is added to finished weights.
+        """
+        return {}
+
+    @abstractmethod
+    def _plain_class(self) -> Any:
+        """Return the class of scikit-learn whose predictions are those of this model with the same weights."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that non-finite values are mapped, not refused, and that noise is drawn."""
@@ -253,10 +422,11 @@ class PrivateLinearModel(BaseEstimator, ABC):
         return tags
 
 
-def _dataset_of(ledger: str | None) -> str | None:
+def dataset_of(ledger: str | None) -> str | None:
+    """Return the dataset id of a ledger, which is all that a certificate records of it."""
     if ledger is None:
         return None
     # The database toolkit is loaded only where a ledger is bound.
-    from equipoise.proof.ledger import Ledger
+    from equipoise.ledger import Ledger
 
     return Ledger(ledger).dataset

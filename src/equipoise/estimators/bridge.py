@@ -1,9 +1,12 @@
 """Private models with a bridge penalty, between the lasso and the ridge."""
 
+from typing import Any, ClassVar
+
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
-from equipoise.learn.schema import Schema
-from equipoise.vocabulary.facts import Domain
+
+# So near to a ridge the bridge is about as curved at small weights as it is stated to be for all of them.
+NEARLY_A_RIDGE = 1.999
 
 
 class BridgeRegressor(Ridge):
@@ -35,21 +38,12 @@ class BridgeRegressor(Ridge):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        power: float = 1.5,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.power = power
+    name: ClassVar[str] = "bridge-regressor"
+    power: float = 1.5
+
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        return {"power": NEARLY_A_RIDGE}
 
     def _penalty_name(self) -> str:
         return f"bridge:{self.power}"
@@ -83,21 +77,12 @@ class BridgeClassifier(LogisticRegression):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        power: float = 1.5,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.power = power
+    name: ClassVar[str] = "bridge-classifier"
+    power: float = 1.5
+
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        return {"power": NEARLY_A_RIDGE}
 
     def _penalty_name(self) -> str:
         return f"bridge:{self.power}"

@@ -5,9 +5,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.output import Output
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
-from equipoise.proof.certificate import Certificate
 
 Model = TypeVar("Model", bound=PrivateLinearModel)
 
@@ -53,26 +54,26 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     intercepts = np.atleast_1d(_numbers(intercept))
 
     def start(certificate: Certificate) -> NDArray[np.float64]:
-        request = certificate.request
-        if certificate.route != "output":
+        claim = certificate.claim.trained
+        if not isinstance(claim, Output):
             raise InvalidParameter(
                 "a model that adds noise to finished weights",
-                f"mechanism={request.mechanism!r}, which came to {certificate.route!r}",
+                f"mechanism={model.mechanism!r}, which came to {certificate.kind!r}",
                 'pass mechanism="output" to the model',
             )
-        outputs = request.problem(certificate.alpha).loss.outputs
-        expected = (outputs, request.n_features)
+        problem, outputs = claim.problem, claim.problem.loss.outputs
+        expected = (outputs, certificate.n_features)
         if coefficients.shape != expected or intercepts.shape not in ((1,), (outputs,)):
             raise InvalidData(
                 f"coefficients of shape {expected} and one intercept an output",
                 f"shapes {coefficients.shape} and {intercepts.shape}",
                 "pass the solver's coef_ and intercept_ for the same columns and classes",
             )
-        if request.intercept == 0:
+        if problem.intercept == 0:
             return coefficients
         # A value of the weights is private: it neither raises nor warns.
         with np.errstate(all="ignore"):
-            constants = (np.broadcast_to(intercepts, outputs) - request.domain.label_centre) / request.intercept
+            constants = (np.broadcast_to(intercepts, outputs) - problem.domain.label_centre) / problem.intercept
         return np.hstack([coefficients, constants[:, None]])
 
     return model._fit_from(X, y, start)

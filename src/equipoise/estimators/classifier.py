@@ -4,12 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import linear_model, svm
 from sklearn.base import ClassifierMixin
 
+from equipoise.data.rows import observed_classes
+from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.learn.rows import observed_classes
-from equipoise.learn.tables import Unread
 from equipoise.vocabulary.facts import Label
 
 
@@ -18,8 +19,6 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
 
     _domain_line: ClassVar[str] = "Domain(row_norm=1.0, classes=(0, 1))"
     _several_classes: ClassVar[bool] = True
-
-    classes_: NDArray[Any]
 
     def _found_classes(self, target: Unread) -> tuple[Label, ...]:
         """Return three or more observed classes, which the user calls public: their number decides the loss."""
@@ -34,6 +33,10 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
             found = f"{len(classes)} classes. Only binary classification is supported."
             raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
         return classes if len(classes) > 2 else ()
+
+    def _plain_class(self) -> Any:
+        # Scores with probabilities are log odds.
+        return linear_model.LogisticRegression if hasattr(self, "predict_proba") else svm.LinearSVC
 
     def _keep(self, classes: tuple[Label, ...], coefficients: Array, intercepts: Array) -> None:
         self.classes_ = np.array(classes)

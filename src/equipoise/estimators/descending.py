@@ -1,11 +1,13 @@
 """What estimators that descend share: the recipe that their parameters build, and the losses they serve."""
 
 import math
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
+from equipoise.planning.losses import known as known_loss
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Averaging, Domain, Order, Recipe
 from equipoise.vocabulary.numbers import plain, require_number
@@ -13,21 +15,28 @@ from equipoise.vocabulary.numbers import plain, require_number
 PUBLIC = "public"
 
 
+# Steps so short, in a ball so small, that no loss bends: a meeting with the row moves the weights as far as it can.
+EXTREME = {"alpha": 0.0, "passes": 1, "batch_size": 1, "step": 1e-5, "average": "last", "radius": 0.02, "clip": None}
+# Noise in every step: a row is in half of the batches.
+SECRET_BATCH = 2
+
+
 class DescendingModel(PrivateLinearModel):
     """A private linear model whose weights come from passes over batches of rows, not from a minimiser."""
 
     _losses: ClassVar[tuple[str, ...]]
 
-    loss: str
-    passes: float | str
-    batch_size: int
-    step: float | str
-    order: Order
-    average: Averaging
-    radius: float | None
-    clip: float | str | None
-    dropout: float
-    skip: float
+    loss: str = "logistic"
+    l1_ratio: float = 0.0
+    passes: float | str = 10
+    batch_size: int = 64
+    step: float | str = "public"
+    order: Order = "permutation"
+    average: Averaging = "last"
+    radius: float | None = None
+    clip: float | str | None = None
+    dropout: float = 0.0
+    skip: float = 0.0
 
     def fit(self, X: Any, y: Any = None, *, callback: None = None) -> Self:
         """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
@@ -47,6 +56,11 @@ class DescendingModel(PrivateLinearModel):
             )
         return self._fit_from(X, y, None)
 
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        own = EXTREME if at_the_end else EXTREME | {"batch_size": SECRET_BATCH}
+        return {name: value for name, value in own.items() if name in cls._get_param_names()}
+
     def _loss_name(self, domain: Domain) -> str:
         allowed = ", ".join(repr(name) for name in self._losses)
         if not isinstance(self.loss, str) or self.loss.partition(":")[0] not in self._losses:
@@ -58,6 +72,10 @@ class DescendingModel(PrivateLinearModel):
             return f"huber:{domain.label_bound / 4!r}"
         return self.loss
 
+    @abstractmethod
+    def _penalty_name(self) -> str:
+        """Return what holds the weights back, besides the number of steps."""
+
     def _constrained(self, domain: Domain) -> Domain:
         return domain if self.radius is None else replace(domain, radius=self.radius)
 
@@ -66,7 +84,7 @@ class DescendingModel(PrivateLinearModel):
         if self.clip != PUBLIC:
             return self.clip  # type: ignore[return-value] # the recipe refuses what is no number
         loss = losses.named(self._loss_name(domain))
-        return loss.typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
+        return known_loss(loss).typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
 
     def _number_of_passes(self, n_samples: int) -> float:
         return require_number("passes", plain(self.passes), above=0.0, remedy="pass passes=10")

@@ -9,10 +9,8 @@ from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.regressor import REGRESSION_INTERCEPT_SHARE, PrivateRegressor
-from equipoise.learn.schema import Schema
-from equipoise.proof.dropout import Dropout
-from equipoise.proof.public_alpha import guessed_norm
-from equipoise.proof.request import Request
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.request import Dropout, Request
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Domain, Label, Problem, Recipe
 
@@ -22,17 +20,20 @@ PUBLIC = "public"
 class _DroppingOut(PrivateLinearModel):
     """What both models share: the constraint on the weights, and what a request says about dropout."""
 
-    radius: float | str | None
-    keep_probability: float
-    curvature_share: float | str
-    proposal: float | None
+    delta: float = 1e-6
+    radius: float | str | None = "public"
+    keep_probability: float = 0.9
+    # How many public masks a row has, 0 for the expectation over all.
+    masks: int = 4
+    curvature_share: float | str = "public"
+    proposal: float | None = None
 
-    def _place_of_noise(self) -> str:
-        return "dropout"
+    mechanism: ClassVar[str] = "dropout"  # type: ignore[misc] # no parameter here
 
-    def _masks(self) -> int:
-        """Return how many public masks a row has, 0 for the expectation over all."""
-        return 0
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        # Hardly a column is dropped.
+        return {"radius": 0.02, "keep_probability": 0.999, "curvature_share": 0.2}
 
     def _constrained(self, domain: Domain) -> Domain:
         """Return the domain with the radius of the weights: "public" is the reach that alpha="public" imagines."""
@@ -56,13 +57,13 @@ class _DroppingOut(PrivateLinearModel):
 
     def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
         share: Any = self.curvature_share
-        asked = Dropout(self.keep_probability, self._masks(), share, self.proposal)
+        asked = Dropout(self.keep_probability, self.masks, share, self.proposal)
         return replace(super()._request(n_samples, n_features, found), dropout=asked)
 
     @property
     def refused_(self) -> bool:
         """Whether the proposal was not confirmed: predictions then say the public midpoint or the first class."""
-        released = self.certificate_.released_curvature
+        released = self.certificate_.released
         return released is not None and not released.passed
 
 
@@ -94,7 +95,7 @@ class DropoutRegressor(_DroppingOut, PrivateRegressor):
     coef_, intercept_ : array of shape (n_features,) and float
         The noisy weights.
     certificate_ : Certificate
-        The claim and its whole argument; ``certificate_.released_curvature`` is what was released on the way.
+        The claim and its whole argument; ``certificate_.released`` is what was released on the way.
 
     Examples
     --------
@@ -108,33 +109,8 @@ class DropoutRegressor(_DroppingOut, PrivateRegressor):
     (True, False, ())
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        radius: float | str | None = "public",
-        keep_probability: float = 0.9,
-        curvature_share: float | str = "public",
-        proposal: float | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.radius = radius
-        self.keep_probability = keep_probability
-        self.curvature_share = curvature_share
-        self.proposal = proposal
+    name: ClassVar[str] = "dropout-regressor"
+    masks: ClassVar[int] = 0  # type: ignore[misc] # no parameter here
 
     def _loss_name(self, domain: Domain) -> str:
         return "squared"
@@ -169,51 +145,20 @@ class DropoutClassifier(_DroppingOut, PrivateClassifier):
     array([1, 0])
     """
 
+    name: ClassVar[str] = "dropout-classifier"
+
     _several_classes: ClassVar[bool] = False
     # The data are no more curved than the square of their constant column, so that it must not be low.
     _intercept_share: ClassVar[float] = REGRESSION_INTERCEPT_SHARE
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        radius: float | str | None = "public",
-        keep_probability: float = 0.9,
-        masks: int = 4,
-        curvature_share: float | str = "public",
-        proposal: float | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.radius = radius
-        self.keep_probability = keep_probability
-        self.masks = masks
-        self.curvature_share = curvature_share
-        self.proposal = proposal
-
-    def _masks(self) -> int:
-        if self.masks == 0:
-            raise InvalidParameter(
-                "at least one mask a row", "masks=0, and the logistic loss has no closed form", "pass masks=4"
-            )
-        return self.masks
 
     def _loss_name(self, domain: Domain) -> str:
         if domain.classes not in (None, "observed") and len(domain.classes) != 2:
             remedy = "declare two classes, or use LogisticRegression, which takes more"
             raise InvalidParameter("two classes", f"classes={domain.classes!r}", remedy)
+        if self.masks == 0:
+            raise InvalidParameter(
+                "at least one mask a row", "masks=0, and the logistic loss has no closed form", "pass masks=4"
+            )
         return "logistic"
 
     def predict_proba(self, X: Any) -> Array:

@@ -1,9 +1,14 @@
 """Private models with an elastic net, whose minimisers are sparse."""
 
+from typing import Any, ClassVar
+
+from sklearn import linear_model
+
 from equipoise.estimators.logistic import LogisticRegression
 from equipoise.estimators.ridge import Ridge
-from equipoise.learn.schema import Schema
-from equipoise.vocabulary.facts import Domain
+
+# So small a share of the L1 norm leaves a row's pull as it is.
+SMALL_L1_RATIO = 2e-4
 
 
 class ElasticNet(Ridge):
@@ -36,24 +41,18 @@ class ElasticNet(Ridge):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        l1_ratio: float = 0.5,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.l1_ratio = l1_ratio
+    name: ClassVar[str] = "elastic-net"
+    l1_ratio: float = 0.5
+
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        return {"l1_ratio": SMALL_L1_RATIO}
 
     def _penalty_name(self) -> str:
         return f"elastic-net:{self.l1_ratio}"
+
+    def _plain_class(self) -> Any:
+        return linear_model.ElasticNet
 
 
 class ElasticNetClassifier(LogisticRegression):
@@ -85,21 +84,12 @@ class ElasticNetClassifier(LogisticRegression):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        l1_ratio: float = 0.5,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.l1_ratio = l1_ratio
+    name: ClassVar[str] = "elastic-net-classifier"
+    l1_ratio: float = 0.5
+
+    @classmethod
+    def _extreme(cls, at_the_end: bool) -> dict[str, Any]:
+        return {"l1_ratio": SMALL_L1_RATIO}
 
     def _penalty_name(self) -> str:
         return f"elastic-net:{self.l1_ratio}"

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any, Self
+from dataclasses import KW_ONLY, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from equipoise.errors import DomainMissing, InvalidParameter, PlanMismatch
-from equipoise.estimators.base import PrivateLinearModel
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Trained
+from equipoise.certify.claims.compositions import PostProcessing
+from equipoise.data.schema import Schema
+from equipoise.data.tables import feature_table
+from equipoise.errors import DomainMissing, InvalidParameter, PlanMismatch, ReleaseUnreadable
+from equipoise.estimators import model_named
+from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.elastic_net import ElasticNet, ElasticNetClassifier
-from equipoise.learn.schema import Schema
-from equipoise.learn.tables import feature_table
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.flips import (
+from equipoise.estimators.saved import Saved, named
+from equipoise.planning.flips import (
     Deviations,
     FamilyWise,
     Fixed,
@@ -27,7 +32,6 @@ from equipoise.proof.flips import (
     flip_probabilities,
     real_numbers,
 )
-from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import plain
 
@@ -50,7 +54,7 @@ OWNED = {
 COLUMNS = 108
 
 
-class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
+class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
     """Trains a private linear model and selects the columns whose released weight is larger than a public threshold.
 
     The fit of the model is a spend, with a certificate. Comparing its released weights with the threshold is free. A
@@ -95,30 +99,19 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     array([1])
     """
 
-    def __init__(
-        self,
-        estimator: PrivateLinearModel | None = None,
-        threshold: float | str = "family-wise:0.05",
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        l1_ratio: float = 0.5,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
+    name: ClassVar[str] = "feature-selector"
+
+    estimator: PrivateLinearModel | None = None
+    threshold: float | str = "family-wise:0.05"
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 0.0
+    domain: Domain | Schema | None = None
+    alpha: float | str = "public"
+    l1_ratio: float = 0.5
+    random_state: int | None = None
+    public_seed: int = 0
+    ledger: str | None = None
 
     def plan(self, n_samples: int | None = None, n_features: int | None = None) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone; `fit` then refuses any other shape."""
@@ -139,12 +132,19 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         """
         model = self._model()
         planned: Certificate | None = getattr(self, "_planned", None)
-        if planned is None:
-            # A release that cannot be selected from is refused before it is paid for.
-            _threshold(self._model().plan(*feature_table(X).shape))
-        elif model.plan(planned.n_samples, planned.n_features).request != planned.request:
-            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
-        model.fit(X, y)
+        shape = (planned.n_samples, planned.n_features) if planned is not None else feature_table(X).shape
+        # A release that cannot be selected from is refused before it is paid for.
+        certificate = self._model().plan(*shape)
+        _threshold(certificate)
+        if planned is not None:
+            if certificate != planned:
+                raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
+            model.plan(*shape)
+        self._take(model.fit(X, y))
+        return self
+
+    def _take(self, model: PrivateLinearModel) -> None:
+        """Keep a fitted model, and what its certificate says about the threshold."""
         self.threshold_ = _threshold(model.certificate_)
         self.estimator_ = model
         self.certificate_ = model.certificate_
@@ -152,7 +152,26 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         self.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
-        return self
+
+    @property
+    def _public_facts(self) -> Domain | Schema | None:
+        return self.estimator_.domain
+
+    def _saved(self) -> Saved:
+        return replace(self.estimator_._saved(), model=named(self), estimator=named(self.estimator_))
+
+    @classmethod
+    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        if saved.estimator is None:
+            raise ReleaseUnreadable("the model that a selector trained", "none", "ask for the released folder again")
+        kind = model_named(saved.estimator.name)
+        inner = kind._opened(replace(saved, model=saved.estimator), certificate, facts)
+        # The elastic net that a selector makes for itself is no estimator of the user's.
+        selector = cls(**saved.model.parameters(cls), domain=inner.domain)
+        if named(selector._unmarked()) != saved.estimator:
+            selector = cls(**saved.model.parameters(cls), estimator=clone(inner))
+        selector._take(inner)
+        return selector
 
     def expected_flips(self, weights: ArrayLike) -> Array:
         """Return for hypothetical weights the probability that noise flips their selection: exact (F2).
@@ -173,7 +192,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         """
         certificate = self._certificate()
         values = real_numbers(weights)
-        outputs, width = losses.named(certificate.request.loss).outputs, certificate.n_features
+        outputs, width = _outputs(certificate), certificate.n_features
         if values.shape not in ((outputs, width), *([(width,)] if outputs == 1 else [])):
             raise InvalidParameter(
                 f"weights of shape {(width,) if outputs == 1 else (outputs, width)}",
@@ -296,7 +315,13 @@ def read_threshold(value: object) -> Threshold:
 
 
 def _rule(certificate: Certificate) -> Threshold:
-    return read_threshold(certificate.request.selection)
+    claim = certificate.claim
+    return read_threshold(claim.rule if isinstance(claim, PostProcessing) else "")
+
+
+def _outputs(certificate: Certificate) -> int:
+    claim = certificate.claim.trained
+    return claim.problem.loss.outputs if isinstance(claim, Trained) else 1
 
 
 def _threshold(certificate: Certificate) -> float:
@@ -305,7 +330,7 @@ def _threshold(certificate: Certificate) -> float:
 
 def _compared(certificate: Certificate) -> int:
     """Return how many weights are compared with the threshold: the intercept's is not."""
-    return losses.named(certificate.request.loss).outputs * certificate.n_features
+    return _outputs(certificate) * certificate.n_features
 
 
 def _refuse_schema(domain: object) -> None:

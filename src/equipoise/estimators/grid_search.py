@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar, cast
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from equipoise.errors import InvalidParameter, LedgerRefused, PlanMismatch
-from equipoise.estimators.base import PrivateLinearModel
-from equipoise.learn.schema import Schema
-from equipoise.proof.request import Request
-from equipoise.proof.search import SearchCertificate
-from equipoise.proof.selection import Candidate, Method, Parameter, SearchRequest, rows_to_train, run_budget
-from equipoise.release import noise_source
-from equipoise.release.search import search
+from equipoise.certify.certificate import Certificate
+from equipoise.data.schema import Schema
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.estimators.base import PredictionFacts, PrivateEstimator, PrivateLinearModel
+from equipoise.estimators.saved import Saved
+from equipoise.noise import noise_source
+from equipoise.planning.request import Request
+from equipoise.planning.search import (
+    Candidate,
+    Method,
+    Parameter,
+    SearchRequest,
+    issue_search,
+    rows_to_train,
+    run_budget,
+)
+from equipoise.release import release
 from equipoise.vocabulary.facts import Budget, Domain
 from equipoise.vocabulary.numbers import plain, require_number
 
@@ -47,7 +57,7 @@ def _has(name: str) -> Callable[[Call], Call]:
     return cast("Callable[[Call], Call]", available_if(check))
 
 
-class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
+class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
     """Searches over the parameters of a private model; training, scoring and choosing share one budget.
 
     What comes out is one model with noisy weights and the name of the candidate that it is. There is no best score, no
@@ -88,7 +98,7 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         The parameters of the chosen candidate, public once it is released.
     coef_, intercept_, classes_
         Its noisy weights and public labels, as the estimator shapes them.
-    certificate_ : SearchCertificate
+    certificate_ : Certificate
         The claim and its whole argument.
 
     Examples
@@ -104,43 +114,30 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
     ('E5', 1.0, ())
     """
 
-    def __init__(
-        self,
-        estimator: PrivateLinearModel,
-        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        *,
-        method: Method = "chunks",
-        score_bound: float | None = None,
-        validation_share: float = 0.2,
-        shape: int | None = None,
-        mean_runs: float | None = None,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.score_bound = score_bound
-        self.validation_share = validation_share
-        self.shape = shape
-        self.mean_runs = mean_runs
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
+    name: ClassVar[str] = "grid-search"
 
-    def plan(self, n_samples: int | None = None, n_features: int | None = None) -> SearchCertificate:
+    estimator: PrivateLinearModel
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+    epsilon: float = 1.0
+    delta: float = 0.0
+    _: KW_ONLY
+    method: Method = "chunks"
+    score_bound: float | None = None
+    validation_share: float = 0.2
+    shape: int | None = None
+    mean_runs: float | None = None
+    random_state: int | None = None
+    public_seed: int = 0
+    ledger: str | None = None
+
+    def plan(self, n_samples: int | None = None, n_features: int | None = None) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone.
 
         Afterwards `fit` refuses a table of any other shape. A schema declares both numbers, so that they can be left
         out.
         """
         shape = self._candidates()[0][1]._intake().shape(n_samples, n_features)
-        self._planned = SearchCertificate.issue(self._request(*shape))
+        self._planned = issue_search(self._request(*shape))
         return self._planned
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -153,31 +150,25 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Labels or targets. With a schema they may be left out, and are then a column of the table.
         """
-        before = dict(self.__dict__)
-        try:
-            return self._fit(X, y)
-        except BaseException:
-            # A failed fit leaves the object as it was: unfitted, or fitted with the earlier release.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        return self._unchanged_by_failure(lambda: self._fit(X, y))
 
     def _fit(self, X: Any, y: Any) -> Self:
         candidates = self._candidates()
         intake = candidates[0][1]._intake()
         rows = intake.training(X, y)
-        certificate = self._certificate_for(*rows.features.shape)
+        shape = rows.shape
+        declared = self.ledger is None or any(isinstance(model.domain, Schema) for _, model in candidates)
+        certificate = self._certified(shape, declared, lambda: issue_search(self._request(*shape)))
         intake.remember(self, X)
-        found = search(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
+        released = release(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
         self.__dict__.pop("classes_", None)  # of an earlier fit
-        place = found.certificate.chosen or 0
-        parameters, model = candidates[place]
-        model._take(found.released)
+        parameters, model = candidates[released.certificate.released or 0]
+        model._take(released)
         self.best_params_ = parameters
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         if hasattr(model, "classes_"):
             self.classes_ = model.classes_
-        self.certificate_ = found.certificate
+        self.certificate_ = released.certificate
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -208,16 +199,32 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
         return self._model().to_sklearn()
 
     def _model(self) -> PrivateLinearModel:
-        """Return the released model as an estimator, for one call: nothing keeps a part's certificate."""
+        """Return the released model as an estimator, with the certificate of the whole search."""
         check_is_fitted(self, "certificate_")
-        model: PrivateLinearModel = clone(self.estimator).set_params(**self.best_params_)
-        training = self.certificate_.training(self.certificate_.chosen or 0)
+        own = {name: getattr(self, name) for name in OWNED}
+        model: PrivateLinearModel = clone(self.estimator).set_params(**self.best_params_, **own)
+        model.certificate_ = self.certificate_
         classes = tuple(getattr(self, "classes_", np.array([])).tolist())
-        model._restore(training, classes, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_))
+        nodes = self.certificate_.claim.nodes()
+        facts = PredictionFacts.of(self.certificate_)
+        model._become(facts, classes, np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_), nodes)
         model.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
         return model
+
+    @property
+    def _public_facts(self) -> Domain | Schema | None:
+        return self._model().domain
+
+    def _saved(self) -> Saved:
+        # A search is saved as the model that it found, with the certificate of the whole search.
+        return self._model()._saved()
+
+    @classmethod
+    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        found, remedy = "a search itself", "ask for the released folder again"
+        raise ReleaseUnreadable("the model that a search found", found, remedy)
 
     def _candidates(self) -> list[tuple[dict[str, Any], PrivateLinearModel]]:
         """Return every candidate's parameters and an unfitted estimator with them."""
@@ -243,26 +250,6 @@ class PrivateGridSearch(MetaEstimatorMixin, BaseEstimator):
             known = ", ".join(sorted(defaults.keys() - set(OWNED)))
             raise InvalidParameter("parameters that a candidate may have", found, f"choose from {known}")
         return [(parameters, clone(self.estimator).set_params(**parameters)) for parameters in grid]
-
-    def _certificate_for(self, n_samples: int, n_features: int) -> SearchCertificate:
-        planned: SearchCertificate | None = getattr(self, "_planned", None)
-        declared = any(isinstance(model.domain, Schema) for _, model in self._candidates())
-        if planned is None and self.ledger is not None and not declared:
-            raise LedgerRefused(
-                "a declared number of rows, since a ledger is bound",
-                "a fit that would take n from the data",
-                "call plan(n_samples=..., n_features=...) with the public numbers first",
-            )
-        if planned is not None and (n_samples, n_features) != (planned.n_samples, planned.n_features):
-            raise PlanMismatch(
-                f"the {planned.n_samples} rows and {planned.n_features} columns that were planned",
-                f"{n_samples} rows and {n_features} columns",
-                "plan again for this table, or pass the planned one: n is public and part of the claim",
-            )
-        request = self._request(n_samples, n_features)
-        if planned is not None and planned.request != request:
-            raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
-        return planned or SearchCertificate.issue(request)
 
     def _request(self, n_samples: int, n_features: int) -> SearchRequest:
         models = self._candidates()

@@ -1,7 +1,10 @@
 """Private robust regression."""
 
+from typing import Any, ClassVar
+
+from sklearn import linear_model
+
 from equipoise.estimators.regressor import PrivateRegressor
-from equipoise.learn.schema import Schema
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import plain, require_number
 
@@ -31,21 +34,11 @@ class HuberRegressor(PrivateRegressor):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        cap: float | None = None,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.cap = cap
+    name: ClassVar[str] = "huber"
+    cap: float | None = None
+
+    def _plain_class(self) -> Any:
+        return linear_model.HuberRegressor
 
     def _loss_name(self, domain: Domain) -> str:
         if self.cap is None:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
+from equipoise.data.joined import raw_table
+from equipoise.data.rows import row_source
+from equipoise.data.schema import Schema
+from equipoise.data.tables import Unread, feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter
-from equipoise.learn.encoded import EncodedTable, encoded_rows, encoded_table
-from equipoise.learn.joined import raw_table
-from equipoise.learn.rows import row_source
-from equipoise.learn.schema import Schema
-from equipoise.learn.tables import Unread, feature_table, target_column
-from equipoise.proof.private_bounds import PrivateBounds
+from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import require_count
 
@@ -31,6 +31,11 @@ class TrainingRows:
     features: Unread
     target: Unread
     unbounded: EncodedTable | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.features.shape[0], self.features.shape[1]
 
 
 class Intake(ABC):
@@ -130,7 +135,7 @@ class SchemaRows(Intake):
         schema = self._schema
         bounds = None
         if schema.private_bounds is not None:
-            bounds = PrivateBounds(schema.unbounded, schema.private_bounds)
+            bounds = Bounds(schema.unbounded, schema.private_bounds)
         vouched = f"{schema.vouched_by} ({schema.vouched_on})"
         return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds}
 

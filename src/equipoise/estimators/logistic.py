@@ -1,6 +1,6 @@
 """Private logistic regression."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_softmax
@@ -61,6 +61,8 @@ class LogisticRegression(PrivateClassifier):
     >>> model.certificate_.verify()
     ()
     """
+
+    name: ClassVar[str] = "logistic"
 
     def _loss_name(self, domain: Domain) -> str:
         count = 2 if domain.classes == "observed" else len(domain.classes or (0, 1))

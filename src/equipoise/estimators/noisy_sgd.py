@@ -1,15 +1,28 @@
 """Private noisy SGD, also known as stochastic gradient Langevin dynamics: noise in every step."""
 
+from typing import ClassVar
+
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.descending import DescendingModel
 from equipoise.estimators.sgd import DescendingClassifier, DescendingRegressor
-from equipoise.learn.schema import Schema
-from equipoise.vocabulary.facts import Averaging, Domain, Recipe
+from equipoise.vocabulary.facts import Averaging, Order
 from equipoise.vocabulary.numbers import plain, require_number
 
 
 class _NoiseInSteps(DescendingModel):
     """Every step draws its rows in secret and adds noise to their mean gradient."""
+
+    delta: float = 1e-6
+    alpha: float = 0.0
+    passes: float | str = 20
+    average: Averaging = "uniform"
+    clip: float | str | None = "public"
+
+    mechanism: ClassVar[str] = "noisy-sgd"  # type: ignore[misc] # no parameter here
+    order: ClassVar[Order] = "replacement"  # type: ignore[misc]
+    l1_ratio: ClassVar[float] = 0.0  # type: ignore[misc]
+    dropout: ClassVar[float] = 0.0  # type: ignore[misc]
+    skip: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def _ridge(self) -> float:
         remedy = "pass alpha=0.0 for no ridge, or its strength"
@@ -17,9 +30,6 @@ class _NoiseInSteps(DescendingModel):
 
     def _penalty_name(self) -> str:
         return "none" if self._ridge() == 0 else "l2"
-
-    def _place_of_noise(self) -> str:
-        return "noisy-sgd"
 
     def _number_of_passes(self, n_samples: int) -> float:
         if isinstance(self.passes, str):
@@ -29,16 +39,6 @@ class _NoiseInSteps(DescendingModel):
                 raise InvalidParameter(allowed, f"passes={self.passes!r}", 'pass passes="linear"')
             return known[self.passes]
         return super()._number_of_passes(n_samples)
-
-    def _recipe(self, domain: Domain, intercept: float, n_samples: int) -> Recipe:
-        return Recipe(
-            passes=self._number_of_passes(n_samples),
-            batch_size=self.batch_size,
-            step=self.step,
-            order="replacement",
-            average=self.average,
-            clip=self._clip(domain, intercept),
-        )
 
 
 class NoisySGDClassifier(_NoiseInSteps, DescendingClassifier):
@@ -80,39 +80,7 @@ class NoisySGDClassifier(_NoiseInSteps, DescendingClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Domain | Schema | None = None,
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "logistic",
-        passes: float | str = 20,
-        batch_size: int = 64,
-        step: float | str = "public",
-        average: Averaging = "uniform",
-        radius: float | None = None,
-        clip: float | str | None = "public",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.loss = loss
-        self.passes = passes
-        self.batch_size = batch_size
-        self.step = step
-        self.average = average
-        self.radius = radius
-        self.clip = clip
+    name: ClassVar[str] = "noisy-sgd-classifier"
 
 
 class NoisySGDRegressor(_NoiseInSteps, DescendingRegressor):
@@ -139,36 +107,5 @@ class NoisySGDRegressor(_NoiseInSteps, DescendingRegressor):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        domain: Domain | Schema | None = None,
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "squared",
-        passes: float | str = 20,
-        batch_size: int = 64,
-        step: float | str = "public",
-        average: Averaging = "uniform",
-        radius: float | None = None,
-        clip: float | str | None = "public",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.loss = loss
-        self.passes = passes
-        self.batch_size = batch_size
-        self.step = step
-        self.average = average
-        self.radius = radius
-        self.clip = clip
+    name: ClassVar[str] = "noisy-sgd-regressor"
+    loss: str = "squared"

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.intake import PlainRows
-from equipoise.proof.certificate import Certificate
-from equipoise.proof.request import Request
-from equipoise.release import noise_source, release
+from equipoise.noise import noise_source
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+from equipoise.release import release
 from equipoise.vocabulary.facts import Budget, Problem, Recipe
 
 Array = NDArray[np.float64]
@@ -50,7 +52,7 @@ def plan_method(
     ('B9.heavy-ball', 'conditional', ())
     """
     _require_facts(problem, recipe, budget)
-    return Certificate.issue(
+    return issue(
         Request(
             loss=problem.loss.name,
             penalty=problem.penalty.name,

@@ -1,25 +1,30 @@
 """Private phased localisation: ever shorter phases on fresh rows, each released with the whole budget."""
 
+from typing import ClassVar
+
 from equipoise.estimators.descending import DescendingModel
 from equipoise.estimators.sgd import DescendingClassifier, DescendingRegressor
-from equipoise.learn.schema import Schema
-from equipoise.vocabulary.facts import Domain, Recipe
+from equipoise.vocabulary.facts import Averaging, Order
 
 
 class _InPhases(DescendingModel):
     """Phases on disjoint rows; no penalty, since a phase does not go far from where the last one ended."""
 
-    def _ridge(self) -> float:
-        return 0.0
+    mechanism: ClassVar[str] = "phased"  # type: ignore[misc] # no parameter here
+    alpha: ClassVar[float] = 0.0  # type: ignore[misc]
+    l1_ratio: ClassVar[float] = 0.0  # type: ignore[misc]
+    passes: ClassVar[float] = 1  # type: ignore[misc]
+    batch_size: ClassVar[int] = 1  # type: ignore[misc]
+    order: ClassVar[Order] = "permutation"  # type: ignore[misc]
+    average: ClassVar[Averaging] = "uniform"  # type: ignore[misc]
+    dropout: ClassVar[float] = 0.0  # type: ignore[misc]
+    skip: ClassVar[float] = 0.0  # type: ignore[misc]
 
     def _penalty_name(self) -> str:
         return "none"
 
-    def _place_of_noise(self) -> str:
-        return "phased"
-
-    def _recipe(self, domain: Domain, intercept: float, n_samples: int) -> Recipe:
-        return Recipe(passes=1, step=self.step, average="uniform", clip=self._clip(domain, intercept))
+    def _ridge(self) -> float:
+        return 0.0
 
 
 class PhasedClassifier(_InPhases, DescendingClassifier):
@@ -51,31 +56,7 @@ class PhasedClassifier(_InPhases, DescendingClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "logistic",
-        step: float | str = "public",
-        radius: float | None = None,
-        clip: float | str | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.loss = loss
-        self.step = step
-        self.radius = radius
-        self.clip = clip
+    name: ClassVar[str] = "phased-classifier"
 
 
 class PhasedRegressor(_InPhases, DescendingRegressor):
@@ -99,28 +80,6 @@ class PhasedRegressor(_InPhases, DescendingRegressor):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "squared",
-        step: float | str = "public",
-        radius: float | None = None,
-        clip: float | str | None = "public",
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.domain = domain
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.public_seed = public_seed
-        self.ledger = ledger
-        self.loss = loss
-        self.step = step
-        self.radius = radius
-        self.clip = clip
+    name: ClassVar[str] = "phased-regressor"
+    loss: str = "squared"
+    clip: float | str | None = "public"

@@ -8,78 +8,45 @@ inside the target's range; a schema that relies on the former is refused.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import linear_model, svm
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
+from equipoise.data.encoder import Encoder
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.errors import InvalidParameter, MissingExtra
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.schema import CategoryColumn, NumberColumn, Schema
-
-if TYPE_CHECKING:
-    from equipoise.estimators.base import PrivateLinearModel
 
 Array = NDArray[np.float64]
 
-_KINDS = {
-    "LogisticRegression": linear_model.LogisticRegression,
-    "ElasticNetClassifier": linear_model.LogisticRegression,
-    "BridgeClassifier": linear_model.LogisticRegression,
-    "LinearSVC": svm.LinearSVC,
-    "Ridge": linear_model.Ridge,
-    "BridgeRegressor": linear_model.Ridge,
-    "HuberRegressor": linear_model.HuberRegressor,
-    "ElasticNet": linear_model.ElasticNet,
-    **dict.fromkeys(("SGDRegressor", "NoisySGDRegressor", "PhasedRegressor"), linear_model.SGDRegressor),
-    "DropoutRegressor": linear_model.Ridge,
-    "DropoutClassifier": linear_model.LogisticRegression,
-}
 
-
-def plain_model(model: PrivateLinearModel) -> Any:
-    """Return the linear model, behind a column transformer where a schema encodes raw columns."""
-    if model.certificate_.argument.procedure.projection:
-        raise InvalidParameter(
-            "a model that predicts from rows as they are",
-            "one that clips them in a few random directions, which scikit-learn has nothing for",
-            'predict with equipoise.load, or train with mechanism="objective"',
-        )
-    schema: Schema | None = getattr(model, "schema_", None)
-    coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+def plain_model(
+    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, schema: Schema | None
+) -> Any:
+    """Return a linear model of a class of scikit-learn, behind a column transformer where a schema encodes columns."""
     if schema is None:
-        return _linear(model, coefficients, intercepts)
+        return _linear(kind, coefficients, intercepts, classes)
     columns = _ColumnTransform(schema, coefficients)
     intercepts = intercepts + columns.constants
     weights = columns.weights
     if schema.target.bounds is not None:
         low, high = schema.target.bounds
         weights, intercepts = weights * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
-    return Pipeline([("columns", columns.transformer), ("model", _linear(model, weights, intercepts))])
+    return Pipeline([("columns", columns.transformer), ("model", _linear(kind, weights, intercepts, classes))])
 
 
-def _linear(model: PrivateLinearModel, coefficients: Array, intercepts: Array) -> Any:
-    plain = _kind(model)()
-    classes = getattr(model, "classes_", None)
+def _linear(kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None) -> Any:
+    plain = kind()
     plain.n_features_in_ = coefficients.shape[1]
     if classes is None:
         plain.coef_, plain.intercept_ = coefficients[0].copy(), float(intercepts[0])
     else:
         plain.coef_, plain.intercept_, plain.classes_ = coefficients.copy(), intercepts.copy(), classes.copy()
     return plain
-
-
-def _kind(model: PrivateLinearModel) -> Any:
-    """Return the class whose predictions are those of the model."""
-    if type(model).__name__ in _KINDS:
-        return _KINDS[type(model).__name__]
-    # Classifiers that descend have the loss as a parameter; scores of the logistic one are log odds.
-    return linear_model.LogisticRegression if model.certificate_.request.loss == "logistic" else svm.LinearSVC
 
 
 class _ColumnTransform:

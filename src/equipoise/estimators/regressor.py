@@ -3,11 +3,12 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn import linear_model
 from sklearn.base import RegressorMixin
 
+from equipoise.data.encoder import Encoder
+from equipoise.data.schema import Schema
 from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.schema import Schema
 from equipoise.vocabulary.facts import Label
 
 # A regression's offset can be anywhere in the target's range, so its constant column is higher (docs/intercept.md).
@@ -24,10 +25,13 @@ class PrivateRegressor(RegressorMixin, PrivateLinearModel):
         self.coef_ = coefficients[0]
         self.intercept_ = float(intercepts[0])
 
+    def _plain_class(self) -> Any:
+        return linear_model.Ridge
+
     def predict(self, X: Any) -> Array:
         """Return the prediction of each row, inside the target's public range."""
         scores = self._scores(X)[:, 0]
-        domain = self.certificate_.request.domain
+        domain = self._facts.domain
         low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
         clipped: Array = np.clip(scores, low, high)
         schema: Schema | None = getattr(self, "schema_", None)

@@ -1,5 +1,7 @@
 """Private ridge regression."""
 
+from typing import ClassVar
+
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.vocabulary.facts import Domain
 
@@ -52,6 +54,8 @@ class Ridge(PrivateRegressor):
     >>> bool(4.5 < prediction[0] < 5.5)
     True
     """
+
+    name: ClassVar[str] = "ridge"
 
     def _loss_name(self, domain: Domain) -> str:
         return "squared"

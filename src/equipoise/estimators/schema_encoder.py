@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from equipoise.data.encoded import encoded_rows
+from equipoise.data.encoder import Encoder
+from equipoise.data.joined import raw_table
+from equipoise.data.schema import Schema
 from equipoise.errors import DomainMissing, InvalidParameter
-from equipoise.learn.encoded import encoded_rows
-from equipoise.learn.encoder import Encoder
-from equipoise.learn.joined import raw_table
-from equipoise.learn.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.learn.schema import CategoryColumn, NumberColumn, Target
+    >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> encoder = SchemaEncoder(Schema(None, columns, Target("ill", classes=(0, 1)), row_norm=2.0))
     >>> encoder.fit_transform(pyarrow.table({"age": [60, 15], "job": ["nurse", None]}))

@@ -4,16 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
+from sklearn import linear_model
 from sklearn.utils.metaestimators import available_if
 
+from equipoise.certify import laws
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import Array
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.descending import DescendingModel
 from equipoise.estimators.regressor import PrivateRegressor
-from equipoise.learn.schema import Schema
-from equipoise.proof import mechanisms
-from equipoise.vocabulary.facts import Averaging, Domain, Order
+from equipoise.planning.laws import ANY
 from equipoise.vocabulary.numbers import plain
 
 
@@ -40,16 +40,21 @@ class DescendingRegressor(DescendingModel, PrivateRegressor):
 
     _losses: ClassVar[tuple[str, ...]] = ("squared", "huber", "absolute")
 
+    def _plain_class(self) -> Any:
+        return linear_model.SGDRegressor
+
 
 class _EndNoise(DescendingModel):
     """Noise at the end, on weights held back by a ridge, an elastic net, or nothing but the number of steps."""
 
-    l1_ratio: float
+    @classmethod
+    def _kinds(cls) -> tuple[str, ...]:
+        return ("sgd",)
 
     def _place_of_noise(self) -> str:
-        laws = (*mechanisms.KINDS, *mechanisms.members())
-        if self.mechanism not in laws:
-            remedy = f"choose one of {', '.join(laws)}; other places of noise have estimators of their own"
+        known = (*ANY, *laws.members())
+        if self.mechanism not in known:
+            remedy = f"choose one of {', '.join(known)}; other places of noise have estimators of their own"
             raise InvalidParameter("a law of noise at the end", f"mechanism={self.mechanism!r}", remedy)
         return self.mechanism
 
@@ -116,41 +121,7 @@ class SGDClassifier(_EndNoise, DescendingClassifier):
     'B3'
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "logistic",
-        l1_ratio: float = 0.0,
-        passes: float = 10,
-        batch_size: int = 64,
-        step: float | str = "public",
-        order: Order = "permutation",
-        average: Averaging = "last",
-        radius: float | None = None,
-        clip: float | str | None = None,
-        dropout: float = 0.0,
-        skip: float = 0.0,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.loss = loss
-        self.l1_ratio = l1_ratio
-        self.passes = passes
-        self.batch_size = batch_size
-        self.step = step
-        self.order = order
-        self.average = average
-        self.radius = radius
-        self.clip = clip
-        self.dropout = dropout
-        self.skip = skip
+    name: ClassVar[str] = "sgd-classifier"
 
 
 class SGDRegressor(_EndNoise, DescendingRegressor):
@@ -180,38 +151,6 @@ class SGDRegressor(_EndNoise, DescendingRegressor):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        domain: Domain | Schema | None = None,
-        alpha: float | str = "public",
-        mechanism: str = "auto",
-        fit_intercept: bool = True,
-        random_state: int | None = None,
-        public_seed: int = 0,
-        ledger: str | None = None,
-        loss: str = "squared",
-        l1_ratio: float = 0.0,
-        passes: float = 10,
-        batch_size: int = 64,
-        step: float | str = "public",
-        order: Order = "permutation",
-        average: Averaging = "last",
-        radius: float | None = None,
-        clip: float | str | None = "public",
-        dropout: float = 0.0,
-        skip: float = 0.0,
-    ) -> None:
-        super().__init__(epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger)
-        self.loss = loss
-        self.l1_ratio = l1_ratio
-        self.passes = passes
-        self.batch_size = batch_size
-        self.step = step
-        self.order = order
-        self.average = average
-        self.radius = radius
-        self.clip = clip
-        self.dropout = dropout
-        self.skip = skip
+    name: ClassVar[str] = "sgd-regressor"
+    loss: str = "squared"
+    clip: float | str | None = "public"

@@ -1,22 +1,26 @@
 """A private selector: which column of zeros and ones has the fewest ones."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from equipoise.errors import LedgerRefused, PlanMismatch
-from equipoise.learn.tables import feature_table
-from equipoise.proof.simplex import SimplexCertificate, SimplexRequest
-from equipoise.release import noise_source
-from equipoise.release.simplex import select
-from equipoise.vocabulary.facts import Budget
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.simplex import Simplex
+from equipoise.data.schema import Schema
+from equipoise.data.tables import feature_table
+from equipoise.errors import ReleaseUnreadable
+from equipoise.estimators.base import PrivateEstimator, dataset_of
+from equipoise.estimators.saved import Saved, named
+from equipoise.noise import noise_source
+from equipoise.planning.simplex import SimplexRequest, issue_simplex
+from equipoise.release import release
+from equipoise.vocabulary.facts import Budget, Domain
 
 
-class SimplexSelector(SelectorMixin, BaseEstimator):
+class SimplexSelector(SelectorMixin, PrivateEstimator):
     """Select the column with the fewest ones, by dropout coins (G5; Algorithm 2 of [003] with a threshold that holds).
 
     Minimises the linear loss ``sum <w, x_i * b_i>`` over the simplex, whose solution is one column: of every one in
@@ -39,7 +43,7 @@ class SimplexSelector(SelectorMixin, BaseEstimator):
     ----------
     column_ : int
         The place of the selected column.
-    certificate_ : SimplexCertificate
+    certificate_ : Certificate
         The claim and its whole argument.
 
     Examples
@@ -54,26 +58,17 @@ class SimplexSelector(SelectorMixin, BaseEstimator):
     ()
     """
 
-    column_: int
-    certificate_: SimplexCertificate
+    name: ClassVar[str] = "simplex-selector"
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        test_share: float | str = "public",
-        random_state: int | None = None,
-        ledger: str | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.test_share = test_share
-        self.random_state = random_state
-        self.ledger = ledger
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    test_share: float | str = "public"
+    random_state: int | None = None
+    ledger: str | None = None
 
-    def plan(self, n_samples: int, n_features: int) -> SimplexCertificate:
+    def plan(self, n_samples: int, n_features: int) -> Certificate:
         """Return the certificate that `fit` will carry, from public facts alone; `fit` then takes no other shape."""
-        self._planned = SimplexCertificate.issue(self._request(n_samples, n_features))
+        self._planned = issue_simplex(self._request(n_samples, n_features))
         return self._planned
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -86,46 +81,49 @@ class SimplexSelector(SelectorMixin, BaseEstimator):
         y : None
             Not used.
         """
+        return self._unchanged_by_failure(lambda: self._fit(X))
+
+    def _fit(self, X: Any) -> Self:
         table = feature_table(X)
-        request = self._request(*table.shape)
-        planned: SimplexCertificate | None = getattr(self, "_planned", None)
-        if planned is None and self.ledger is not None:
-            raise LedgerRefused(
-                "a declared number of rows, since a ledger is bound",
-                "a fit that would take n from the data",
-                "call plan(n_samples=..., n_features=...) with the public numbers first",
-            )
-        if planned is not None and planned.request != request:
-            raise PlanMismatch("the shape and parameters that were planned", "others", "call plan() again")
-        certificate = planned or SimplexCertificate.issue(request)
-        selected = select(certificate, table, noise_source(self.random_state), self.ledger)
+        shape = (table.shape[0], table.shape[1])
+        certificate = self._certified(shape, self.ledger is None, lambda: issue_simplex(self._request(*shape)))
         validate_data(self, X, skip_check_array=True)
-        self.column_ = selected.column
-        self.certificate_ = selected.certificate
+        released = release(certificate, table, None, noise_source(self.random_state), self.ledger)
+        self.column_ = int(released.weights[0, 0])
+        self.certificate_ = released.certificate
         return self
 
     def _request(self, n_samples: int, n_features: int) -> SimplexRequest:
         share: Any = self.test_share
         seeded = noise_source(self.random_state).seeded
         budget = Budget(self.epsilon, self.delta)
-        return SimplexRequest(n_samples, n_features, budget, share, seeded, self._dataset())
+        return SimplexRequest(n_samples, n_features, budget, share, seeded, dataset_of(self.ledger))
 
-    def _dataset(self) -> str | None:
-        if self.ledger is None:
-            return None
-        # The database toolkit is loaded only where a ledger is bound.
-        from equipoise.proof.ledger import Ledger
+    def _saved(self) -> Saved:
+        names = tuple(getattr(self, "feature_names_in_", ()))
+        return Saved(model=named(self), features=names, selected=(self.column_,))
 
-        return Ledger(self.ledger).dataset
+    @classmethod
+    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
+        if not isinstance(certificate.claim, Simplex):
+            raise ReleaseUnreadable(
+                "a selection by coins", f"one of kind {certificate.kind!r}", "ask for the released folder again"
+            )
+        selector = cls(**saved.model.parameters(cls))
+        selector.column_, selector.certificate_ = saved.selected[0], certificate
+        selector.n_features_in_ = certificate.n_features
+        if saved.features:
+            selector.feature_names_in_ = np.array(saved.features, dtype=object)
+        return selector
 
     @property
     def refused_(self) -> bool:
         """Whether the test refused, so that the first column stands in."""
-        return self.certificate_.passed is False
+        return self.certificate_.released is False
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "certificate_")
-        mask = np.zeros(self.certificate_.request.n_features, dtype=bool)
+        mask = np.zeros(self.certificate_.n_features, dtype=bool)
         mask[self.column_] = True
         return mask
 

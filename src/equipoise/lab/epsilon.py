@@ -43,7 +43,7 @@ def paper_epsilon(mu: Array, delta: float) -> Array:
 
 
 def gaussian_epsilon(mu: Array, delta: float) -> Array:
-    """Return the root of the Gaussian curve (D3) for each mu, by bisection; the curve itself is in `proof.curves`."""
+    """Return the root of the Gaussian curve (D3) for each mu, by bisection; the curve itself is in `certify.curves`."""
     gaussian_factor(delta)
     found = np.where(np.isinf(mu), math.inf, 0.0)
     some = np.isfinite(mu) & (mu > 0)

@@ -1,7 +1,7 @@
 """How far one record moves the weights of a small net: measured, for methods of which no theorem speaks.
 
-Table I of THEOREMS has no bound for batch normalisation, dropout nets, swapout and Entropy-SGD, so what is found here
-is a finding and certifies nothing. The nets are those of `equipoise.lab.small_net`.
+No bound is known for batch normalisation, dropout nets, swapout and Entropy-SGD (table I of docs/proofs/README.md), so
+what is found here is a finding and certifies nothing. The nets are those of `equipoise.lab.small_net`.
 
 The module is not called like the function `net_stability`, since ``equipoise.lab.net_stability`` cannot name both.
 """

@@ -3,6 +3,7 @@
 The module is not called like the function `solution_path`, since ``equipoise.lab.regularisation_path`` names this file.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,21 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.rows import RowSource, coded_targets, observed_classes, row_source
+from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import DomainMissing, InvalidParameter
-from equipoise.learn import solvers
-from equipoise.learn.problem import Objective
-from equipoise.learn.rows import RowSource, coded_targets, observed_classes, row_source
-from equipoise.learn.solvers.base import Target
-from equipoise.learn.tables import feature_table, target_column
+from equipoise.solve import solvers
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import losses, penalties
-from equipoise.vocabulary.constants import constants, public_tolerance
-from equipoise.vocabulary.facts import Domain, Problem
+from equipoise.vocabulary.constants import constants, smallest_tolerance
+from equipoise.vocabulary.facts import Constants, Domain, Problem
 from equipoise.vocabulary.numbers import plain, require_number
 
 Array = NDArray[np.float64]
 
-# How precisely each model is solved, as if this much privacy were spent: a millionth of what one row can do.
-PRECISION = 1000.0
+# How precisely each model is solved, as shares of what one row can do; a loss with corners is solved less precisely.
+SMOOTH_SHARE, KINKED_SHARE = 1e-6, 4e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,7 +129,7 @@ def solution_path(
         objective = Objective(kind, problem.penalty, rows, coded_targets(target, problem, classes), start)
         start = solvers.suited(objective).solve(objective, _target(problem, rows))
         found.append(start.reshape(kind.outputs, -1))
-        losses_found.append(float(kind.value(objective.predictions(start), objective.targets).mean()))
+        losses_found.append(float(objective.loss_arrays.value(objective.predictions(start), objective.targets).mean()))
     weights, width = np.array(found), table.shape[1]
     constant = weights[:, :, width] if constant_entry > 0 else np.zeros(weights.shape[:2])
     return RegularisationPath(strengths, weights[:, :, :width], constant, tuple(losses_found))
@@ -169,7 +170,7 @@ def _target(problem: Problem, rows: RowSource) -> Target:
     """Return what the solver must reach."""
     facts = constants(problem)
     return Target(
-        tolerance=public_tolerance(facts, rows.n_samples, rows.dimension * problem.loss.outputs, PRECISION),
+        tolerance=_tolerance(facts, rows.n_samples, rows.dimension * problem.loss.outputs),
         smoothness=facts.smoothness + problem.penalty.smoothness(),
         strong_convexity=facts.strong_convexity,
         start_distance=facts.radius,
@@ -177,3 +178,9 @@ def _target(problem: Problem, rows: RowSource) -> Target:
         row_norm=facts.row_norm,
         label_bound=facts.label_bound,
     )
+
+
+def _tolerance(facts: Constants, n_samples: int, dimension: int) -> float:
+    """Return the norm of the gradient at which a solver stops: a small share of one row's pull, if rounding allows."""
+    share = SMOOTH_SHARE if math.isfinite(facts.smoothness) else KINKED_SHARE
+    return max(share * facts.gradient_diameter / (2 * n_samples), smallest_tolerance(facts, n_samples, dimension))

@@ -25,7 +25,7 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
     Parameters
     ----------
     records : sequence of dict
-        With the keys dataset, score, epsilon, private, low, high, plain, route, theorem, noise.
+        With the keys dataset, score, epsilon, private, low, high, plain, kind, theorem, noise.
     """
     alt = altair()
     values = sorted({float(str(record["epsilon"])) for record in records})
@@ -44,7 +44,7 @@ def privacy_utility(records: Sequence[dict[str, object]]) -> Any:
             alt.Tooltip("epsilon:Q", format="~g"),
             alt.Tooltip("private:Q", format=".3f", title="private score"),
             alt.Tooltip("plain:Q", format=".3f", title="non-private score"),
-            alt.Tooltip("route:N"),
+            alt.Tooltip("kind:N"),
             alt.Tooltip("theorem:N"),
             alt.Tooltip("noise:Q", format=".4g", title="noise there"),
         ],

@@ -45,6 +45,7 @@ def release_page(record: ReleaseRecord) -> str:
         _check(record),
         _curve(record, drawn),
         _errors(record, drawn),
+        _selected(record),
         _weights(record, drawn),
         _private_bounds(record),
         _ledger(record),
@@ -87,11 +88,12 @@ def _claim(record: ReleaseRecord) -> str:
 
 def _summary(record: ReleaseRecord) -> str:
     lines = ["<h1>A private release</h1>"]
+    what = f"The weights of a {record.model}" if record.weights else f"A {record.model}"
     also = " and the bounds of columns that were paid for" if record.private_bounds else ""
     lines.append(
         _paragraph(
-            f"The weights of a {record.model}, trained on {record.n_samples:,} rows that stay private. This page shows "
-            f"the released weights{also}, and what follows from public facts; nothing on it was measured on the rows.",
+            f"{what}, from {record.n_samples:,} rows that stay private. This page shows "
+            f"what was released{also}, and what follows from public facts; nothing on it was measured on the rows.",
             "soft",
         )
     )
@@ -140,11 +142,12 @@ def _facts(record: ReleaseRecord) -> str:
     entries = [
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
         ("grade", record.grade, f"by {record.theorem}"),
-        ("where noise enters", record.route, record.procedure),
-        ("law of the noise", record.mechanism, ""),
+        ("where noise enters", record.kind, record.procedure),
+        ("law of the noise", record.law, ""),
         ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
-        ("penalty", f"alpha {number(record.alpha)}", "fixed before any row was read"),
     ]
+    if record.weights:
+        entries.append(("penalty", f"alpha {number(record.alpha)}", record.alpha_words))
     cards = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{f'<small>{escape(note)}</small>' if note else ''}</dd></div>"
         for name, value, note in entries
@@ -157,8 +160,8 @@ def _check(record: ReleaseRecord) -> str:
     if record.schema_digest:
         schema = f'<p>Schema: <span class="digest">{escape(record.schema_digest)}</span></p>'
     return f"""<section class="check"><h2>Check it yourself</h2><pre>equipoise verify release/</pre>
-<p>derives every number of the certificate again, without any data, and answers “consistent; origin unproved” when all
-of it follows. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training.</p>
+<p>checks every inequality of the certificate again, without any data, and answers “consistent; origin unproved” when
+all of them hold. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training.</p>
 <p>Certificate: <span class="digest">{escape(record.certificate_digest)}</span></p>{schema}</section>"""
 
 
@@ -181,13 +184,15 @@ def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
 def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     errors = record.errors
     title = "<h2>How far off it can be</h2>"
+    if not record.weights:
+        return ""
     if not errors.over_epsilon:
         return title + _paragraph("No bound on the error can be certified for these public facts.")
     if errors.own:
         whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
     else:
         whose = (
-            f"Only noise on the weights has a certified bound, and this release is by another way ({record.route}). "
+            f"Only noise on the weights has a certified bound, and this release is by another way ({record.kind}). "
             "The bounds below are what noise on the weights would certify for the same public facts; they are not "
             "bounds for this release."
         )
@@ -224,11 +229,11 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         )
         figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
     if errors.modelled:
-        points = [{"place": place, "bound": cost, "kind": record.route} for place, cost in errors.modelled]
+        points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in errors.modelled]
         chart = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
         drawn["modelled"] = charts.specification(chart)
         caption = (
-            f"Modelled, not certified: what {record.route} costs on the reference problem by which ways are compared, "
+            f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
             "as a share of what a model that says nothing loses."
         )
         figures.append(figure("modelled", "The modelled cost of this release's own way over epsilon.", caption))
@@ -265,7 +270,7 @@ def _error_tables(record: ReleaseRecord) -> str:
         parts.append(table((axis, "training", "population"), rows, caption=f"Certified bounds over {axis}"))
     if errors.modelled:
         costs = [(number(place), number(cost)) for place, cost in errors.modelled]
-        parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.route}"))
+        parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.kind}"))
     if errors.statements:
         whose = "this release" if errors.own else "noise on the weights"
         rows = [(entry.id, number(entry.value), entry.quantity) for entry in errors.statements]
@@ -276,7 +281,19 @@ def _error_tables(record: ReleaseRecord) -> str:
     return "".join(parts)
 
 
+def _selected(record: ReleaseRecord) -> str:
+    if record.selected is None:
+        return ""
+    words = "No column was selected." if not record.selected else ""
+    entries = "".join(f"<li>{escape(name)}</li>" for name in record.selected[:MOST_LINES])
+    rest = len(record.selected) - MOST_LINES
+    more = _paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
+    return f"<h2>What was selected</h2>{_paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
+
+
 def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    if not record.weights:
+        return ""
     ranked = sorted(record.weights, key=lambda line: -abs(line.value))
     shown, count = ranked[:MOST_BARS], len(ranked)
     clear, within = _kinds(record)
@@ -405,16 +422,16 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
 
 
 def _reasons(record: ReleaseRecord) -> str:
-    words = f"What hides one row is {record.procedure} ({record.mechanism}); the proof is that of {record.theorem}."
+    words = f"What hides one row is {record.procedure} ({record.law}); the proof is that of {record.theorem}."
     parts = ["<h2>Why it is private</h2>", _paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")
         ways = [
             (
-                line.route,
+                line.kind,
                 number(line.cost),
                 line.theorem or "none",
-                line.mechanism or "none",
+                line.law or "none",
                 number(line.alpha) if line.theorem else "none",
                 line.verdict,
             )
@@ -422,6 +439,8 @@ def _reasons(record: ReleaseRecord) -> str:
         ]
         caption = "Ways that were considered, from public facts alone (docs/mechanisms.md)"
         parts.append(table(columns, ways, caption=caption, texts=["verdict"]))
+    if not record.bounds:
+        return "".join(parts)
     header = ("theorem", record.value_words, "standing")
     rows = [
         (line.theorem, "does not apply" if line.value is None else number(line.value), line.standing)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class MenuLine:
     """One way to spend the budget that was considered; the cost is infinite where it was refused."""
 
-    route: str
+    kind: str
     theorem: str
-    mechanism: str
+    law: str
     alpha: float
     cost: float
     verdict: str
@@ -61,7 +61,7 @@ class ErrorBounds:
     alpha : float
         The strength of the penalty around which `over_alpha` lies.
     own : bool
-        Whether the release itself is by this route.
+        Whether the release itself is by this kind.
     picked : bool
         Whether alpha is picked anew, from public facts, at every epsilon.
     norm : float
@@ -69,7 +69,7 @@ class ErrorBounds:
     ceiling : float, optional
         What a model that says nothing can lose: a larger bound says nothing.
     modelled : tuple of (float, float)
-        The modelled cost of the release's own route over epsilon, which is not certified.
+        The modelled cost of the release's own kind over epsilon, which is not certified.
     statements : tuple of Statement
         Every certified bound at the claim, at the confidence of `confidence`.
     """
@@ -129,7 +129,7 @@ class ReleaseRecord:
         The claim.
     chance : float
         The most often that someone who knows all other rows can be right about which of two rows was used.
-    theorem, route, mechanism, procedure : str
+    theorem, kind, law, procedure : str
         What proves it; where noise enters, its law, and both in a sentence.
     value_words : str
         What the values of `bounds` are.
@@ -137,6 +137,8 @@ class ReleaseRecord:
         A sentence on the noise in a released weight.
     noise_exact : bool
         Whether the deviations of `weights` are exact, or the most that they can be.
+    selected : tuple of str, optional
+        The columns that were selected, where a selection was released.
     ledger_name : str, optional
         The dataset id under which the certificate records the spend.
     """
@@ -148,12 +150,13 @@ class ReleaseRecord:
     adjacency: str
     chance: float
     theorem: str
-    route: str
-    mechanism: str
+    kind: str
+    law: str
     procedure: str
     n_samples: int
     n_features: int
     alpha: float
+    alpha_words: str
     seeded: bool
     vouched: str
     schema_digest: str
@@ -172,5 +175,6 @@ class ReleaseRecord:
     menu: tuple[MenuLine, ...] = ()
     private_bounds: tuple[PrivateBound, ...] = ()
     private_epsilon: float = 0.0
+    selected: tuple[str, ...] | None = None
     ledger_name: str | None = None
     ledger: LedgerState | None = None

@@ -3,9 +3,8 @@
 import math
 from dataclasses import replace
 
-from equipoise.errors import InvalidParameter
-from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
-from equipoise.vocabulary.numbers import require_count
+from .facts import Constants, Problem, Recipe, Setting
+from .numbers import require_count
 
 # Rows are summed in blocks of this many, so that rounding grows with the block and the number of blocks, not with n.
 BLOCK_ROWS = 4096
@@ -13,14 +12,9 @@ BLOCK_ROWS = 4096
 # Clipped rows may be longer than their norm by rounding, and their loss steeper by this share (SGD-rounding.md).
 STEEPER = 1e-9
 
-# The share of the exact sensitivity that the solver's tolerance may add (THEOREMS A4 allows 1 %; Newton steps make 0.1
-# % cheap).
-TOLERANCE_SHARE = 0.001
-KINKED_TOLERANCE_SHARE = 0.04
-
 
 def constants(problem: Problem, reach: float | None = None) -> Constants:
-    """Return the constants that follow from a problem's public facts (THEOREMS section 0, A2).
+    """Return the constants that follow from a problem's public facts (docs/proofs/A2.md).
 
     The radius contains the exact minimiser of every dataset (docs/proofs/A2.md, lemma R); where noise enters before
     the minimiser is found, the weights are kept within `reach` instead.
@@ -33,21 +27,17 @@ def constants(problem: Problem, reach: float | None = None) -> Constants:
     >>> round(facts.radius, 6), facts.strong_convexity
     (1.0, 0.5)
     """
-    loss, penalty = problem.loss, problem.penalty
-    row_norm, label_bound = problem.row_norm, problem.domain.label_bound
     radius = _radius(problem) if reach is None else reach
-    lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound)
+    return _within(problem, radius, problem.penalty.strong_convexity(radius), math.inf)
+
+
+def _within(problem: Problem, radius: float, strong_convexity: float, clip: float) -> Constants:
+    """Return the constants over weights of this norm at most, where gradients longer than `clip` are shortened."""
+    loss, row_norm, label_bound = problem.loss, problem.row_norm, problem.domain.label_bound
+    lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
+    smoothness = loss.curvature_bound() * row_norm**2
     diameter = min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz)
-    return Constants(
-        row_norm=row_norm,
-        label_bound=label_bound,
-        radius=radius,
-        lipschitz=lipschitz,
-        smoothness=loss.curvature_bound() * row_norm**2,
-        strong_convexity=penalty.strong_convexity(radius),
-        gradient_diameter=diameter,
-        penalty_slope=penalty.slope_bound(radius),
-    )
+    return Constants(row_norm, label_bound, radius, lipschitz, smoothness, strong_convexity, diameter)
 
 
 def _radius(problem: Problem) -> float:
@@ -73,7 +63,7 @@ def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:
 
 
 def rounding_floor(facts: Constants, n_samples: int, dimension: int) -> float:
-    """Return a bound on how far a computed gradient can be from the true one (THEOREMS L3, docs/proofs/A4.md).
+    """Return a bound on how far a computed gradient can be from the true one (L3, docs/proofs/A4.md).
 
     ``g (rho + mu R + (beta + mu) R)`` with g as in `rounding_unit`: sums in blocks, dot products of length d, and
     predictions that are themselves rounded. Without smoothness the slopes are given numbers, and the prediction's
@@ -95,30 +85,6 @@ def smallest_tolerance(facts: Constants, n_samples: int, dimension: int) -> floa
         return 20 * floor
     gap = 4 * facts.lipschitz * facts.radius * (dimension + 4) * 2.0**-53
     return 2 * floor + 2 * math.sqrt(facts.strong_convexity * gap)
-
-
-def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:
-    """Return the gradient norm the solver must reach, from public facts alone (THEOREMS A4, L3).
-
-    It adds at most 0.1 % to the exact sensitivity, 4 % for a loss with corners, and for a large epsilon it stays as far
-    below the noise, so that a model without privacy to speak of is also one without error. Where rounding allows no
-    less, it is the smallest that can be proved.
-
-    Examples
-    --------
-    >>> from equipoise.vocabulary import losses, penalties
-    >>> from equipoise.vocabulary.facts import Domain
-    >>> facts = constants(Problem(losses.named("squared"), penalties.named("l2", 0.5), Domain(1.0, labels=(-1.0, 1.0))))
-    >>> round(public_tolerance(facts, 1000, 5, 1.0) / facts.gradient_diameter, 9)
-    5e-07
-    """
-    if math.isinf(facts.smoothness):
-        # A tenth is as much as a large epsilon can ask for: the duality gap goes with the square of the distance.
-        share = KINKED_TOLERANCE_SHARE / min(max(1.0, epsilon), 10.0)
-    else:
-        share = TOLERANCE_SHARE / max(1.0, epsilon)
-    wanted = share * facts.gradient_diameter / (2 * n_samples)
-    return max(wanted, smallest_tolerance(facts, n_samples, dimension))
 
 
 def masked(problem: Problem, recipe: Recipe) -> Problem:
@@ -156,18 +122,7 @@ def descent_constants(problem: Problem, recipe: Recipe, n_samples: int) -> Const
     reaches = [pull * length * recipe.steps(n_samples) if length * ridge <= 2 else math.inf]
     if ridge > 0 and length * ridge <= 1:
         reaches += [pull / ridge, math.sqrt((loss.pull(math.inf, label_bound) + length * steepest**2) / ridge)]
-    radius = min(1.01 * min(reaches), seen.domain.radius or math.inf)
-    lipschitz = min(clip, row_norm * loss.slope_bound(row_norm * radius, label_bound))
-    return Constants(
-        row_norm=row_norm,
-        label_bound=label_bound,
-        radius=radius,
-        lipschitz=lipschitz,
-        smoothness=smoothness,
-        strong_convexity=ridge,
-        gradient_diameter=min(loss.gradient_diameter(row_norm, radius, label_bound), 2 * lipschitz),
-        penalty_slope=seen.penalty.slope_bound(radius),
-    )
+    return _within(seen, min(1.01 * min(reaches), seen.domain.radius or math.inf), ridge, clip)
 
 
 def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Constants:
@@ -177,26 +132,10 @@ def constants_in_ball(problem: Problem, recipe: Recipe, radius: float) -> Consta
     return replace(facts, lipschitz=lipschitz, gradient_diameter=min(facts.gradient_diameter, 2 * lipschitz))
 
 
-def settled(problem: Problem, recipe: Recipe) -> Recipe:
-    """Return the recipe with the rule "decay" as numbers: ``min(1/(beta + alpha), 1/(alpha t))`` (B4)."""
-    if recipe.step != "decay":
-        return recipe
-    seen = masked(problem, recipe)
-    ridge, smoothness = seen.penalty.smoothness(), seen.loss.curvature_bound() * seen.row_norm**2
-    if not (ridge > 0 and math.isfinite(smoothness)):
-        raise InvalidParameter(
-            'a smooth loss and a ridge for step="decay"',
-            f"{seen.loss.id} with alpha={seen.penalty.alpha:g}",
-            "pass alpha > 0 and a smooth loss, or a number as the step",
-        )
-    return replace(recipe, step=1 / (smoothness + ridge), decay=ridge)
-
-
 def setting(problem: Problem, recipe: Recipe, n_samples: int, n_features: int) -> Setting:
     """Return what a theorem sees."""
     rows = require_count("n_samples", n_samples, "pass the public number of rows")
     columns = require_count("n_features", n_features, "pass the number of columns")
     if not recipe.descends:
         return Setting(problem, recipe, rows, columns, constants(problem))
-    recipe = settled(problem, recipe)
     return Setting(problem, recipe, rows, columns, descent_constants(problem, recipe, rows))

@@ -4,40 +4,38 @@ import dataclasses
 import importlib
 import inspect
 import pkgutil
-from types import ModuleType
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
-from equipoise.errors import UnknownName
+from ..errors import UnknownName
 
 Member = TypeVar("Member")
 
 
-def discover(package: ModuleType, base: type[Member], key: str = "id") -> dict[str, type[Member]]:
-    """Return every concrete subclass of `base` defined in the modules of `package`, by its `id` or another name.
+@cache
+def discover(package: str, base: Any, key: str = "id") -> dict[Any, Any]:
+    """Return every concrete subclass of `base` defined in the modules of a package, keyed by its `id`.
 
-    Two members with one id would make a certificate ambiguous, so they are refused.
+    Another attribute of the class may be the `key`: the type that it is the partner of, for example. Two members with
+    one key would make a certificate ambiguous, so they are refused.
 
     Examples
     --------
     >>> from equipoise.vocabulary import losses
-    >>> "logistic" in discover(losses, losses.Loss)
+    >>> "logistic" in discover("equipoise.vocabulary.losses", losses.Loss)
     True
     """
-    found: dict[str, type[Member]] = {}
-    for module_information in sorted(pkgutil.iter_modules(package.__path__), key=lambda entry: entry.name):
-        module = importlib.import_module(f"{package.__name__}.{module_information.name}")
+    found: dict[Any, Any] = {}
+    for entry in sorted(pkgutil.iter_modules(importlib.import_module(package).__path__), key=lambda entry: entry.name):
+        module = importlib.import_module(f"{package}.{entry.name}")
         for _, candidate in inspect.getmembers(module, inspect.isclass):
-            if candidate.__module__ != module.__name__ or not issubclass(candidate, base):
+            own = candidate.__module__ == module.__name__ and issubclass(candidate, base) and candidate is not base
+            if not own or inspect.isabstract(candidate):
                 continue
-            if inspect.isabstract(candidate):
-                continue
-            name = str(getattr(candidate, key))
+            name = getattr(candidate, key)
             if name in found:
-                raise UnknownName(
-                    f"one member a name in {package.__name__}",
-                    f"two members called {name!r}",
-                    f"rename one: {found[name].__module__} or {candidate.__module__}",
-                )
+                remedy = f"change one: {found[name].__module__} or {candidate.__module__}"
+                raise UnknownName(f"one member for each {key} in {package}", f"two for {name!r}", remedy)
             found[name] = candidate
     return found
 
@@ -56,8 +54,8 @@ def split_name(text: str, family: str) -> tuple[str, tuple[float, ...]]:
     try:
         return name, (float(parameter),)
     except ValueError:
-        remedy = f"write {name}:NUMBER, or {name} for its default"
-        raise UnknownName(f"a {family} with a number as its parameter", f"{text!r}", remedy) from None
+        asked = f"a {family} with a number as its parameter"
+        raise UnknownName(asked, f"{text!r}", f"write {name}:NUMBER") from None
 
 
 def make(members: dict[str, type[Member]], text: str, family: str, *arguments: float) -> Member:

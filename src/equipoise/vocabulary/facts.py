@@ -7,30 +7,21 @@ ones are optional, with a default that reproduces the old behaviour.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Iterable, Iterator
+from typing import Literal, get_args
 
-from equipoise.errors import InvalidParameter, NoTheoremApplies
-from equipoise.vocabulary.methods import method_named
-from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number
-
-if TYPE_CHECKING:
-    from equipoise.vocabulary.losses import Loss
-    from equipoise.vocabulary.penalties import Penalty
+from ..errors import InvalidParameter, NoTheoremApplies
+from .discovery import split_name
+from .losses import Loss
+from .methods import method_named
+from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
+from .penalties import Penalty
+from .records import Record as Record
 
 Label = int | float | str | bool
 
 
-class Adjacency(Enum):
-    """When two datasets are neighbours. There is one answer in this house: n is public and one row is replaced."""
-
-    REPLACE_ONE = "replace-one"
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Record):
     """How much privacy loss is allowed: (epsilon, delta), where delta = 0 means pure differential privacy.
 
     Examples
@@ -44,19 +35,13 @@ class Budget:
 
     def __post_init__(self) -> None:
         """Refuse a budget that means nothing."""
-        epsilon = require_number(
-            "epsilon", plain(self.epsilon), above=0.0, largest=LARGEST_EPSILON, remedy="pass epsilon=1.0, for example"
-        )
-        remedy = "pass delta=0.0 for pure privacy, or one well below 1/n"
-        delta = require_number("delta", plain(self.delta), above=0.0, inclusive=True, remedy=remedy)
-        if delta >= 1.0:
-            raise InvalidParameter("a delta in [0, 1)", f"delta={self.delta!r}", remedy)
-        object.__setattr__(self, "epsilon", epsilon)
-        object.__setattr__(self, "delta", delta)
+        settle(self, "epsilon", above=0.0, largest=LARGEST_EPSILON, remedy="pass epsilon=1.0, for example")
+        given, remedy = self.delta, "pass delta=0.0 for pure privacy, or one well below 1/n"
+        if settle(self, "delta", above=0.0, inclusive=True, remedy=remedy) >= 1.0:
+            raise InvalidParameter("a delta in [0, 1)", f"delta={given!r}", remedy)
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Record):
     """What is publicly known about the rows before any of them is read; the library enforces it row by row.
 
     Parameters
@@ -90,44 +75,17 @@ class Domain:
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
         remedy = "declare the largest L2 norm a row may have; longer rows are clipped to it"
-        row_norm = require_number("row_norm", plain(self.row_norm), above=0.0, remedy=remedy)
-        object.__setattr__(self, "row_norm", row_norm)
+        settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
-            remedy = "leave radius out, or bound the norm of the weights"
-            object.__setattr__(self, "radius", require_number("radius", plain(self.radius), above=0.0, remedy=remedy))
-        fill = require_number("fill", plain(self.fill), above=-math.inf, remedy="pass the value that replaces NaN")
-        object.__setattr__(self, "fill", fill)
+            settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
+        settle(self, "fill", above=-math.inf, remedy="pass the value that replaces NaN")
         if self.classes is not None and self.labels is not None:
-            raise InvalidParameter(
-                "either classes or labels", "both", "classes for a classifier, labels for a regressor"
-            )
+            remedy = "classes for a classifier, labels for a regressor"
+            raise InvalidParameter("either classes or labels", "both", remedy)
         if self.classes is not None and self.classes != "observed":
-            self._settle_classes()
+            object.__setattr__(self, "classes", _settled_classes(self.classes))
         if self.labels is not None:
-            self._settle_labels()
-
-    def _settle_classes(self) -> None:
-        remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
-        given: object = self.classes
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise InvalidParameter("a tuple of class labels", f"classes={given!r}", remedy)
-        classes = tuple(plain(label) for label in given)
-        if not all(isinstance(label, int | float | str | bool) for label in classes):
-            raise InvalidParameter("classes that are numbers or strings", f"classes={classes!r}", remedy)
-        if len(set(classes)) != len(classes) or len(classes) < 2:
-            raise InvalidParameter("at least two different classes", f"classes={classes!r}", remedy)
-        object.__setattr__(self, "classes", classes)
-
-    def _settle_labels(self) -> None:
-        remedy = "write labels=(low, high), the public range of the target"
-        given: object = self.labels
-        ends = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-        if len(ends) != 2:
-            raise InvalidParameter("label bounds (low, high)", f"labels={given!r}", remedy)
-        low, high = (require_number("label bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
-        if not low < high or high - low < SMALLEST:
-            raise InvalidParameter("label bounds with low < high", f"labels={given!r}", remedy)
-        object.__setattr__(self, "labels", (low, high))
+            object.__setattr__(self, "labels", _settled_labels(self.labels))
 
     @property
     def label_centre(self) -> float:
@@ -140,8 +98,27 @@ class Domain:
         return 1.0 if self.labels is None else (self.labels[1] - self.labels[0]) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+def _settled_classes(given: object) -> tuple[object, ...]:
+    remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
+    classes = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
+    known = all(isinstance(label, int | float | str | bool) for label in classes)
+    if not known or len(set(classes)) != len(classes) or len(classes) < 2:
+        raise InvalidParameter("at least two different classes, numbers or strings", f"classes={given!r}", remedy)
+    return classes
+
+
+def _settled_labels(given: object) -> tuple[float, float]:
+    remedy = "write labels=(low, high), the public range of the target"
+    ends = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if len(ends) != 2:
+        raise InvalidParameter("label bounds (low, high)", f"labels={given!r}", remedy)
+    low, high = (require_number("label bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
+    if not low < high or high - low < SMALLEST:
+        raise InvalidParameter("label bounds with low < high", f"labels={given!r}", remedy)
+    return low, high
+
+
+class Problem(Record):
     """A convex objective (1/n) sum(loss) + penalty over rows in a domain, with a penalised constant column.
 
     Parameters
@@ -171,20 +148,13 @@ class Problem:
         """Refuse a domain whose target does not fit the loss."""
         remedy = "pass 0.0 for no intercept"
         require_number("intercept", self.intercept, above=0.0, inclusive=True, remedy=remedy)
-        if self.loss.task == "classification" and self.domain.classes is None:
-            raise InvalidParameter(
-                f"a domain with classes for the {self.loss.id} loss",
-                f"{self.domain!r}",
-                f"write Domain(row_norm={self.domain.row_norm:g}, classes=(0, 1)): "
-                "the public label set is never read from data",
+        classifies = self.loss.task == "classification"
+        if (self.domain.classes if classifies else self.domain.labels) is None:
+            missing, written = ("classes", "classes=(0, 1)") if classifies else ("label bounds", "labels=(low, high)")
+            remedy = (
+                f"write Domain(row_norm={self.domain.row_norm:g}, {written}): they are public, never read from data"
             )
-        if self.loss.task == "regression" and self.domain.labels is None:
-            raise InvalidParameter(
-                f"a domain with label bounds for the {self.loss.id} loss",
-                f"{self.domain!r}",
-                f"write Domain(row_norm={self.domain.row_norm:g}, labels=(low, high)): "
-                "the public range is never read from data",
-            )
+            raise InvalidParameter(f"a domain with {missing} for the {self.loss.id} loss", f"{self.domain!r}", remedy)
 
     @property
     def row_norm(self) -> float:
@@ -201,10 +171,17 @@ Averaging = Literal["last", "uniform", "suffix"]
 
 # The rules that a step may be named by: the first two say what a length follows from, the last needs a number after it.
 STEP_RULES = ("public", "decay", "langevin")
+# What to do about a number of a recipe that is none, or below 0.
+REMEDIES = {
+    "tolerance": "pass a gradient norm such as 1e-8, or 0.0 for the exact minimiser",
+    "passes": "pass passes=10",
+    "decay": "pass decay=0.0 for steps of one length, or the ridge",
+    "dropout": "pass dropout=0.0 for none, or a share below 1",
+    "skip": "pass skip=0.0 for none, or a share below 1",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Record):
     """How weights come from the objective. Everything in it is fixed before a row is read.
 
     Without passes a solver minimises. With passes the weights descend along gradients of batches,
@@ -259,29 +236,18 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse what is no recipe."""
-        remedy = "pass a gradient norm such as 1e-8, or 0.0 for the exact minimiser"
-        tolerance = require_number("tolerance", plain(self.tolerance), above=0.0, inclusive=True, remedy=remedy)
-        passes = require_number("passes", plain(self.passes), above=0.0, inclusive=True, remedy="pass passes=10")
-        object.__setattr__(self, "tolerance", tolerance)
-        object.__setattr__(self, "passes", passes)
+        for name, remedy in REMEDIES.items():
+            share = settle(self, name, above=0.0, inclusive=True, remedy=remedy)
+            if name in ("dropout", "skip") and share >= 1:
+                raise InvalidParameter(f"{name} in [0, 1)", f"{name}={share!r}", remedy)
         object.__setattr__(self, "batch_size", require_count("batch_size", self.batch_size, "pass batch_size=64"))
-        remedy = "pass decay=0.0 for steps of one length, or the ridge"
-        decay = require_number("decay", plain(self.decay), above=0.0, inclusive=True, remedy=remedy)
-        object.__setattr__(self, "decay", decay)
-        object.__setattr__(self, "step", _settled_step(self.step, passes > 0))
+        object.__setattr__(self, "step", _settled_step(self.step, self.passes > 0))
         for name, choices in (("order", get_args(Order)), ("average", get_args(Averaging))):
             if getattr(self, name) not in choices:
                 allowed = " or ".join(repr(choice) for choice in choices)
                 raise InvalidParameter(f"{name}, {allowed}", f"{name}={getattr(self, name)!r}", f"pass {choices[0]!r}")
         if self.clip is not None:
-            clip = require_number("clip", plain(self.clip), above=0.0, remedy="leave clip out, or pass a gradient norm")
-            object.__setattr__(self, "clip", clip)
-        for name in ("dropout", "skip"):
-            remedy = f"pass {name}=0.0 for none, or a share below 1"
-            share = require_number(name, plain(getattr(self, name)), above=0.0, inclusive=True, remedy=remedy)
-            if share >= 1:
-                raise InvalidParameter(f"{name} in [0, 1)", f"{name}={share!r}", remedy)
-            object.__setattr__(self, name, share)
+            settle(self, "clip", above=0.0, remedy="leave clip out, or pass a gradient norm")
         if self.method:
             method_named(self.method)
 
@@ -293,19 +259,16 @@ class Recipe:
     @property
     def length(self) -> float:
         """The length of the first step, where it is a number."""
-        if isinstance(self.step, str):
-            remedy = "pass a number; eq.bounds has no budget from which the rule could follow"
-            raise InvalidParameter("a step length", f"the rule {self.step!r}", remedy)
-        return self.step
+        if not isinstance(self.step, str):
+            return self.step
+        remedy = "pass a number; eq.bounds has no budget from which the rule could follow"
+        raise InvalidParameter("a step length", f"the rule {self.step!r}", remedy)
 
     def batches(self, n_samples: int) -> int:
         """Return how many batches a pass has."""
         if self.batch_size > n_samples:
-            raise InvalidParameter(
-                f"batches of at most the {n_samples} rows that there are",
-                f"batch_size={self.batch_size}",
-                f"pass batch_size={n_samples} for all rows in every step, or fewer",
-            )
+            asked, found = f"batches of at most the {n_samples} rows that there are", f"batch_size={self.batch_size}"
+            raise InvalidParameter(asked, found, f"pass batch_size={n_samples} for all rows in every step, or fewer")
         return -(-n_samples // self.batch_size)
 
     def steps(self, n_samples: int) -> int:
@@ -314,30 +277,25 @@ class Recipe:
 
 
 def _settled_step(step: object, descends: bool) -> float | str:
-    value = plain(step)
-    remedy = 'pass a number such as 0.1, "public" or "decay"'
+    value, remedy = plain(step), 'pass a number such as 0.1, "public", "decay" or "langevin:1000"'
     if callable(value):
         found = "a function, which could look at the data"
         raise InvalidParameter("step lengths that are fixed before a row is read", found, remedy)
-    if isinstance(value, str):
-        name, colon, parameter = value.partition(":")
-        if name not in STEP_RULES or bool(colon) != (name == "langevin"):
-            raise InvalidParameter('a number, "public", "decay" or "langevin:NUMBER"', f"step={value!r}", remedy)
-        if colon:
-            try:
-                temperature = float(parameter)
-            except ValueError:
-                temperature = math.nan
-            require_number("inverse temperature", temperature, above=0.0, remedy='write step="langevin:1000"')
-        return value
-    return require_number("step", value, above=0.0, inclusive=not descends, remedy=remedy)
+    if not isinstance(value, str):
+        return require_number("step", value, above=0.0, inclusive=not descends, remedy=remedy)
+    name, colon, parameter = value.partition(":")
+    if name not in STEP_RULES or bool(colon) != (name == "langevin"):
+        raise InvalidParameter("a step length, or a rule for one", f"step={value!r}", remedy)
+    if colon:
+        split_name(value, "step")
+        require_number("inverse temperature", float(parameter), above=0.0, remedy=remedy)
+    return value
 
 
-@dataclass(frozen=True, slots=True)
-class Constants:
-    """The numbers that follow from loss x penalty x domain (THEOREMS section 0 and A2).
+class Constants(Record):
+    """The numbers that follow from loss x penalty x domain (docs/proofs/A2.md).
 
-    `lipschitz`, `gradient_diameter` and `penalty_slope` are suprema over weights of norm at most `radius`, which
+    `lipschitz` and `gradient_diameter` are suprema over weights of norm at most `radius`, which
     contains the exact minimiser of every dataset; `smoothness` is that of one example's loss; `strong_convexity` is
     that of the whole objective, from the penalty alone.
     """
@@ -349,11 +307,9 @@ class Constants:
     smoothness: float
     strong_convexity: float
     gradient_diameter: float
-    penalty_slope: float
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Record):
     """What a theorem sees: a problem, a recipe, the public size of the data, and the constants that follow."""
 
     problem: Problem
@@ -361,7 +317,6 @@ class Setting:
     n_samples: int
     n_features: int
     constants: Constants
-    adjacency: Adjacency = Adjacency.REPLACE_ONE
 
     @property
     def dimension(self) -> int:
@@ -369,8 +324,7 @@ class Setting:
         return self.problem.dimension(self.n_features)
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Record):
     """One condition of a theorem: what it claims, whether it holds here, and what to do when it does not."""
 
     claim: str
@@ -378,16 +332,17 @@ class Hypothesis:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+Conditions = Iterator[Hypothesis]
+
+
+class Chance(Record):
     """One value of a random sensitivity, and how likely it is."""
 
     probability: float
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Record):
     """A theorem's answer for one setting: a bound on the L2 distance, or the hypotheses that are missing.
 
     Where secret coins decide how often a row is used, `law` says how likely each distance is (M1), up to a chance that
@@ -408,9 +363,7 @@ class Bound:
     @property
     def typical(self) -> float | None:
         """The mean distance of a random bound, the value of any other: what bounds are compared by (M2)."""
-        if not self.law:
-            return self.value
-        return sum(chance.probability * chance.value for chance in self.law)
+        return sum(chance.probability * chance.value for chance in self.law) if self.law else self.value
 
     @property
     def applies(self) -> bool:
@@ -420,10 +373,10 @@ class Bound:
     @property
     def sensitivity(self) -> float:
         """The value, for a bound that applies."""
-        if self.value is None:
-            remedies = "; ".join(hypothesis.remedy for hypothesis in self.missing)
-            raise NoTheoremApplies(f"a bound from {self.theorem}", "hypotheses that do not hold", remedies)
-        return self.value
+        if self.value is not None:
+            return self.value
+        remedies = "; ".join(hypothesis.remedy for hypothesis in self.missing)
+        raise NoTheoremApplies(f"a bound from {self.theorem}", "hypotheses that do not hold", remedies)
 
     @property
     def missing(self) -> tuple[Hypothesis, ...]:

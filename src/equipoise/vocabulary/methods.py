@@ -1,34 +1,27 @@
 """Algorithms other than minimising and descending, by name and public numbers: ``"heavy-ball:0.5"``."""
 
-from dataclasses import dataclass
+from ..errors import InvalidParameter
+from .records import Record
 
-from equipoise.errors import InvalidParameter
-
-# Every name with how its numbers are written: after a colon, with a slash between them.
-METHODS = {
-    "heavy-ball": ":MOMENTUM",
-    "nesterov": ":MOMENTUM",
-    "multi-task": ":SIZE/SIZE/...",
-    "ranking": " or ranking:SIZE/SIZE/...",
-    "graph-convolution": ":DEGREE",
-    "bagging": ":PARTS or bagging:PARTS/NUMBERS",
-    "bootstrap": ":BAGS/MOST",
-    "batch-norm": "",
-    "dropout-net": "",
-    "swapout": "",
-    "entropy-sgd": "",
-}
+# Every name with how its numbers are written, after a colon with a slash between them, and how many there may be.
+FORMS = {
+    "heavy-ball": (":MOMENTUM", (1, 1)),
+    "nesterov": (":MOMENTUM", (1, 1)),
+    "multi-task": (":SIZE/SIZE/...", (1, 10**6)),
+    "ranking": (" or ranking:SIZE/SIZE/...", (0, 10**6)),
+    "graph-convolution": (":DEGREE", (1, 1)),
+    "bagging": (":PARTS or bagging:PARTS/NUMBERS", (1, 2)),
+    "bootstrap": (":BAGS/MOST", (2, 2)),
+} | dict.fromkeys(("batch-norm", "dropout-net", "swapout", "entropy-sgd"), ("", (0, 0)))
 # Algorithms of [000]'s tables that are asked for elsewhere, and where.
 ENDED = "leave method out and pass the tolerance at which it ends; eq.release_solution releases its weights (A4)"
 PENALISED = 'leave method out and use the penalty "bridge:1.5" or "elastic-net:0.5"'
-ELSEWHERE = dict.fromkeys(("svrg", "coordinate-descent"), ENDED) | dict.fromkeys(("bridge", "elastic-net"), PENALISED)
-ELSEWHERE["sgld"] = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
-# Those whose number is no count: a momentum in [0, 1].
-MOMENTA = ("heavy-ball", "nesterov")
+LANGEVIN = 'leave method out: NoisySGDClassifier and NoisySGDRegressor take step="langevin:B" (C3)'
+ELSEWHERE = dict.fromkeys(("svrg", "coordinate-descent"), ENDED) | {"sgld": LANGEVIN}
+ELSEWHERE |= dict.fromkeys(("bridge", "elastic-net"), PENALISED)
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Record):
     """An algorithm by its name, with its public numbers."""
 
     name: str
@@ -49,26 +42,26 @@ def method_named(text: str) -> Method:
     (Method(name='multi-task', numbers=(40.0, 25.0)), ())
     """
     name, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
-    if name not in METHODS:
-        remedy = ELSEWHERE.get(name, f"leave it out, or choose one of {', '.join(METHODS)}")
+    if name not in FORMS:
+        remedy = ELSEWHERE.get(name, f"leave it out, or choose one of {', '.join(FORMS)}")
         raise InvalidParameter("the name of a method", f"method={text!r:.80}", remedy)
-    remedy = f"write {name}{METHODS[name]}"
     try:
-        numbers = tuple(float(number) for number in rest.split("/")) if colon else ()
+        numbers = tuple(map(float, rest.split("/"))) if colon else ()
     except ValueError:
-        raise InvalidParameter(f"the public numbers of {name}", f"method={text!r:.80}", remedy) from None
+        numbers = (-1.0,)
     if not _fit(name, numbers):
+        remedy = f"write {name}{FORMS[name][0]}"
         raise InvalidParameter(f"the public numbers of {name}", f"method={text!r:.80}", remedy)
     return Method(name, numbers)
 
 
 def _fit(name: str, numbers: tuple[float, ...]) -> bool:
-    if name in MOMENTA:
-        return len(numbers) == 1 and 0 <= numbers[0] <= 1
-    if not all(1 <= number <= 1e15 and number == int(number) for number in numbers):
+    least, most = FORMS[name][1]
+    # Pairs need two classes. So many bags of n draws among n rows draw some row as often as there are bags.
+    odd = {"ranking": len(numbers) == 1, "bootstrap": len(numbers) == 2 and numbers[1] < numbers[0]}.get(name, False)
+    if odd or not least <= len(numbers) <= most:
         return False
-    if name == "bootstrap":
-        # So many bags of n draws among n rows draw some row as often as there are bags.
-        return len(numbers) == 2 and numbers[1] >= numbers[0]
-    wanted = {"multi-task": len(numbers) >= 1, "ranking": len(numbers) != 1, "graph-convolution": len(numbers) == 1}
-    return wanted.get(name, len(numbers) in (1, 2) if name == "bagging" else not numbers)
+    # A momentum is no count.
+    if name in ("heavy-ball", "nesterov"):
+        return 0 <= numbers[0] <= 1
+    return all(1 <= number <= 1e15 and number == int(number) for number in numbers)

@@ -1,8 +1,9 @@
 """Public numbers: what may be one, and the plain Python value of it."""
 
 import math
+from typing import Any
 
-from equipoise.errors import InvalidParameter
+from ..errors import InvalidParameter
 
 # Public numbers stay inside these powers of ten, so that neither squares nor products overflow or vanish (M4).
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -34,6 +35,20 @@ def require_number(
     if abs(number) > largest or (is_scale and number < SMALLEST):
         sizes = f"{name} between {SMALLEST:g} and {largest:g} in size"
         raise InvalidParameter(sizes, f"{name}={value!r}", f"change the unit; {remedy}")
+    return number
+
+
+def settle(owner: object, name: str, **limits: Any) -> float:
+    """Check a number that a frozen dataclass was given, keep it as a plain one, and return it.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary.losses.huber import Huber
+    >>> Huber(2).cap
+    2.0
+    """
+    number = require_number(name, plain(getattr(owner, name)), **limits)
+    object.__setattr__(owner, name, number)
     return number
 
 

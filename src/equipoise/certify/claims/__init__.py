@@ -1,15 +1,11 @@
 """Kinds of claim, one typed record each; members are discovered from this folder."""
 
-import functools
-import sys
-
 from ...vocabulary.discovery import discover
-from .base import Claim, Noise, Trained
+from .base import LARGEST_SCALE, SMALLEST_SCALE, UNKNOWN, Claim, Moved, Noise, Trained
 
-__all__ = ["Claim", "Noise", "Trained", "members"]
+__all__ = ["LARGEST_SCALE", "SMALLEST_SCALE", "UNKNOWN", "Claim", "Moved", "Noise", "Trained", "members"]
 
 
-@functools.cache
 def members() -> dict[str, type[Claim]]:
     """Return every kind of claim by its name."""
-    return discover(sys.modules[__name__], Claim, key="kind")  # type: ignore[type-abstract]
+    return discover(__name__, Claim, key="kind")

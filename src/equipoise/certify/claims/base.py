@@ -2,13 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
-from ...errors import EquipoiseError, MissingExtra
-from ...vocabulary.facts import Budget, Constants, Hypothesis, Problem, Setting
+from ...errors import EquipoiseError, MissingExtra, UnknownName
+from ...vocabulary.constants import constants
+from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
+from ...vocabulary.records import Of
 from .. import laws, theorems
 from ..curves import Curve
+
+# How a fault ends that says no more than that this version cannot tell.
+UNKNOWN = ", unknown here"
 
 # Two machines may differ in the last digits of exp or log; the margin of 1e-9 on every bound has room for it (M4).
 AGREEMENT = 1 + 1e-12
@@ -16,12 +20,10 @@ AGREEMENT = 1 + 1e-12
 # The samplers' proofs (D1, D3) need scales far above the spacing of doubles and far below their end.
 SMALLEST_SCALE, LARGEST_SCALE = 2.0**-400, 2.0**400
 
-REDO = "the claim does not follow from its facts: ask whoever made it"
-
 
 def holds(claim: str, condition: bool) -> Hypothesis:
     """Return an inequality of a claim."""
-    return Hypothesis(claim, condition, REDO)
+    return Hypothesis(claim, condition, "the claim does not follow from its facts: ask whoever made it")
 
 
 def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
@@ -36,8 +38,7 @@ def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
     return holds(f"{what}: {value} <= {limit:.9g}", found is not None and found <= limit * AGREEMENT)
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Record):
     """A law of noise at a scale, on so many numbers."""
 
     law: str
@@ -48,19 +49,13 @@ class Noise:
         """Return the curve of this noise on numbers of an L2 sensitivity."""
         return laws.named(self.law).curve(sensitivity, self.dimension, self.scale)
 
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of one number's noise."""
-        return laws.named(self.law).deviation(self.scale, self.dimension)
-
     def drawable(self) -> Hypothesis:
         """Return the condition that the samplers' proofs cover this scale."""
-        bearable = SMALLEST_SCALE <= self.scale <= LARGEST_SCALE
-        return holds(f"{self.law} noise of scale {self.scale:.9g} can be drawn", bearable)
+        claim = f"{self.law} noise of scale {self.scale:.9g} can be drawn"
+        return holds(claim, SMALLEST_SCALE <= self.scale <= LARGEST_SCALE)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim(ABC):
+class Claim(Record, ABC):
     """A node of a certificate's tree: what was released costs no more than its budget, for one row replaced.
 
     Meanings of recorded kinds and fields never change; new kinds and fields with defaults are added. A field called
@@ -71,13 +66,15 @@ class Claim(ABC):
     kind: ClassVar[str]
     # The theorem, or theorems, by which one row's change is bounded; "" for compositions. Some kinds record it.
     theorem: ClassVar[str]
+    # What noise is drawn from, where it has one law.
+    law = Of[str]("kind")
 
     budget: Budget
     # The public number of rows that it is about.
     n_samples: int
 
     @abstractmethod
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield every hypothesis and inequality from which the claim follows, parts included."""
 
     @abstractmethod
@@ -102,14 +99,6 @@ class Claim(ABC):
         """Yield what the claim itself rests on besides theorems; nothing where it is proved."""
         return iter(())
 
-    def caveats(self) -> Iterator[str]:
-        """Yield how the rounding of its noise was priced."""
-        return iter(())
-
-    def said(self) -> Iterator[str]:
-        """Yield what a fit released on the way, in words."""
-        return iter(())
-
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the members that the claim itself rests on, each with its family."""
         yield "kind", self.kind
@@ -120,17 +109,20 @@ class Claim(ABC):
         delta, budget = self.curve().delta(self.budget.epsilon), self.budget
         return holds(f"delta({budget.epsilon:.9g}) = {delta:.9g} <= {budget.delta:.9g}", delta <= budget.delta)
 
+    def checked(self) -> Conditions:
+        """Yield every condition, the last of which does not hold where members are unknown or numbers mean nothing."""
+        try:
+            yield from self.conditions()
+        except (UnknownName, MissingExtra) as error:
+            yield holds(f"{error.asked.removeprefix('a known ')}: {error.found:.160}{UNKNOWN}", False)
+        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
+            yield holds(f"its numbers mean nothing ({error!s:.200})", False)
+
     def check(self) -> tuple[str, ...]:
         """Return one line for every condition that does not hold; nothing where the claim follows."""
-        try:
-            return tuple(f"{self.kind}: {entry.claim}" for entry in self.conditions() if not entry.holds)
-        except MissingExtra:
-            raise
-        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
-            return (f"{self.kind}: its numbers mean nothing ({error!s:.200})",)
+        return tuple(f"{self.kind}: {entry.claim}" for entry in self.checked() if not entry.holds)
 
 
-@dataclass(frozen=True, slots=True)
 class Trained(Claim):
     """A claim about weights that were trained for a problem on n rows, with noise somewhere."""
 
@@ -138,60 +130,47 @@ class Trained(Claim):
     n_features: int
     noise: Noise
 
-    @property
-    @abstractmethod
+    # The strength of the penalty, the law and the scale of the noise.
+    alpha = Of[float]("problem.penalty.alpha")
+    law = Of[str]("noise.law")
+    scale = Of[float]("noise.scale")
+
     def setting(self) -> Setting:
-        """What a theorem sees of it."""
+        """Return what a theorem sees of it: the problem, where nothing else matters."""
+        return Setting(self.problem, Recipe(), self.n_samples, self.n_features, constants(self.problem))
 
     @property
     def constants(self) -> Constants:
         """The constants that follow from the facts."""
-        return self.setting.constants
-
-    @property
-    def alpha(self) -> float:
-        """The strength of the penalty."""
-        return self.problem.penalty.alpha
-
-    @property
-    def law(self) -> str:
-        """The law of the noise."""
-        return self.noise.law
-
-    @property
-    def scale(self) -> float:
-        """The scale of the noise."""
-        return self.noise.scale
-
-    def caveats(self) -> Iterator[str]:
-        """Yield how the law's rounding was priced."""
-        yield laws.named(self.law).rounding(self.noise.dimension)
+        return self.setting().constants
 
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the kind, and the theorems, loss, penalty and law that are named."""
         yield from Claim.rests_on(self)
         yield from (("loss", self.problem.loss.id), ("penalty", self.problem.penalty.id), ("law", self.law))
 
-    def covered(self, numbers: int) -> Iterator[Hypothesis]:
+    def covered(self, numbers: int) -> Conditions:
         """Yield that noise covers so many numbers and can be drawn, and that its curve is within the budget."""
-        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers)
+        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers > 0)
         yield self.noise.drawable()
         yield self.meets()
 
 
-@dataclass(frozen=True, slots=True)
 class Moved(Trained):
     """Weights, or sums, that one row moves by at most `sensitivity`, by the theorem that is named; noise hides that."""
 
+    # Whether noise is added once, to finished weights.
+    on_weights = False
+
     sensitivity: float
-    theorem: str
+    theorem: str  # type: ignore[misc] # recorded here, a property of the kind elsewhere
 
     def curve(self) -> Curve:
         """Return the curve of the noise for the sensitivity."""
         return self.noise.curve(self.sensitivity)
 
 
-def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Iterator[Hypothesis]:
+def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Conditions:
     """Yield the hypotheses of the theorem that is named, and that its bound is at most the recorded one."""
     bound = theorems.answer(theorem, where)
     known = theorems.members()[theorem.removesuffix(theorems.SUFFIX)].about == about

@@ -1,52 +1,52 @@
 """One of several trained candidates, chosen by rows of nobody (E5), or the best of a random number of runs (E6)."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from ...vocabulary.facts import Budget, Hypothesis
+from ...vocabulary.facts import Budget, Conditions, Record
 from ..curves import Curve, PureCurve
-from .base import Claim, Moved, at_most, holds
+from .base import AGREEMENT, Claim, Moved, at_most, holds
 from .compositions import Composition
 
 # A row's score is a whole number of such parts of the score bound, so that sums of scores are exact.
-LEVELS = 2**20
-MOST_VALIDATION_ROWS = 2**33
+LEVELS, MOST_VALIDATION_ROWS = 2**20, 2**33
 
 # What the law of the drawn number of runs may differ from its formula costs far less epsilon than this.
 DRAW_EPSILON = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
+class Scoring(Record):
+    """How rows score a candidate: losses are cut at this bound, on which no inequality depends."""
+
+    bound: float
+
+
 class Choice(Claim):
     """The place of one of `candidates`, by the exponential mechanism on sums of scores of `n_samples` rows (E5).
 
     A replaced row moves a sum by at most `LEVELS`; `scale` is that of the noise, `released` the place.
     """
 
-    kind: ClassVar[str] = "choice"
-    theorem: ClassVar[str] = "E5"
-    law: ClassVar[str] = "exponential"
+    kind = "choice"
+    theorem = "E5"
+    law = "exponential"
 
     candidates: int
     scale: float
+    procedure: Scoring
     released: int | None = None
 
     def curve(self) -> Curve:
         """Return the pure curve: twice the largest change over the scale."""
         return PureCurve(2 * LEVELS / self.scale)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that scores add up exactly, that noise is within the budget, and that the place is a candidate's."""
-        yield holds(
-            "rows score candidates, exactly", 1 <= self.n_samples <= MOST_VALIDATION_ROWS and self.candidates >= 2
-        )
+        yield holds("rows score, exactly", 1 <= self.n_samples <= MOST_VALIDATION_ROWS and self.candidates >= 2)
         yield holds("what was chosen is a candidate", self.released is None or 0 <= self.released < self.candidates)
         yield self.meets()
 
 
-@dataclass(frozen=True, slots=True)
 class ChosenCurve(Curve):
     """The curve of the best of a random number of runs, each with the divergences ``a mu^2/2`` of a Gaussian (E6).
 
@@ -58,18 +58,15 @@ class ChosenCurve(Curve):
     gamma: float
     order: float
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the delta of this order, rounded up."""
         rate, logarithm, above = self.mu**2 / 2, -math.log(self.gamma), self.order - 1
         # (1 - 1/b) b mu^2/2 + ln(1/gamma)/b, at its smallest over orders b >= 1.
         other = math.sqrt(2 * logarithm) * self.mu - rate if self.mu**2 < 2 * logarithm else logarithm
-        fixed = (1 + self.shape) * other
-        mean = math.log(mean_of(self.shape, self.gamma))
-        value = (
-            above * (rate * self.order + fixed - epsilon + math.log(above / self.order)) + mean - math.log(self.order)
-        )
+        spent = rate * self.order + (1 + self.shape) * other
+        value = above * (spent - epsilon + math.log(above / self.order)) - math.log(self.order)
         # Terms may cancel: each is good to a few units in its last place.
-        value += 1e-14 * above * (rate * self.order + fixed + epsilon + 1)
+        value += math.log(mean_of(self.shape, self.gamma)) + 1e-14 * above * (spent + epsilon + 1)
         return math.exp(value) * (1 + 1e-9) if value < 0 else 1.0
 
 
@@ -84,7 +81,6 @@ def mean_of(shape: int, gamma: float) -> float:
     return 1 / gamma if shape == 1 else (1 / gamma - 1) / -math.log(gamma)
 
 
-@dataclass(frozen=True, slots=True)
 class Stopping(Composition):
     """The best of a secret number of runs, each of which draws a candidate, trains and scores it (E6).
 
@@ -93,30 +89,29 @@ class Stopping(Composition):
     noise of parameter `mu`, accounted for at an `order`. `scale` is that of the noise on sums of scores.
     """
 
-    kind: ClassVar[str] = "stopping"
-    theorem: ClassVar[str] = "E6"
+    kind = "stopping"
+    theorem = "E6"
 
     validation_rows: int
     run: Budget
     shape: Literal[0, 1]
     gamma: float
     scale: float
+    procedure: Scoring
     mu: float = 0.0
     order: float = 0.0
     released: int | None = None
 
-    @property
-    def main(self) -> Claim:
-        """The choice among all runs."""
-        return self
+    # The choice among all runs stands for itself.
+    main = Claim.main
 
     @property
     def trained(self) -> Claim:
         """The training of the candidate that was released; in a plan, of the first."""
-        return self.of[self.released or 0].trained
+        return self.chosen(self.released).trained
 
     @property
-    def law(self) -> str:
+    def law(self) -> str:  # type: ignore[override] # read-only, as all of a record
         """The law of the noise on scores."""
         return "laplace" if self.budget.delta == 0 else "gaussian"
 
@@ -126,31 +121,24 @@ class Stopping(Composition):
             return PureCurve(((2 + self.shape) * self.run.epsilon + DRAW_EPSILON) * (1 + 4e-15))
         return ChosenCurve(self.mu, self.shape, self.gamma, self.order)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield those of every training, that scores are as private as trainings, and the price of choosing."""
-        yield holds("the number of runs has a law", 0 < self.gamma < 1 and len(self.of) >= 2)
         left = self.n_samples - self.validation_rows
-        counted = 1 <= self.validation_rows <= MOST_VALIDATION_ROWS and left >= 1
-        yield holds("rows score candidates, exactly", counted)
+        yield holds("the number of runs has a law", 0 < self.gamma < 1 and len(self.of) >= 2)
+        yield holds("rows score, exactly", 1 <= self.validation_rows <= MOST_VALIDATION_ROWS and left >= 1)
         for part in self.of:
             yield from part.conditions()
-            yield holds(
-                f"a training has the {left} rows and the budget of a run",
-                part.n_samples <= left and part.budget == self.run,
-            )
+            runs = 1 <= part.n_samples <= left and part.budget == self.run
+            yield holds(f"a training has the {left} rows and the budget of a run", runs)
             if self.budget.delta > 0:
-                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu))
-        if self.budget.delta > 0:
-            yield at_most("scores are as private as trainings", LEVELS / self.scale, self.mu)
-            yield holds("a divergence has an order above 1", self.order > 1)
-        else:
-            yield at_most("scores are as private as trainings", LEVELS / self.scale, self.run.epsilon)
-        chosen = self.released is None or 0 <= self.released < len(self.of)
-        yield holds("what was chosen is a candidate", chosen)
+                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu * AGREEMENT))
+        level = self.mu if self.budget.delta > 0 else self.run.epsilon
+        yield at_most("scores are as private as trainings", LEVELS / self.scale, level)
+        yield holds("a divergence has an order above 1", self.budget.delta == 0 or self.order > 1)
+        yield holds("what was chosen is a candidate", self.released is None or 0 <= self.released < len(self.of))
         yield self.meets()
 
 
-def is_gaussian(part: Claim, mu: float) -> bool:
+def is_gaussian(run: Claim, mu: float) -> bool:
     """Return whether weights carry Gaussian noise once, of at most this parameter (E6, hypothesis 4)."""
-    known = isinstance(part, Moved) and part.kind in ("output", "sgd") and part.law == "gaussian"
-    return known and part.sensitivity / part.scale <= mu * (1 + 1e-12)
+    return isinstance(run, Moved) and run.on_weights and run.law == "gaussian" and run.sensitivity <= mu * run.scale

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 from ...vocabulary import penalties
 from ...vocabulary.constants import constants, constants_in_ball, setting
-from ...vocabulary.facts import Hypothesis, Recipe, Setting
+from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
 from .. import theorems
 from ..curves import LATTICE_DELTA, Curve, LargestCurve, SumCurve
 from ..sampled import RenyiSampledCurve, SampledGaussianCurve
@@ -16,25 +15,22 @@ from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
 from .base import Moved, Noise, Trained, at_most, bounded, holds
 
-STREAM = "the noise of the steps comes from an AES-256 key stream in double precision, and is as good as exact"
 
-
-@dataclass(frozen=True, slots=True)
 class StochasticDescent(Moved):
     """SGD by a recipe from 0; one row moves the end by at most `sensitivity`, or by a random distance (M1)."""
 
-    kind: ClassVar[str] = "sgd"
+    kind = "sgd"
+    on_weights = True
 
     recipe: Recipe
 
-    @property
     def setting(self) -> Setting:
-        """The descent."""
+        """Return the descent."""
         return setting(self.problem, self.recipe, self.n_samples, self.n_features)
 
     def curve(self) -> Curve:
         """Return the curve of the noise, averaged over secret coins where they decide and delta pays (M1)."""
-        chances = theorems.answer(self.theorem, self.setting).law if self.budget.delta > 0 else ()
+        chances = theorems.answer(self.theorem, self.setting()).law if self.budget.delta > 0 else ()
         if not chances:
             return Moved.curve(self)
         # A sensitivity of 0 would divide by it; the smallest positive one is as good.
@@ -42,16 +38,13 @@ class StochasticDescent(Moved):
         parts = ((chance.probability, self.noise.curve(max(chance.value, least)), 0.0) for chance in chances)
         return SumCurve(tuple(parts), LEFT_OUT)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that the theorem bounds the distance of two descents, and that the noise hides it."""
-        yield holds(
-            "it descends by passes over batches", self.recipe.descends and not isinstance(self.recipe.step, str)
-        )
-        yield from bounded(self.theorem, "descent", self.setting, self.sensitivity)
-        yield from self.covered(self.setting.dimension)
+        yield holds("it descends by steps of a length", self.recipe.descends and not isinstance(self.recipe.step, str))
+        yield from bounded(self.theorem, "descent", self.setting(), self.sensitivity)
+        yield from self.covered(self.setting().dimension)
 
 
-@dataclass(frozen=True, slots=True)
 class NoisyDescent(Moved):
     """Every step draws its rows in secret and adds noise to their mean gradient, which one row moves by `sensitivity`.
 
@@ -59,29 +52,29 @@ class NoisyDescent(Moved):
     losses. `stream` says that the noise comes from a cipher in double precision.
     """
 
-    kind: ClassVar[str] = "noisy-sgd"
+    kind = "noisy-sgd"
 
     recipe: Recipe
     radius: float
     order: float = 0.0
     stream: bool = False
 
-    @property
     def setting(self) -> Setting:
-        """The descent in a public ball."""
+        """Return the descent in a public ball."""
         facts = constants_in_ball(self.problem, self.recipe, self.radius)
         return Setting(self.problem, self.recipe, self.n_samples, self.n_features, facts)
 
     def assumptions(self) -> Iterator[str]:
         """Yield that the stream is as good as exact noise, where it is used."""
-        yield from (STREAM,) if self.stream else ()
+        if self.stream:
+            yield "the noise of the steps comes from an AES-256 key stream in double precision, and is as good as exact"
 
     def movement(self) -> float:
         """Return how far one row moves the mean gradient of a batch, rounding included (SGD-rounding.md, C3)."""
         facts, batch = self.constants, self.recipe.batch_size
         rounding = 2 * (batch + 33) * UNIT * facts.lipschitz
         if math.isfinite(facts.smoothness):
-            rounding += 2 * (self.setting.dimension + 11) * UNIT * facts.smoothness * facts.radius / batch
+            rounding += 2 * (self.setting().dimension + 11) * UNIT * facts.smoothness * facts.radius / batch
         return (facts.gradient_diameter / batch + rounding) * (1 + ROUNDING_MARGIN)
 
     def curve(self) -> Curve:
@@ -93,16 +86,16 @@ class NoisyDescent(Moved):
             sampled = RenyiSampledCurve(multiplier, share, steps, self.order)
         return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield the conditions of C3, the bound on a gradient's change, and the noise."""
-        yield from secret_batches(self.setting)
+        yield from secret_batches(self.setting())
         yield holds("C3 composes steps of Gaussian noise", self.theorem == "C3" and self.law == "gaussian")
         yield holds("a divergence has an order above 1", self.order == 0 or self.order > 1)
         yield at_most("C3 bounds a batch's change", self.movement(), self.sensitivity)
-        yield from self.covered(self.setting.dimension)
+        yield from self.covered(self.setting().dimension)
 
 
-def secret_batches(where: Setting) -> Iterator[Hypothesis]:
+def secret_batches(where: Setting) -> Conditions:
     """Yield the conditions of C3."""
     recipe, facts = where.recipe, where.constants
     claim, remedy = "every step draws its rows in secret, without replacement (C3)", "leave skip and dropout out"
@@ -114,8 +107,7 @@ def secret_batches(where: Setting) -> Iterator[Hypothesis]:
     yield Hypothesis(claim, bearable(where), f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights")
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Record):
     """One phase of a localisation: fresh rows, a step length, the theorem and the noise that hides one of its rows.
 
     `alpha` is the ridge around the phase's start and `tolerance` where its solver stops, for losses with corners; both
@@ -131,15 +123,14 @@ class Phase:
     tolerance: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class Phased(Trained):
     """Phases on disjoint rows, each with the whole budget, started in a public ball where the last was released (K1).
 
     `noise` is that of the first phase; the others have the same law.
     """
 
-    kind: ClassVar[str] = "phased"
-    theorem: ClassVar[str] = "K1"
+    kind = "phased"
+    theorem = "K1"
 
     recipe: Recipe
     radius: float
@@ -150,15 +141,14 @@ class Phased(Trained):
         """How far one row moves the first phase."""
         return self.phases[0].sensitivity
 
-    @property
     def setting(self) -> Setting:
-        """The whole, over the ball in which phases start."""
+        """Return the whole, over the ball in which phases start."""
         facts = constants_in_ball(self.problem, self.recipe, self.radius)
         return Setting(self.problem, self.recipe, self.n_samples, self.n_features, facts)
 
     def setting_of(self, phase: Phase) -> Setting:
         """Return what a theorem sees of one phase: a pass of averaged descent, or a minimiser around the start."""
-        whole = self.setting
+        whole = self.setting()
         if math.isfinite(whole.constants.smoothness):
             recipe = Recipe(passes=1, step=phase.step, average="uniform", clip=self.recipe.clip)
             return replace(whole, recipe=recipe, n_samples=phase.rows)
@@ -176,7 +166,7 @@ class Phased(Trained):
         """Return the largest of the phases' curves: a row belongs to one of them."""
         return LargestCurve(tuple(self.noise_of(phase).curve(phase.sensitivity) for phase in self.phases))
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that rows suffice for disjoint phases, that theorems bound every phase, and that noise hides each."""
         used = sum(phase.rows for phase in self.phases)
         yield holds(f"the phases have {used} of {self.n_samples} rows", 0 < used <= self.n_samples)
@@ -186,7 +176,7 @@ class Phased(Trained):
             yield from bounded(phase.theorem, about, self.setting_of(phase), phase.sensitivity)
             yield self.noise_of(phase).drawable()
         yield holds("the first phase's noise is the one that is named", self.scale == self.phases[0].noise_scale)
-        yield from self.covered(self.setting.dimension)
+        yield from self.covered(self.setting().dimension)
 
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the theorems of the phases as well."""

@@ -1,15 +1,14 @@
 """Dropout: a minimiser over masks, with noise scaled by a released bound on the data's own curvature (G3, G4)."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
-from ...vocabulary.constants import rounding_unit, smallest_tolerance, well_conditioned
-from ...vocabulary.facts import Budget, Constants, Hypothesis, Problem, Recipe, Setting
+from ...vocabulary.constants import rounding_unit
+from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ..curves import Curve, add_up
 from ..statistic import NoisyStatistic
-from ..theorems.base import MOST_ROWS, ROUNDING_MARGIN
+from ..theorems.base import ROUNDING_MARGIN
+from ..theorems.minimisers import solved
 from .base import AGREEMENT, Trained, at_most, holds
 
 # The curvature is the smallest eigenvalue of a matrix that is formed: beyond this many columns it takes too long, and
@@ -20,8 +19,7 @@ MOST_COLUMNS = 2_000
 EIGENVALUE_ROUNDING = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Masks:
+class Masks(Record):
     """How columns are dropped: kept with a probability, by so many public masks a row; 0 for the expectation."""
 
     keep: float
@@ -57,17 +55,9 @@ class Masks:
         # of masked gradients lies in the hull of what single masked rows can have, which is no wider.
         added = 2 * (1 - self.keep) / self.keep * problem.domain.row_norm**2 if self.count == 0 else 0.0
         lipschitz = row_norm * loss.slope_bound(row_norm * radius, label_bound) + added * radius
-        diameter = loss.gradient_diameter(row_norm, radius, label_bound) + added * radius
-        return Constants(
-            row_norm=row_norm,
-            label_bound=label_bound,
-            radius=radius,
-            lipschitz=lipschitz,
-            smoothness=loss.curvature_bound() * self.most_of_a_row(problem),
-            strong_convexity=problem.penalty.alpha,
-            gradient_diameter=min(diameter, 2 * lipschitz),
-            penalty_slope=problem.penalty.alpha * radius,
-        )
+        diameter = min(loss.gradient_diameter(row_norm, radius, label_bound) + added * radius, 2 * lipschitz)
+        smoothness = loss.curvature_bound() * self.most_of_a_row(problem)
+        return Constants(row_norm, label_bound, radius, lipschitz, smoothness, problem.penalty.alpha, diameter)
 
     def factor(self, problem: Problem) -> float:
         """Return the least curvature of the loss at predictions that the ball allows, rounded down (G2).
@@ -81,8 +71,7 @@ class Masks:
         return problem.loss.slope_bound(reach, facts.label_bound) * problem.loss.slope_floor(reach) * (1 - 1e-12)
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedCurvature:
+class ReleasedCurvature(Record):
     """What a fit appends: the curvature that was released or confirmed, and the distance and noise that follow.
 
     A refused proposal has `passed` False, and neither distance nor noise: nothing else was computed from rows.
@@ -94,7 +83,6 @@ class ReleasedCurvature:
     noise_scale: float
 
 
-@dataclass(frozen=True, slots=True)
 class Dropout(Trained):
     """Weights that move by at most ``movement / (alpha + factor curvature)`` (G3), the curvature released first (G4).
 
@@ -103,8 +91,8 @@ class Dropout(Trained):
     curvature or the proposed one; `noise` belongs to it.
     """
 
-    kind: ClassVar[str] = "dropout"
-    theorem: ClassVar[str] = "G3+G4"
+    kind = "dropout"
+    theorem = "G3+G4"
 
     masks: Masks
     statistic: Budget
@@ -121,54 +109,47 @@ class Dropout(Trained):
         return self.worst if self.released is None else self.released.sensitivity
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float:  # type: ignore[override] # read-only, as all of a record
         """The scale of the noise, by the released curvature where there is one."""
         return self.noise.scale if self.released is None else self.released.noise_scale
 
-    @property
     def setting(self) -> Setting:
-        """The dropout objective over its ball."""
+        """Return the dropout objective over its ball."""
         facts = self.masks.constants(self.problem)
         return Setting(self.problem, Recipe(self.tolerance), self.n_samples, self.n_features, facts)
 
-    @property
     def error(self) -> float:
-        """How far the computed curvature can be from the true one."""
-        rows, weights = self.n_samples * max(1, self.masks.count), self.setting.dimension
+        """Return how far the computed curvature can be from the true one."""
+        rows, weights = self.n_samples * max(1, self.masks.count), self.setting().dimension
         unit = rounding_unit(rows, weights) + EIGENVALUE_ROUNDING * weights * 2.0**-53
         return unit * self.masks.most_of_a_row(self.problem)
 
-    @property
     def noisy(self) -> NoisyStatistic:
-        """The curvature with its noise and its margin."""
-        return NoisyStatistic(self.curvature_sensitivity, self.statistic, self.error)
+        """Return the curvature with its noise and its margin."""
+        return NoisyStatistic(self.curvature_sensitivity, self.statistic, self.error())
 
-    @property
     def most(self) -> float:
-        """The largest curvature that rows can have: the trace over the directions, and the kept constant's square."""
-        own = self.masks.most_of_a_row(self.problem) / self.setting.dimension
+        """Return the largest curvature of rows: the trace over the directions, and the kept constant's square."""
+        own = self.masks.most_of_a_row(self.problem) / self.setting().dimension
         return min(own, self.problem.intercept**2) if self.problem.intercept > 0 else own
 
-    @property
     def movement(self) -> float:
-        """``Gam/n + 2 tau``: divided by the strong convexity, how far the weights move (L3)."""
-        push = self.constants.gradient_diameter / self.n_samples + 2 * self.tolerance
-        return push * (1 + ROUNDING_MARGIN)
+        """Return ``Gam/n + 2 tau``: divided by the strong convexity, how far the weights move (L3)."""
+        return (self.constants.gradient_diameter / self.n_samples + 2 * self.tolerance) * (1 + ROUNDING_MARGIN)
 
     def distance(self, curvature: float) -> float:
         """Return how far the weights move when the data's curvature is at least this (G3)."""
-        return self.movement / ((self.alpha + self.masks.factor(self.problem) * curvature) * (1 - 1e-15))
+        return self.movement() / ((self.alpha + self.masks.factor(self.problem) * curvature) * (1 - 1e-15))
 
     def curve(self) -> Curve:
         """Return the curve of the weights' noise, after what the curvature costs."""
-        following = self.noise.curve(self.worst)
-        noisy = self.noisy
-        return noisy.after_lower_bound(following) if self.proposal is None else noisy.after_test(following)
+        after = self.noisy().after_lower_bound if self.proposal is None else self.noisy().after_test
+        return after(self.noise.curve(self.worst))
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield the conditions of G3 and G4, that noise hides the worst case, and what follows from the released."""
-        yield from masked_minimiser(self.setting, self.masks)
-        moved = self.masks.most_of_a_row(self.problem) / self.n_samples * (1 + ROUNDING_MARGIN) + 2 * self.error
+        yield from masked_minimiser(self.setting(), self.masks)
+        moved = self.masks.most_of_a_row(self.problem) / self.n_samples * (1 + ROUNDING_MARGIN) + 2 * self.error()
         yield at_most("G3 bounds the curvature's change", moved, self.curvature_sensitivity)
         yield at_most("G3 bounds the weights' change", self.distance(self.proposal or 0.0), self.worst)
         delta = self.noise.curve(self.worst).delta(self.weights.epsilon)
@@ -177,19 +158,15 @@ class Dropout(Trained):
         free = self.proposal is not None and max(self.statistic.delta, self.weights.delta) <= self.budget.delta
         shares = tuple(Budget(share.epsilon) if free else share for share in (self.statistic, self.weights))
         yield holds("both shares add up to the budget", add_up(shares, self.budget))
-        yield from self.covered(self.setting.dimension)
+        yield from self.covered(self.setting().dimension)
         if self.released is not None:
             yield from self._follows(self.released)
 
-    def _follows(self, found: ReleasedCurvature) -> Iterator[Hypothesis]:
+    def _follows(self, found: ReleasedCurvature) -> Conditions:
         """Yield that a released curvature may be what it is, and that the noise is no less than it asks for."""
-        if self.proposal is None:
-            yield holds(
-                "a lower bound is never refused, and rows can be so curved",
-                found.passed and 0 <= found.low <= self.most,
-            )
-        else:
-            yield holds("the tested curvature is the proposed one", found.low == self.proposal)
+        low = found.passed and 0 <= found.low <= self.most()
+        possible = low if self.proposal is None else found.low == self.proposal
+        yield holds("a lower bound is never refused, and rows can be so curved; a test is of the proposal", possible)
         if not found.passed:
             yield holds("after a refusal nothing else is released", found.sensitivity == found.noise_scale == 0)
             return
@@ -199,21 +176,12 @@ class Dropout(Trained):
         # At least the plan's scale for this distance, so that the plan's whole curve holds and not one point of it.
         least = self.noise.scale / self.worst * found.sensitivity
         enough = noise.curve(found.sensitivity).delta(self.weights.epsilon) <= self.weights.delta
-        yield holds(
-            "the noise is no less than the distance asks for", enough and found.noise_scale * AGREEMENT >= least
-        )
-
-    def said(self) -> Iterator[str]:
-        """Yield the released curvature."""
-        if self.released is not None:
-            found = "at least" if self.released.passed else "refused: not confirmed as"
-            yield f"the data's curvature is {found} {self.released.low:.6g}"
+        yield holds("the noise is as much as the distance asks for", enough and found.noise_scale * AGREEMENT >= least)
 
 
-def masked_minimiser(where: Setting, masks: Masks) -> Iterator[Hypothesis]:
+def masked_minimiser(where: Setting, masks: Masks) -> Conditions:
     """Yield the conditions of G3."""
-    facts, problem, rows = where.constants, where.problem, where.n_samples * max(1, masks.count)
-    yield Hypothesis("neighbouring datasets differ by replacing one row, and n is public", True, "declare n")
+    facts, problem = where.constants, where.problem
     claim = "the expectation over masks has a closed form, or masks are public and rows have one prediction"
     known = problem.loss.id == "squared" if masks.count == 0 else problem.loss.outputs == 1
     yield Hypothesis(claim, known and 0 < masks.keep < 1, "pass masks=4, or use squared loss")
@@ -222,12 +190,7 @@ def masked_minimiser(where: Setting, masks: Masks) -> Iterator[Hypothesis]:
     yield Hypothesis(claim, ridge, "use an L2 penalty with alpha > 0")
     claim = "slopes and curvatures are bounded on the ball of the constraint (G2)"
     yield Hypothesis(claim, 0 < facts.lipschitz < math.inf, "bound rows and labels in the domain")
-    claim = f"the curvature is an eigenvalue of at most {MOST_COLUMNS:,} columns"
-    remedy = "use fewer columns, or Ridge or LogisticRegression"
-    yield Hypothesis(claim, where.dimension <= MOST_COLUMNS, remedy)
-    claim = "every run ends in the ball at a subgradient of norm at most tau, fixed before data (A4, L3)"
-    least = smallest_tolerance(facts, rows, where.dimension) * (1 - ROUNDING_MARGIN)
-    yield Hypothesis(claim, where.recipe.tolerance >= least, "raise the tolerance")
-    claim = "the objective is well enough conditioned for double precision by its ridge alone (A4)"
-    steady = rows <= MOST_ROWS and well_conditioned(facts, rows, where.dimension)
-    yield Hypothesis(claim, steady, "raise alpha: it is below the rounding of the data's curvature")
+    claim, few = f"the curvature is an eigenvalue of at most {MOST_COLUMNS:,} columns", where.dimension <= MOST_COLUMNS
+    yield Hypothesis(claim, few, "use fewer columns, or Ridge or LogisticRegression")
+    # Every mask of a row is a row to the solver.
+    yield from solved(replace(where, n_samples=where.n_samples * max(1, masks.count)))

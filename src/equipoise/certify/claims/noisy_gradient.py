@@ -1,20 +1,17 @@
 """Noisy gradient descent: noise in every gradient, and everything after it is free."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ...vocabulary.constants import constants, rounding_unit
-from ...vocabulary.facts import Hypothesis, Problem, Recipe, Setting
+from ...vocabulary.facts import Conditions, Hypothesis, Problem, Recipe, Record, Setting
 from ..curves import LATTICE_DELTA, Curve, GaussianCurve, SumCurve
 from ..sampled import SampledGaussianCurve
 from ..theorems.base import ROUNDING_MARGIN
 from .base import Moved, at_most, holds
 
 
-@dataclass(frozen=True, slots=True)
-class Descent:
+class Descent(Record):
     """How the noisy gradients are used: post-processing, on which no inequality depends."""
 
     step: float
@@ -22,14 +19,13 @@ class Descent:
     average: Literal["last", "uniform"]
 
 
-@dataclass(frozen=True, slots=True)
 class NoisyGradient(Moved):
     """`steps` mean gradients of slopes clipped at `clip`, over all rows (C5) or `batch` secret ones (C3), in a ball.
 
     One row moves each of them by at most `sensitivity`.
     """
 
-    kind: ClassVar[str] = "noisy-gradient"
+    kind = "noisy-gradient"
 
     clip: float
     radius: float
@@ -37,9 +33,8 @@ class NoisyGradient(Moved):
     procedure: Descent
     batch: int = 0
 
-    @property
     def setting(self) -> Setting:
-        """The problem over the public ball."""
+        """Return the problem over the public ball."""
         return Setting(self.problem, Recipe(), self.n_samples, self.n_features, constants(self.problem, self.radius))
 
     def movement(self) -> float:
@@ -47,7 +42,7 @@ class NoisyGradient(Moved):
         facts, rows = self.constants, self.batch or self.n_samples
         # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
         times = 1 if self.problem.loss.outputs == 1 else 2
-        unit = times * rounding_unit(rows, self.setting.dimension)
+        unit = times * rounding_unit(rows, self.setting().dimension)
         rounding = unit * (self.clip * facts.row_norm + facts.smoothness * self.radius)
         return (2 * self.clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
 
@@ -58,21 +53,21 @@ class NoisyGradient(Moved):
         sampled = SampledGaussianCurve(self.scale / self.sensitivity, self.batch / self.n_samples, self.steps)
         return SumCurve(((1.0, sampled, 0.0),), self.steps * LATTICE_DELTA)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield the conditions of C5, the bound on a gradient's change, and the noise."""
         yield from clipped_descent(self.problem, self.clip)
         composed = self.theorem == ("C3" if self.batch else "C5") and self.law == "gaussian"
         yield holds("C5 composes Gaussian noise on all rows' gradients, C3 on those of secret batches", composed)
         yield holds("there are steps, of fewer than all rows", 0 <= self.batch < self.n_samples and self.steps >= 1)
         yield at_most(f"{self.theorem} bounds a gradient's change", self.movement(), self.sensitivity)
-        yield from self.covered(self.setting.dimension)
+        yield from self.covered(self.setting().dimension)
 
 
-def clipped_descent(problem: Problem, clip: float) -> Iterator[Hypothesis]:
+def clipped_descent(problem: Problem, clip: float) -> Conditions:
     """Yield what noise in every gradient needs (C5)."""
     claim = "every row's slope is clipped at a public size (C5, B7)"
     yield Hypothesis(claim, 0 < clip < math.inf, "use a loss with a slope at prediction 0")
     yield Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'")
     claim = "the loss is smooth, so that rounding moves its slopes a little only (C5)"
     remedy = "use a smooth loss, such as smooth-hinge, or mechanism='output'"
-    yield Hypothesis(claim, math.isfinite(problem.loss.curvature_bound()), remedy)
+    yield Hypothesis(claim, problem.loss.curvature_bound() < math.inf, remedy)

@@ -1,18 +1,13 @@
 """Objective perturbation: the minimiser of a randomly tilted objective, with a little noise on top."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
-
 from ...vocabulary.discovery import look_up
-from ...vocabulary.facts import Hypothesis, Setting
+from ...vocabulary.facts import Conditions, Setting
 from .. import laws, theorems
 from ..curves import Curve, SumCurve
 from ..theorems.perturbation import SUFFIX, Perturbation, finishing, finishing_sensitivity, in_ball
 from .base import Noise, Trained, holds
 
 
-@dataclass(frozen=True, slots=True)
 class Objective(Trained):
     """``argmin F(w) + <b, w>/n`` over a ball: `noise` is that of b, and `finish` hides where the solver stopped (E4).
 
@@ -20,33 +15,31 @@ class Objective(Trained):
     directions, which are then the columns that the claim speaks of (P1).
     """
 
-    kind: ClassVar[str] = "objective"
+    kind = "objective"
 
-    theorem: str
+    theorem: str  # type: ignore[misc] # recorded here
     radius: float
     tolerance: float
     finish: Noise
     finishing_epsilon: float
     projection: int = 0
 
-    @property
     def setting(self) -> Setting:
-        """The problem over the public ball."""
+        """Return the problem over the public ball."""
         return in_ball(self.problem, self.radius, self.tolerance, self.n_samples, self.n_features)
 
-    @property
     def perturbation(self) -> Perturbation:
-        """The theorem on the exact minimiser."""
+        """Return the theorem on the exact minimiser."""
         return look_up(theorems.perturbations(), self.theorem.removesuffix(SUFFIX), "theorem")()
 
     def curve(self) -> Curve:
         """Return the curve of the tilted minimiser, after what the finish costs."""
-        tilted = self.perturbation.curve(self.setting, laws.named(self.law), self.scale)
+        tilted = self.perturbation().curve(self.setting(), laws.named(self.law), self.scale)
         return SumCurve(((1.0, tilted, self.finishing_epsilon),))
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield the theorem's hypotheses, those of E4, and that tilt and finish are within the budget."""
-        where, theorem = self.setting, self.perturbation
+        where, theorem = self.setting(), self.perturbation()
         yield holds("E4 carries the theorem to what a solver returns", self.theorem == theorem.id + SUFFIX)
         yield from theorem.hypotheses(where, laws.named(self.law))
         yield from finishing(where, self.scale)

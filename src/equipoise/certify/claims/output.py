@@ -1,28 +1,24 @@
 """Output perturbation: a minimiser, with noise on its weights."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
-
 from ...vocabulary.constants import setting
-from ...vocabulary.facts import Hypothesis, Recipe, Setting
-from .base import Moved, bounded
+from ...vocabulary.facts import Conditions, Recipe, Setting
+from .base import Moved, bounded, holds
 
 
-@dataclass(frozen=True, slots=True)
 class Output(Moved):
     """A solver stops at a gradient of norm `tolerance`; one row moves what it returns by at most `sensitivity`."""
 
-    kind: ClassVar[str] = "output"
+    kind = "output"
+    on_weights = True
 
     tolerance: float
 
-    @property
     def setting(self) -> Setting:
-        """The minimiser, up to the tolerance."""
+        """Return the minimiser, up to the tolerance."""
         return setting(self.problem, Recipe(self.tolerance), self.n_samples, self.n_features)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that the theorem bounds the sensitivity, and that the noise hides it."""
-        yield from bounded(self.theorem, "minimiser", self.setting, self.sensitivity)
-        yield from self.covered(self.setting.dimension)
+        yield holds("a solver ends at a tolerance above 0 (A4)", self.tolerance > 0)
+        yield from bounded(self.theorem, "minimiser", self.setting(), self.sensitivity)
+        yield from self.covered(self.setting().dimension)

@@ -1,52 +1,45 @@
 """Noise on weights that another algorithm computed: heavy ball, ranking, bagging and the others that have a theorem."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from ...vocabulary.constants import setting
 from ...vocabulary.discovery import look_up
-from ...vocabulary.facts import Hypothesis, Recipe, Setting
+from ...vocabulary.facts import Conditions, Recipe, Setting
 from ...vocabulary.methods import Method, method_named
 from .. import theorems
 from ..theorems.weighted import WeightedMinimiser
 from .base import Moved, bounded, holds
 
 
-@dataclass(frozen=True, slots=True)
 class OwnMethod(Moved):
     """The certified distance of an algorithm that the caller's code runs. Whether it runs that one is an assumption."""
 
-    kind: ClassVar[str] = "method"
+    kind = "method"
 
     recipe: Recipe
 
-    @property
     def setting(self) -> Setting:
-        """The method."""
+        """Return the method."""
         return setting(self.problem, self.recipe, self.n_samples, self.n_features)
 
-    @property
     def method(self) -> Method:
-        """The method by its name and public numbers."""
+        """Return the method by its name and public numbers."""
         return method_named(self.recipe.method)
 
     def assumptions(self) -> Iterator[str]:
         """Yield that the caller's code is that method, and what is public about the table's structure."""
-        yield (
-            f"the caller's code computes {self.recipe.method} as docs/proofs/{self.theorem}.md describes it, on the "
-            "rows that it is given and on nothing else"
-        )
+        described = f"{self.recipe.method} as docs/proofs/{self.theorem}.md describes it"
+        yield f"the caller's code computes {described}, on the rows that it is given and on nothing else"
         theorem = look_up(theorems.members(), self.theorem, "theorem")()
-        if isinstance(theorem, WeightedMinimiser) and (structure := theorem.public_structure(self.method)):
+        if isinstance(theorem, WeightedMinimiser) and (structure := theorem.public_structure(self.method())):
             yield structure
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that the theorem bounds the distance, that a solver stops somewhere, and that noise hides it."""
-        yield from bounded(self.theorem, self.method.name, self.setting, self.sensitivity)
+        yield from bounded(self.theorem, self.method().name, self.setting(), self.sensitivity)
         minimises = issubclass(look_up(theorems.members(), self.theorem, "theorem"), WeightedMinimiser)
         yield holds("a minimiser is found up to a tolerance", self.recipe.tolerance > 0 or not minimises)
-        yield from self.covered(released_numbers(self.method, self.setting.dimension))
+        yield from self.covered(released_numbers(self.method(), self.setting().dimension))
 
 
 def released_numbers(method: Method, dimension: int) -> int:

@@ -4,13 +4,9 @@ Each quantile is chosen from a public grid by the number of rows on either side 
 counts. The grid spans eighteen orders of magnitude, so that it tells nothing about the data.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
-
-from ...vocabulary.facts import Hypothesis
+from ...vocabulary.facts import Conditions, Record
 from ..curves import Curve, PureCurve
-from .base import Claim, at_most, holds
+from .base import Claim, holds
 
 LEVELS = (0.01, 0.99)
 
@@ -19,8 +15,7 @@ _POSITIVE = tuple(float(f"{mantissa}e{exponent}") for exponent in range(-6, 13) 
 CANDIDATES = (*(-value for value in reversed(_POSITIVE)), 0.0, *_POSITIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedBounds:
+class ReleasedBounds(Record):
     """The bounds that were released for one column; everything computed from them is post-processing."""
 
     column: str
@@ -28,12 +23,11 @@ class ReleasedBounds:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
 class PrivateBounds(Claim):
     """Two quantiles of every column, with noise of `scale` on counts of rows; epsilon pays for all of them together."""
 
-    kind: ClassVar[str] = "private-bounds"
-    theorem: ClassVar[str] = "Q1"
+    kind = "private-bounds"
+    theorem = "Q1"
 
     columns: tuple[str, ...]
     scale: float
@@ -43,17 +37,12 @@ class PrivateBounds(Claim):
         """Return the pure curve of all quantiles: each costs 2 over the scale (Q1)."""
         return PureCurve(len(LEVELS) * len(self.columns) * 2 / self.scale)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that the noise is within the budget, and that what was released lies on the public grid, in order."""
         yield holds("every column is named once", 0 < len(set(self.columns)) == len(self.columns))
-        yield at_most("Q1 asks for a scale", len(LEVELS) * len(self.columns) * 2 / self.budget.epsilon, self.scale)
         yield self.meets()
         named = tuple(bounds.column for bounds in self.released)
         yield holds("bounds were released for the columns that were paid for", named in ((), self.columns))
         for bounds in self.released:
             on_grid = bounds.low in CANDIDATES and bounds.high in CANDIDATES and bounds.low < bounds.high
             yield holds(f"the bounds of {bounds.column:.80} lie on the public grid, in order", on_grid)
-
-    def said(self) -> Iterator[str]:
-        """Yield the bounds that were released."""
-        yield from (f"{bounds.column} in [{bounds.low:g}, {bounds.high:g}]" for bounds in self.released)

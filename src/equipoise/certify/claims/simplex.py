@@ -5,14 +5,12 @@ a column with nu ones is blurred by about sqrt(nu)/2. That is private only where
 tested first (G4). After Algorithm 2 of [003], with the threshold that its claim needs.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
 from functools import lru_cache
-from typing import ClassVar
 
 import mpmath
 
-from ...vocabulary.facts import Budget, Hypothesis
+from ...vocabulary.facts import Budget, Conditions
 from ..curves import Curve, add_up
 from ..statistic import NoisyStatistic
 from .base import Claim, holds
@@ -40,7 +38,9 @@ def column_delta(ones: int, epsilon: float) -> float:
     arithmetic = mpmath.MPContext()
     arithmetic.prec = _BITS
     growth = arithmetic.exp(arithmetic.mpf(min(epsilon, LARGEST_EXPONENT))) * (1 - arithmetic.ldexp(1, 8 - _BITS))
-    place = _turning(ones, float(growth))
+    # The last t at which the difference has grown; at a tie, which rounding may miss, both are equal.
+    rate = float(growth) * (ones + 1)
+    place = bisect_left(range(1, ones + 1), True, key=lambda t: rate * t > 2 * (ones - t + 1) * (ones - t + 2))
     # Terms C(nu, i) over C(nu, place), from the place downwards.
     term, total = arithmetic.mpf(1), arithmetic.mpf(0)
     least, below = arithmetic.ldexp(1, -_BITS), arithmetic.mpf(place) / (ones - place + 1)
@@ -55,36 +55,22 @@ def column_delta(ones: int, epsilon: float) -> float:
     return min(1.0, max(0.0, float(arithmetic.exp(logarithm) * difference)) * (1 + 1e-12))
 
 
-def _turning(ones: int, growth: float) -> int:
-    """Return the last t at which the difference has grown; at a tie, which rounding may miss, both are equal."""
-    low, high = 0, ones + 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if growth * (ones + 1) * middle <= 2 * (ones - middle + 1) * (ones - middle + 2):
-            low = middle
-        else:
-            high = middle - 1
-    return min(low, ones)
-
-
-@dataclass(frozen=True, slots=True)
 class CountCurve(Curve):
     """The curve of the coins where every column has at least so many ones: ``p column_delta`` (G5)."""
 
     columns: int
     ones: int
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the sum over the columns."""
         return min(1.0, self.columns * column_delta(self.ones, epsilon) * (1 + 1e-15))
 
 
-@dataclass(frozen=True, slots=True)
 class Simplex(Claim):
     """`test` pays for whether every column has `ones` ones, `coins` for the column that coins choose if it passed."""
 
-    kind: ClassVar[str] = "simplex"
-    theorem: ClassVar[str] = "G4+G5"
+    kind = "simplex"
+    theorem = "G4+G5"
 
     n_features: int
     test: Budget
@@ -92,21 +78,19 @@ class Simplex(Claim):
     ones: int
     released: bool | None = None
 
-    @property
     def noisy(self) -> NoisyStatistic:
-        """The fewest ones of any column when any row is left out: one replaced row moves it by at most 1."""
+        """Return the fewest ones of any column when any row is left out: one replaced row moves it by at most 1."""
         return NoisyStatistic(1.0, self.test)
 
-    @property
     def threshold(self) -> float:
-        """What the noisy count must exceed."""
-        return self.ones + self.noisy.margin
+        """Return what the noisy count must exceed."""
+        return self.ones + self.noisy().margin
 
     def curve(self) -> Curve:
         """Return the curve of the coins, after the test."""
-        return self.noisy.after_test(CountCurve(self.n_features, self.ones))
+        return self.noisy().after_test(CountCurve(self.n_features, self.ones))
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield that coins hide a row where the test passes, and that test and coins are within the budget."""
         yield holds("columns have a number of ones that can be counted", 0 < self.ones <= MOST_ONES)
         hidden = CountCurve(self.n_features, self.ones).delta(self.coins.epsilon) <= self.coins.delta
@@ -115,8 +99,3 @@ class Simplex(Claim):
         larger = Budget(self.coins.epsilon, max(self.coins.delta, self.test.delta))
         yield holds("test and coins are within the budget", add_up((Budget(self.test.epsilon), larger), self.budget))
         yield self.meets()
-
-    def said(self) -> Iterator[str]:
-        """Yield whether the test passed."""
-        if self.released is not None:
-            yield "the test passed" if self.released else "the test refused: the first column stands in"

@@ -2,12 +2,9 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
-from ...vocabulary.constants import constants, rounding_unit
-from ...vocabulary.facts import Hypothesis, Problem, Recipe, Setting
+from ...vocabulary.constants import rounding_unit
+from ...vocabulary.facts import Conditions, Hypothesis, Problem, Record
 from ..curves import Curve, PureCurve
 from ..theorems.base import ROUNDING_MARGIN
 from .base import Moved, at_most, holds
@@ -16,8 +13,7 @@ from .base import Moved, at_most, holds
 MOST_SUMS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Record):
     """How the noisy sums are solved: post-processing, on which no inequality depends.
 
     `ridge` is the curvature that the noisy matrix is brought up to, `radius` that of the ball solutions are put into.
@@ -27,10 +23,9 @@ class Solution:
     radius: float
 
 
-def least_squares(problem: Problem, n_features: int) -> Iterator[Hypothesis]:
+def least_squares(problem: Problem, n_features: int) -> Conditions:
     """Yield the conditions of methods that release sums of products."""
-    remedy = "use Ridge, or mechanism='objective'"
-    yield Hypothesis("the loss is the squared one", problem.loss.id == "squared", remedy)
+    yield Hypothesis("the loss is the squared one", problem.loss.id == "squared", "use Ridge, or mechanism='objective'")
     yield Hypothesis("the penalty is a ridge", problem.penalty.id == "l2", "use an L2 penalty, or mechanism='output'")
     claim, remedy = f"there are at most {MOST_SUMS:,} sums of products", "use fewer columns, or mechanism='objective'"
     yield Hypothesis(claim, sums_of(problem, n_features) <= MOST_SUMS, remedy)
@@ -42,22 +37,16 @@ def sums_of(problem: Problem, n_features: int) -> int:
     return columns * (columns + 3) // 2
 
 
-@dataclass(frozen=True, slots=True)
 class NoisySums(Moved):
     """Sums over all rows, with noise, and a solution that is computed from them."""
 
     procedure: Solution
 
-    @property
-    def setting(self) -> Setting:
-        """The problem."""
-        return Setting(self.problem, Recipe(), self.n_samples, self.n_features, constants(self.problem))
-
     @abstractmethod
     def movement(self, unit: float) -> float:
         """Return how far one row moves the sums, and twice what rounding of this relative size does."""
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield the conditions of the method, the bound on the sums' change, and the noise."""
         yield from least_squares(self.problem, self.n_features)
         count = sums_of(self.problem, self.n_features)
@@ -67,11 +56,10 @@ class NoisySums(Moved):
         yield from self.covered(count)
 
 
-@dataclass(frozen=True, slots=True)
 class Products(NoisySums):
     """``(sum x x', weight * sum y x)`` with noise; one row moves them by at most `sensitivity` in L2 (SSP)."""
 
-    kind: ClassVar[str] = "sufficient-statistics"
+    kind = "sufficient-statistics"
 
     moment_weight: float
 
@@ -81,7 +69,7 @@ class Products(NoisySums):
         rounding = unit * norm * math.hypot(norm, self.moment_weight * bound)
         return joint_sensitivity(norm, bound, self.moment_weight) + 2 * rounding
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield those of the sums, which SSP bounds."""
         yield holds("SSP is the theorem on these sums", self.theorem == "SSP")
         yield from NoisySums.conditions(self)
@@ -102,11 +90,10 @@ def joint_sensitivity(row_norm: float, label_bound: float, weight: float) -> flo
     return row_norm**2 * math.sqrt(2 * (1 - cosine**2) + 2 * ratio * (1 + cosine)) * (1 + 1e-14)
 
 
-@dataclass(frozen=True, slots=True)
 class Functional(NoisySums):
     """Coefficients of ``w_j`` and ``w_j w_l`` with Laplace noise; one row moves them by `sensitivity` in L1 (E7)."""
 
-    kind: ClassVar[str] = "functional"
+    kind = "functional"
 
     def movement(self, unit: float) -> float:
         """Return the L1 bound."""
@@ -117,7 +104,7 @@ class Functional(NoisySums):
         """Return the pure curve of Laplace noise for an L1 sensitivity."""
         return PureCurve(self.sensitivity / self.scale)
 
-    def conditions(self) -> Iterator[Hypothesis]:
+    def conditions(self) -> Conditions:
         """Yield those of the coefficients, which E7 bounds in L1."""
         yield holds("E7 is the theorem on Laplace noise here", self.theorem == "E7" and self.law == "laplace")
         yield from NoisySums.conditions(self)

@@ -1,18 +1,14 @@
 """Laws of noise, one file each; members are discovered from this folder."""
 
-import functools
-import sys
-
 from ...vocabulary.discovery import discover, look_up
 from .base import Law
 
 __all__ = ["Law", "members", "named"]
 
 
-@functools.cache
 def members() -> dict[str, type[Law]]:
     """Return every law by its id."""
-    return discover(sys.modules[__name__], Law)  # type: ignore[type-abstract]
+    return discover(__name__, Law)
 
 
 def named(name: str) -> Law:

@@ -14,19 +14,9 @@ class Law(ABC):
     """
 
     id: ClassVar[str]
-    # What a budget must be for some scale to meet it.
-    requirement: ClassVar[str]
     # Whether the noise has the same law in every direction.
     rotation_invariant: ClassVar[bool]
 
     @abstractmethod
     def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
         """Return the privacy curve of this scale, for an L2 sensitivity."""
-
-    @abstractmethod
-    def deviation(self, scale: float, dimension: int) -> float:
-        """Return the standard deviation of one coordinate."""
-
-    @abstractmethod
-    def rounding(self, dimension: int) -> str:
-        """Say in one sentence how finite precision was priced."""

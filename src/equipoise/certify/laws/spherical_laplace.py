@@ -1,8 +1,5 @@
 """D1 and D6: noise with density proportional to exp(-||k|| / scale), for an L2 sensitivity."""
 
-import math
-from typing import ClassVar
-
 from ..curves import Curve
 from ..spherical import SphericalCurve
 from .base import Law
@@ -26,21 +23,9 @@ class SphericalLaplace(Law):
     '1e-05'
     """
 
-    id: ClassVar[str] = "spherical-laplace"
-    requirement: ClassVar[str] = "epsilon above d 2^-56, the price of rounding"
-    rotation_invariant: ClassVar[bool] = True
+    id = "spherical-laplace"
+    rotation_invariant = True
 
     def curve(self, sensitivity: float, dimension: int, scale: float) -> Curve:
         """Return the exact curve with the rounding inside."""
         return SphericalCurve(sensitivity / scale, dimension, rounding_epsilon(dimension))
-
-    def deviation(self, scale: float, dimension: int) -> float:
-        """Return ``sqrt(d + 1) scale``."""
-        return math.sqrt(dimension + 1) * scale
-
-    def rounding(self, dimension: int) -> str:
-        """Say what the rounding cost."""
-        return (
-            "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
-            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-310)"
-        )

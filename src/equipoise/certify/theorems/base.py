@@ -1,14 +1,12 @@
 """What every theorem says about itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
-from ...vocabulary.facts import Adjacency, Bound, Chance, Hypothesis, Setting
+from ...vocabulary.facts import Bound, Chance, Conditions, Setting
 
 # More rows or weights than these, and rounding may add up to more than it was priced at (M4).
-MOST_ROWS = 10**15
-MOST_WEIGHTS = 4 * 10**6
+MOST_ROWS, MOST_WEIGHTS = 10**15, 4 * 10**6
 
 # Every bound is stated with this much on top, for the rounding of its own arithmetic and of the row clipping (M4).
 ROUNDING_MARGIN = 1e-9
@@ -18,20 +16,20 @@ class Theorem(ABC):
     """A bound on how far the weights move when one row is replaced, with the hypotheses under which it holds.
 
     The statement is proved in ``docs/proofs/<id>.md``; a test requires the page. Members speak of the exact minimiser,
-    which `approximate.py` carries to what a solver returns, or of a descent over the reals, which `descent.py` carries
+    which `minimisers.py` carries to what a solver returns, or of a descent over the reals, which `descent.py` carries
     to what a computer finds.
     """
 
     # "minimiser", "descent", or the name of another method.
-    about: ClassVar[str] = "minimiser"
+    about = "minimiser"
 
     id: ClassVar[str]
     # Only the papers' own mistakes, which are kept for comparison in `planning`, say False.
-    certifies: ClassVar[bool] = True
+    certifies = True
 
     @abstractmethod
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
-        """Yield every condition but that one row is replaced, met or not, each with its remedy."""
+    def hypotheses(self, setting: Setting) -> Conditions:
+        """Yield every condition, met or not, each with its remedy."""
 
     @abstractmethod
     def sensitivity(self, setting: Setting) -> float:
@@ -43,16 +41,10 @@ class Theorem(ABC):
 
     def bound(self, setting: Setting) -> Bound:
         """Return the answer for one setting: a value when every hypothesis holds, the missing ones otherwise."""
-        hypotheses = (replaced(setting), *self.hypotheses(setting))
+        hypotheses = tuple(self.hypotheses(setting))
         if not all(hypothesis.holds for hypothesis in hypotheses):
             return Bound(self.id, self.certifies, None, hypotheses)
         return Bound(self.id, self.certifies, self.sensitivity(setting), hypotheses, self.law(setting))
-
-
-def replaced(setting: Setting) -> Hypothesis:
-    """Return the condition that neighbours are what this house calls neighbours."""
-    claim = "neighbouring datasets differ by replacing one row, and n is public"
-    return Hypothesis(claim, setting.adjacency is Adjacency.REPLACE_ONE, "declare n and use replace-one adjacency")
 
 
 def bearable(setting: Setting) -> bool:

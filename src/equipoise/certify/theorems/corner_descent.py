@@ -1,16 +1,12 @@
 """C1: descents on losses with corners, where even a step on common rows can drive the weights apart a little."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
-from ...vocabulary.facts import Hypothesis, Setting
+from ...vocabulary.facts import Conditions, Hypothesis, Record, Setting
 from .descent import UNIT, DescentTheorem, Passes, every_row_once, longest_steps, passes_of
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Record):
     """How a distance grows in one step of one length: on common rows, and when the row that differs is met.
 
     `shrinkage` is ``1 - step alpha``; `square` is what a common step adds to the squared distance, ``(a step)^2`` and
@@ -57,13 +53,8 @@ def growth(setting: Setting, length: float) -> Growth:
     spread = facts.lipschitz * (1 if setting.problem.loss.one_sided else 2)
     # A computed slope belongs to a prediction that is off by rounding (docs/proofs/SGD-rounding.md).
     square = (spread * length) ** 2 + 4.1 * length * spread * (setting.dimension + 3) * UNIT * facts.radius
-    return Growth(
-        shrinkage=1 - length * facts.strong_convexity,
-        square=square,
-        push=max(2 * facts.lipschitz * length, math.sqrt(square)),
-        pull=facts.gradient_diameter * length,
-        batch=setting.recipe.batch_size,
-    )
+    push, pull = max(2 * facts.lipschitz * length, math.sqrt(square)), facts.gradient_diameter * length
+    return Growth(1 - length * facts.strong_convexity, square, push, pull, setting.recipe.batch_size)
 
 
 class CornerDescent(DescentTheorem):
@@ -72,9 +63,9 @@ class CornerDescent(DescentTheorem):
     Followed from the first meeting on, in the order of meetings that is worst.
     """
 
-    id: ClassVar[str] = "C1"
+    id = "C1"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order and what the recursion is proved for."""
         yield every_row_once(setting)
         yield from recursion_hypotheses(setting)
@@ -84,8 +75,9 @@ class CornerDescent(DescentTheorem):
     def sensitivity(self, setting: Setting) -> float:
         """Return the end of the recursion, or for averages its mean or its maximum."""
         passes, recipe = passes_of(setting), setting.recipe
-        lengths = longest_steps(setting) if recipe.decay > 0 else [recipe.length]
-        laws = [growth(setting, length) for length in lengths]
+        laws = [growth(setting, recipe.length)] * passes.count
+        if recipe.decay > 0:
+            laws = [growth(setting, length) for length in longest_steps(setting)]
         if recipe.average == "uniform" and setting.constants.strong_convexity == 0:
             return _mean_distance(passes, laws, recipe.order == "permutation")
         if recipe.order == "permutation" and recipe.average == "last":
@@ -93,7 +85,7 @@ class CornerDescent(DescentTheorem):
         return max(_fresh_orders(passes, laws, early, recipe.average != "last") for early in (True, False))
 
 
-def recursion_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
+def recursion_hypotheses(setting: Setting) -> Conditions:
     """Yield what the recursion is proved for."""
     recipe, ridge = setting.recipe, setting.constants.strong_convexity
     claim = "a ridge shrinks the weights in a step by no more than all of them: step alpha <= 1"
@@ -104,10 +96,6 @@ def recursion_hypotheses(setting: Setting) -> Iterator[Hypothesis]:
     yield Hypothesis("there is one prediction a row", setting.problem.loss.outputs == 1, "declare two classes")
 
 
-def _law(laws: list[Growth], count: int) -> Growth:
-    return laws[min(count, len(laws) - 1)]
-
-
 def _fixed_order(passes: Passes, laws: list[Growth]) -> float:
     """Return the distance for one order, at the worst of the places that the row can have in it (C1, item 3).
 
@@ -115,25 +103,25 @@ def _fixed_order(passes: Passes, laws: list[Growth]) -> float:
     meeting or as long as possible after it, for rows that the last, partial pass meets and for rows that it does not.
     Steps get no longer and have no ridge where their lengths differ, so that the first place is then the worst.
     """
-    before, now = 0.0, _law(laws, 0).hit(0.0)
+    before, now = 0.0, laws[0].hit(0.0)
     for count in range(1, passes.count):
-        between = _law(laws, count - 1).common(now, passes.batches - 1)
-        before, now = now, _law(laws, count).hit(between)
-    ends = [now, _law(laws, passes.count - 1).common(now, passes.rest - 1)]
+        between = laws[count - 1].common(now, passes.batches - 1)
+        before, now = now, laws[count].hit(between)
+    ends = [now, laws[passes.count - 1].common(now, passes.rest - 1)]
     if passes.count > 1 and passes.rest < passes.batches:
-        earlier = _law(laws, passes.count - 2)
+        earlier = laws[passes.count - 2]
         ends += [earlier.common(before, passes.rest), earlier.common(before, passes.batches - 1)]
     return max(ends)
 
 
 def _fresh_orders(passes: Passes, laws: list[Growth], early: bool, on_the_way: bool) -> float:
     """Return the distance for the worst orders: later meetings come last in their passes (C1 ii)."""
-    law = _law(laws, 0)
+    law = laws[0]
     steps = passes.batches if passes.count > 1 else passes.rest
     distance = law.common(law.hit(0.0), steps - 1 if early else 0)
     largest = max(law.hit(0.0), distance)
     for count in range(1, passes.count):
-        law, steps = _law(laws, count), passes.batches if count < passes.count - 1 else passes.rest
+        law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
         largest = max(largest, law.hit(distance))
         distance = law.hit(law.common(distance, steps - 1))
         largest = max(largest, distance)
@@ -144,7 +132,7 @@ def _mean_distance(passes: Passes, laws: list[Growth], fixed: bool) -> float:
     """Return a bound on the mean distance along the way, without a ridge (B2): sums of roots below their integrals."""
     total = distance = 0.0
     for count in range(passes.count):
-        law, steps = _law(laws, count), passes.batches if count < passes.count - 1 else passes.rest
+        law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
         if fixed or count == 0:
             distance = law.hit(distance)
             total += _area(distance, law.square, steps)

@@ -3,26 +3,25 @@
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 from ...vocabulary.constants import STEEPER
-from ...vocabulary.facts import Averaging, Bound, Chance, Constants, Hypothesis, Setting
+from ...vocabulary.facts import Averaging, Bound, Chance, Conditions, Constants, Hypothesis, Record, Setting
 from .base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, Theorem, bearable
 
 # Penalties whose smooth part is a ridge and whose corner, if any, is met by a proximal step (L8).
 PENALTIES = ("none", "l2", "elastic-net")
 
 # The unit of rounding with its second-order terms, and how many steps the sum of sparse weights is deferred for.
-UNIT = 1.01 * 2.0**-53
-STRETCH = 256
+UNIT, STRETCH = 1.01 * 2.0**-53, 256
+
+DOUBLES = "rows, weights and steps are of a size that double precision can bear (M4)"
 
 # More passes than these would take longer to certify than to run.
 MOST_PASSES = 10**6
 
 
-@dataclass(frozen=True, slots=True)
-class Passes:
+class Passes(Record):
     """T steps in k passes of m batches each, the last of them with r batches."""
 
     batches: int
@@ -79,31 +78,26 @@ def _sum_of_hits(steps: int, batches: int) -> int:
 class DescentTheorem(Theorem):
     """A bound on how far descents on neighbouring datasets end apart, with the same public coins."""
 
-    about: ClassVar[str] = "descent"
+    about = "descent"
 
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting) -> Conditions:
         """Yield what every theorem on descents needs, then what this one needs."""
         facts, recipe, problem = setting.constants, setting.recipe, setting.problem
         claim = "a row's gradient has a bounded norm wherever the weights can go"
-        remedy = "declare a weight radius in the domain, or clip gradients"
-        yield Hypothesis(claim, 0 < facts.lipschitz < math.inf, remedy)
+        yield Hypothesis(claim, 0 < facts.lipschitz < math.inf, "declare a weight radius, or clip gradients")
         claim = "the penalty is a ridge, an elastic net or none: corners are met by a proximal step (L8)"
         yield Hypothesis(claim, problem.penalty.id in PENALTIES, "use penalty l2 or elastic-net")
-        claim = "gradients are clipped for one prediction a row only (B7)"
-        remedy = "leave clip out: clipped gradients of several outputs belong to no convex function"
-        yield Hypothesis(claim, recipe.clip is None or problem.loss.outputs == 1, remedy)
+        claim, single = "gradients are clipped for one prediction a row only (B7)", problem.loss.outputs == 1
+        yield Hypothesis(claim, recipe.clip is None or single, "leave clip out: no convex function has such gradients")
         claim = "the passes are few enough to be followed one by one"
         yield Hypothesis(claim, passes_of(setting).count <= MOST_PASSES, f"run at most {MOST_PASSES:g} passes")
-        yield Hypothesis(
-            "rows, weights and steps are of a size that double precision can bear (M4)",
-            bearable(setting) and 2 * passes_of(setting).steps * rounding_of_a_step(setting) <= facts.radius / 102,
-            f"declare a weight radius or a ridge, at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights, "
-            "or fewer steps",
-        )
+        small = 2 * passes_of(setting).steps * rounding_of_a_step(setting) <= facts.radius / 102
+        remedy = f"declare a radius or a ridge, at most {MOST_ROWS:g} rows, {MOST_WEIGHTS:g} weights, or fewer steps"
+        yield Hypothesis(DOUBLES, bearable(setting) and small, remedy)
         yield from self.further(setting)
 
     @abstractmethod
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield what this theorem needs beyond the common conditions."""
 
 
@@ -166,9 +160,9 @@ def computed(bound: Bound, setting: Setting) -> Bound:
 class ProjectedDescent(DescentTheorem):
     """``||w - w'|| <= 2 R`` for weights that stay in a ball, and so for their averages."""
 
-    id: ClassVar[str] = "ball.descent"
+    id = "ball.descent"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield that the weights stay in a ball."""
         inside = math.isfinite(setting.constants.radius)
         yield Hypothesis("the weights stay in a ball", inside, "declare a weight radius")

@@ -4,57 +4,46 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import islice
-from typing import ClassVar
 
-from ...vocabulary.constants import STEEPER, constants
-from ...vocabulary.facts import Constants, Hypothesis, Setting
+from ...vocabulary.constants import STEEPER
+from ...vocabulary.facts import Conditions, Hypothesis, Setting
 from ...vocabulary.methods import method_named
 from .base import ROUNDING_MARGIN, Theorem, bearable
-from .descent import MOST_PASSES, UNIT
+from .descent import DOUBLES, MOST_PASSES, UNIT
 
 
 class Momentum(Theorem):
     """Differences obey a linear recursion, and what one push becomes after k steps is a Chebyshev polynomial."""
 
-    @abstractmethod
-    def limit(self, momentum: float) -> float:
-        """Return what ``step (beta + alpha)`` may be at most."""
+    # What ``step (beta + alpha)`` may be at most, and how far from 0 gradients are taken, in units of how far weights
+    # are: (a, b) for ``a + b gamma``.
+    limit = reach = (0.0, 0.0)
 
     @abstractmethod
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return c and p of ``psi_(k+1) = c psi_k - p psi_(k-1)``, which bounds every eigenvalue's response."""
 
-    @abstractmethod
-    def reach(self, momentum: float) -> float:
-        """Return how far from 0 gradients are taken, in units of how far the weights are."""
-
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting) -> Conditions:
         """Yield the conditions of B9."""
         recipe, problem, facts = setting.recipe, setting.problem, setting.constants
-        momentum = method_named(recipe.method).numbers[0]
-        yield Hypothesis(
-            "the loss is squared and the penalty a ridge or none: elsewhere differences can grow exponentially (B9)",
-            problem.loss.id == "squared" and problem.penalty.id in ("l2", "none"),
-            "use the squared loss with penalty l2 or none, or ridge, any accelerated solver and eq.release_solution",
-        )
+        most = _linear(self.limit, setting)
+        claim = "the loss is squared and the penalty a ridge or none: elsewhere differences can grow exponentially (B9)"
+        remedy = "use the squared loss with penalty l2 or none, or ridge, any accelerated solver and release_solution"
+        yield Hypothesis(claim, problem.loss.id == "squared" and problem.penalty.id in ("l2", "none"), remedy)
         plain = recipe.decay == recipe.skip == recipe.dropout == 0 and recipe.clip is None and recipe.average == "last"
-        yield Hypothesis(
-            "every step sees all rows and has one length, the last weights are used, and nothing projects or clips",
-            recipe.batch_size == setting.n_samples and plain and problem.domain.radius is None,
-            f"pass batch_size={setting.n_samples}, passes and a step; leave out everything else, and the radius",
-        )
-        limit = self.limit(momentum) / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
+        whole = recipe.batch_size == setting.n_samples and problem.domain.radius is None
+        claim = "every step sees all rows and has one length, the last weights are used, and nothing projects or clips"
+        remedy = f"pass batch_size={setting.n_samples}, passes and a step; leave out everything else, and the radius"
+        yield Hypothesis(claim, plain and whole, remedy)
+        limit = most / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
         steady = isinstance(recipe.step, float) and 0 < recipe.step <= limit and recipe.passes > 0
-        claim = f"steps are at most {self.limit(momentum):g} / (beta + alpha)"
+        claim = f"steps are at most {most:g} / (beta + alpha)"
         yield Hypothesis(claim, steady, f"pass a step of at most {limit:.6g}")
         few = recipe.batch_size <= setting.n_samples and recipe.steps(setting.n_samples) <= MOST_PASSES
         claim = "the steps are few enough to be followed one by one"
         yield Hypothesis(claim, few, f"run at most {MOST_PASSES:g} steps")
-        yield Hypothesis(
-            "rows, weights and steps are of a size that double precision can bear (M4)",
-            bearable(setting) and (not (steady and few) or self._rounding(setting) <= 0.01 * _push(setting)),
-            "run fewer steps, or train on fewer rows",
-        )
+        small = not (steady and few) or self._rounding(setting) <= 0.01 * _push(setting)
+        yield Hypothesis(DOUBLES, bearable(setting) and small, "run fewer steps, or train on fewer rows")
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``(step Gam / n + rounding) sum of psi_k``, Gam over the ball that gradients are taken in."""
@@ -63,10 +52,6 @@ class Momentum(Theorem):
         push = recipe.length * diameter / setting.n_samples + 2 * self._rounding(setting)
         return push * self._response(setting, recipe.steps(setting.n_samples)) * (1 + ROUNDING_MARGIN)
 
-    def facts(self, setting: Setting) -> Constants:
-        """Return the constants over the ball that gradients are taken in."""
-        return constants(setting.problem, self.radius(setting))
-
     def _response(self, setting: Setting, steps: int) -> float:
         c, p = self.recursion(setting, method_named(setting.recipe.method).numbers[0])
         return math.fsum(islice(responses(c, p), steps))
@@ -74,7 +59,7 @@ class Momentum(Theorem):
     def radius(self, setting: Setting) -> float:
         """Return the a-priori ball of every point where a gradient is taken, a hundredth more for rounding."""
         weights = 1.01 * _push(setting) * self._response(setting, setting.recipe.steps(setting.n_samples) - 1)
-        return weights * self.reach(method_named(setting.recipe.method).numbers[0])
+        return weights * _linear(self.reach, setting)
 
     def _rounding(self, setting: Setting) -> float:
         """Return how far one computed step can be from the exact one (docs/proofs/B9.heavy-ball.md)."""
@@ -87,12 +72,11 @@ class Momentum(Theorem):
 class HeavyBall(Momentum):
     """``w <- w - step grad + gamma (w - w_before)``."""
 
-    id: ClassVar[str] = "B9.heavy-ball"
-    about: ClassVar[str] = "heavy-ball"
+    id = "B9.heavy-ball"
+    about = "heavy-ball"
 
-    def limit(self, momentum: float) -> float:
-        """Return ``2 (1 + gamma)``: beyond, the steepest direction diverges."""
-        return 2 * (1 + momentum)
+    # Beyond 2 (1 + gamma) the steepest direction diverges. Gradients are taken at the weights.
+    limit, reach = (2.0, 2.0), (1.0, 0.0)
 
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return the largest ``|1 + gamma - step h|`` over curvatures h, but no less than ``2 sqrt(gamma)``."""
@@ -101,29 +85,24 @@ class HeavyBall(Momentum):
         steep = length * (facts.smoothness * (1 + STEEPER) + facts.strong_convexity) - 1 - momentum
         return max(2 * math.sqrt(momentum), flat, steep), momentum
 
-    def reach(self, momentum: float) -> float:
-        """Return 1: gradients are taken at the weights."""
-        return 1.0
-
 
 class Nesterov(Momentum):
     """``y = w + gamma (w - w_before)``, then ``w <- y - step grad(y)``."""
 
-    id: ClassVar[str] = "B9.nesterov"
-    about: ClassVar[str] = "nesterov"
+    id = "B9.nesterov"
+    about = "nesterov"
 
-    def limit(self, momentum: float) -> float:
-        """Return 1, so that no direction overshoots."""
-        return 1.0
+    # Up to 1 no direction overshoots. Gradients are taken at y, which is that much further out at most.
+    limit, reach = (1.0, 0.0), (1.0, 2.0)
 
     def recursion(self, setting: Setting, momentum: float) -> tuple[float, float]:
         """Return ``max(a (1 + gamma), 2 sqrt(a gamma))`` and ``a gamma``, with ``a = 1 - step alpha``."""
         kept = 1 - setting.recipe.length * setting.constants.strong_convexity
         return max(kept * (1 + momentum), 2 * math.sqrt(kept * momentum)), kept * momentum
 
-    def reach(self, momentum: float) -> float:
-        """Return ``1 + 2 gamma``: y is that much further out at most."""
-        return 1 + 2 * momentum
+
+def _linear(factors: tuple[float, float], setting: Setting) -> float:
+    return factors[0] + factors[1] * method_named(setting.recipe.method).numbers[0]
 
 
 def responses(c: float, p: float) -> Iterator[float]:

@@ -7,24 +7,20 @@ releases it with a little more noise on top, for ``2 tau / alpha`` at a small sh
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from ...vocabulary.constants import constants, rounding_floor
-from ...vocabulary.facts import Constants, Hypothesis, Problem, Recipe, Setting
+from ...vocabulary.facts import Conditions, Constants, Hypothesis, Problem, Recipe, Setting
 from ..curves import LATTICE_DELTA, Curve, PureCurve, SumCurve, log_normal
 from ..laws import Law
-from .approximate import double_precision
-from .base import ROUNDING_MARGIN, replaced
+from .base import ROUNDING_MARGIN
+from .minimisers import double_precision
 
 SUFFIX = "+E4"
 
 # What a sum of a few terms may be wrong by; whoever plans takes more, so that what follows here follows everywhere.
 LAST_DIGITS = 1 + 4e-15
-
-# Tilts beyond this multiple of what loss and ridge can answer are left to a fixed point on the sphere (E4, zone 2).
-STEEP = 2.0**4
 
 
 class Perturbation(ABC):
@@ -32,18 +28,18 @@ class Perturbation(ABC):
 
     id: ClassVar[str]
 
-    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield every condition, met or not, each with its remedy."""
         facts, problem = setting.constants, setting.problem
-        yield replaced(setting)
+        ridge = problem.penalty.id == "l2" and facts.strong_convexity > 0
         claim = "the penalty is a ridge, so that noise and minimiser determine each other (E2)"
-        remedy = "use an L2 penalty with alpha > 0"
-        yield Hypothesis(claim, problem.penalty.id == "l2" and facts.strong_convexity > 0, remedy)
-        claim = "the loss is convex and its slope has a bounded derivative (E2)"
-        remedy = "use a smooth loss: logistic, multinomial, smooth-hinge, huber, squared"
+        yield Hypothesis(claim, ridge, "use an L2 penalty with alpha > 0")
+        claim, remedy = (
+            "the loss is convex and its slope has a bounded derivative (E2)",
+            "use a smooth loss, such as logistic",
+        )
         yield Hypothesis(claim, math.isfinite(facts.smoothness), remedy)
-        claim = "the slope is bounded where the weights may lie"
-        remedy = "use a Lipschitz loss, or a radius in the domain"
+        claim, remedy = "the slope is bounded where the weights may lie", "use a Lipschitz loss, or declare a radius"
         yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
         claim = "the noise has the same log-concave law in every direction (E3a)"
         yield Hypothesis(claim, law.rotation_invariant, "use spherical-laplace or gaussian noise")
@@ -76,9 +72,9 @@ class PureTilt(Perturbation):
     For K classes the price is ``(K - 1) ln(1 + B^2 / (K n alpha))``.
     """
 
-    id: ClassVar[str] = "E2"
+    id = "E2"
 
-    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, and that the noise is spherical Laplace."""
         yield from super().hypotheses(setting, law)
         claim, spherical = "the noise has density exp(-||b|| / s)", law.id == "spherical-laplace"
@@ -100,9 +96,9 @@ class FreeDeterminant(PureTilt):
     far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free.
     """
 
-    id: ClassVar[str] = "E2a"
+    id = "E2a"
 
-    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield those of E2, and that the loss is the plain logistic one."""
         yield from super().hypotheses(setting, law)
         yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E2")
@@ -127,7 +123,7 @@ class Corners(Perturbation):
     it is at most what one of the corners gives.
     """
 
-    id: ClassVar[str] = "E3a"
+    id = "E3a"
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the sum over the corners that the loss names."""
@@ -142,9 +138,9 @@ class LogisticCorners(Perturbation):
     The determinant's price falls only where one row's pull is gone.
     """
 
-    id: ClassVar[str] = "E3b"
+    id = "E3b"
 
-    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, and that the loss is the plain logistic one."""
         yield from super().hypotheses(setting, law)
         yield Hypothesis("the loss is the logistic one", setting.problem.loss.id == "logistic", "use E3a")
@@ -157,23 +153,17 @@ class LogisticCorners(Perturbation):
 
 def _sum(setting: Setting, law: Law, scale: float, corners: tuple[tuple[int, float, float], ...]) -> SumCurve:
     # A corner of length 0 changes nothing about the noise.
-    return SumCurve(
-        tuple(
-            (count, law.curve(length, setting.dimension, scale), price)
-            for count, length, price in corners
-            if length > 0
-        )
-    )
+    felt = (corner for corner in corners if corner[1] > 0)
+    return SumCurve(tuple((count, law.curve(size, setting.dimension, scale), price) for count, size, price in felt))
 
 
-@dataclass(frozen=True, slots=True)
 class TailCurve(Curve):
     """``delta(epsilon) = sqrt(2 pi) mu e^e Phi(-e/mu - mu/2)``, ``e = epsilon - price >= mu^2 / 2``; 1 below that."""
 
     mu: float
     price: float
 
-    def delta(self, epsilon: float) -> float:
+    def at(self, epsilon: float) -> float:
         """Return the bound, rounded up."""
         rest = epsilon - self.price
         if rest < self.mu**2 / 2:
@@ -186,9 +176,9 @@ class TailCurve(Curve):
 class GaussianShift(Perturbation):
     """``delta = sqrt(2 pi) mu e^e Phi(-e/mu - mu/2)`` with ``mu = Gam / sigma`` and ``e = epsilon - price`` (E3c)."""
 
-    id: ClassVar[str] = "E3c"
+    id = "E3c"
 
-    def hypotheses(self, setting: Setting, law: Law) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, that the noise is Gaussian and that a row has one prediction."""
         yield from super().hypotheses(setting, law)
         yield Hypothesis("the noise is Gaussian", law.id == "gaussian", "use gaussian noise")
@@ -220,13 +210,11 @@ def finishing_sensitivity(setting: Setting) -> float:
     return 2 * setting.recipe.tolerance / setting.constants.strong_convexity * (1 + ROUNDING_MARGIN)
 
 
-def finishing(setting: Setting, scale: float) -> Iterator[Hypothesis]:
+def finishing(setting: Setting, scale: float) -> Conditions:
     """Yield the conditions of E4, for a tilt of this scale."""
     inside = math.isfinite(setting.constants.radius)
     yield Hypothesis("the weights are kept in a public ball (E4)", inside, "declare a weight radius")
-    yield Hypothesis(
-        "tau is large enough to be proved in double precision for every draw (E4)",
-        setting.recipe.tolerance >= smallest_tolerance(setting, scale) * (1 - ROUNDING_MARGIN),
-        "raise the tolerance",
-    )
+    provable = setting.recipe.tolerance >= smallest_tolerance(setting, scale) * (1 - ROUNDING_MARGIN)
+    claim = "tau is large enough to be proved in double precision for every draw (E4)"
+    yield Hypothesis(claim, provable, "raise the tolerance")
     yield from double_precision(setting)

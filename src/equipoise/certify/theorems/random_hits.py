@@ -2,18 +2,15 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
 from itertools import islice
-from typing import ClassVar
 
 from ...vocabulary.constants import STEEPER
-from ...vocabulary.facts import Chance, Hypothesis, Setting
+from ...vocabulary.facts import Chance, Conditions, Hypothesis, Setting
 from .corner_descent import growth, recursion_hypotheses
 from .descent import DescentTheorem, longest_steps, passes_of, steady_steps
 
 # A law leaves out tails of less than this chance, which delta pays for, and has at most so many values.
-LEFT_OUT = 1e-40
-MOST_VALUES = 256
+LEFT_OUT, MOST_VALUES = 1e-40, 256
 
 # The relative rounding of a chance that was computed by logarithms (docs/proofs/B5.md).
 ROUNDING = 1e-8
@@ -89,13 +86,13 @@ def likely(count: int, chance: float) -> tuple[int, list[float]]:
 class SampledDescent(RandomHits):
     """Rows drawn with replacement: ``N ~ Bin(T b, 1/n)`` meetings, each worth ``step Gam / b`` (B5)."""
 
-    id: ClassVar[str] = "B5"
+    id = "B5"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order and the limit of the steps."""
+        drawn = setting.recipe.order == "replacement" and setting.recipe.skip == 0
         claim = "every step draws its rows afresh, in secret, and none is skipped"
-        remedy = 'pass order="replacement" and skip=0.0'
-        yield Hypothesis(claim, setting.recipe.order == "replacement" and setting.recipe.skip == 0, remedy)
+        yield Hypothesis(claim, drawn, 'pass order="replacement" and skip=0.0')
         yield steady_steps(setting)
 
     def distance(self, setting: Setting, hits: int) -> float:
@@ -111,9 +108,9 @@ class SampledDescent(RandomHits):
 class SkippedDescent(RandomHits):
     """Steps left out by secret coins: of k passes, ``N ~ Bin(k, 1 - skip)`` meet the row (B6)."""
 
-    id: ClassVar[str] = "B6"
+    id = "B6"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield that steps are skipped, and their limit."""
         claim = "a pass meets every row once, and steps are skipped by secret coins"
         remedy = "pass skip > 0, with rows in order"
@@ -129,9 +126,9 @@ class SkippedDescent(RandomHits):
 class CornerRandomHits(RandomHits):
     """Random meetings with a loss with corners: the first one first, the others last (C1)."""
 
-    id: ClassVar[str] = "C1.random"
+    id = "C1.random"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield that coins decide, and what the recursion is proved for."""
         claim, remedy = "either rows are drawn, or steps are skipped", 'pass order="replacement" or skip > 0'
         yield Hypothesis(claim, (setting.recipe.order == "replacement") == (setting.recipe.skip == 0), remedy)

@@ -1,20 +1,18 @@
 """B1, B3, B4: descents on smooth losses, where a step on common rows drives nothing apart."""
 
 import math
-from collections.abc import Iterator
-from typing import ClassVar
 
 from ...vocabulary.constants import STEEPER
-from ...vocabulary.facts import Hypothesis, Setting
+from ...vocabulary.facts import Conditions, Hypothesis, Setting
 from .descent import DescentTheorem, every_row_once, longest_steps, mean_hits, no_skips, passes_of, steady_steps
 
 
 class SmoothDescent(DescentTheorem):
     """Every pass meets the row once, and each meeting adds at most ``step Gam / b``; averages have met it less."""
 
-    id: ClassVar[str] = "B1"
+    id = "B1"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order and the limit of the steps."""
         yield every_row_once(setting)
         yield steady_steps(setting)
@@ -30,9 +28,9 @@ class SmoothDescent(DescentTheorem):
 class CurvedDescent(DescentTheorem):
     """A ridge shrinks old differences: ``q = 1 - step alpha`` every step, so that the sum over passes stays bounded."""
 
-    id: ClassVar[str] = "B3"
+    id = "B3"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order, the limit of the steps, a ridge and one length."""
         yield every_row_once(setting)
         yield steady_steps(setting)
@@ -61,19 +59,17 @@ class CurvedDescent(DescentTheorem):
 class DecayingDescent(DescentTheorem):
     """With steps ``1 / (alpha t)`` every meeting counts ``Gam / (b alpha T)`` in the end, early or late."""
 
-    id: ClassVar[str] = "B4"
+    id = "B4"
 
-    def further(self, setting: Setting) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting) -> Conditions:
         """Yield the order and the schedule."""
         facts, recipe = setting.constants, setting.recipe
         yield every_row_once(setting)
         yield Hypothesis("there is a ridge", facts.strong_convexity > 0, "pass alpha > 0")
         limit = (1 + 1e-12) / (facts.smoothness + facts.strong_convexity)
-        yield Hypothesis(
-            "the t-th step is min(step, 1/(alpha t)) with step <= 1 / (beta + alpha)",
-            0 < recipe.decay == facts.strong_convexity and recipe.length <= limit and math.isfinite(facts.smoothness),
-            'pass step="decay" with a smooth loss',
-        )
+        decays = 0 < recipe.decay == facts.strong_convexity and recipe.length <= limit
+        claim = "the t-th step is min(step, 1/(alpha t)) with step <= 1 / (beta + alpha)"
+        yield Hypothesis(claim, decays and facts.smoothness < math.inf, 'pass step="decay" with a smooth loss')
         yield no_skips(setting)
 
     def sensitivity(self, setting: Setting) -> float:

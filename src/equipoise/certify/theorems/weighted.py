@@ -7,12 +7,10 @@ within tau / mu of them (A4).
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from ...vocabulary.constants import constants
-from ...vocabulary.facts import Constants, Hypothesis, Setting
+from ...vocabulary.facts import Conditions, Constants, Hypothesis, Setting
 from ...vocabulary.methods import Method, method_named
 from .base import ROUNDING_MARGIN, Theorem
 from .minimisers import strongly_convex
@@ -25,28 +23,27 @@ class WeightedMinimiser(Theorem):
     """``s Gam / mu + 2 tau / mu``: s is a record's share of the sum, Gam the largest change of one of its terms."""
 
     # How much longer the rows that the loss sees are than the records'.
-    stretch: ClassVar[float] = 1.0
-    # What belongs to the public structure of a table and stays as it is when a record is and the remedy.
-    structure: ClassVar[tuple[str, str]] = ("", "")
+    stretch = 1.0
+    # What belongs to the public structure of a table and stays as it is when a record is replaced.
+    structure = ""
 
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting) -> Conditions:
         """Yield those of A1, a ridge, a recipe that minimises, and what the method needs."""
         yield from strongly_convex(replace(setting, constants=self.facts(setting)))
         claim = "the penalty is a ridge or an elastic net"
         yield Hypothesis(claim, setting.problem.penalty.id in ("l2", "elastic-net"), "use penalty l2 or elastic-net")
         claim = "every run ends where a subgradient of the objective has norm at most tau, fixed before data (A4, L3)"
-        remedy = "leave passes out: minimise, and pass the gradient's norm as the tolerance"
-        yield Hypothesis(claim, setting.recipe.passes == 0, remedy)
+        yield Hypothesis(claim, setting.recipe.passes == 0, "leave passes out, and pass the tolerance of a solver")
         method = method_named(setting.recipe.method)
-        if self.public_structure(method):
-            yield Hypothesis(self.public_structure(method), True, self.structure[1])
+        if public := self.public_structure(method):
+            yield Hypothesis(public, True, "train on the rows alone: nothing covers a private structure")
         yield from self.further(setting, method)
 
     def public_structure(self, method: Method) -> str:
-        """Return what stays as it is when a row is "" where nothing but the number of rows does."""
-        return self.structure[0]
+        """Return what stays as it is when a row is replaced; "" where nothing but the number of rows does."""
+        return self.structure
 
-    def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting, method: Method) -> Conditions:
         """Yield what the method needs."""
         return iter(())
 
@@ -80,15 +77,12 @@ def sizes_add_up(setting: Setting, method: Method) -> Hypothesis:
 class MultiTask(WeightedMinimiser):
     """Tasks with weights ``w0 + v_t``: a row of task t is ``(x, x)`` in the stacked space, with share ``1/(T n_t)``."""
 
-    id: ClassVar[str] = "multi-task"
-    about: ClassVar[str] = "multi-task"
-    stretch: ClassVar[float] = math.sqrt(2)
-    structure: ClassVar[tuple[str, str]] = (
-        "the task of every row is public and not protected: a replaced row stays in its task",
-        "train one model for all tasks, with the task as a column",
-    )
+    id = "multi-task"
+    about = "multi-task"
+    stretch = math.sqrt(2)
+    structure = "the task of every row is public and not protected: a replaced row stays in its task"
 
-    def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting, method: Method) -> Conditions:
         """Yield that sizes of tasks add up."""
         yield sizes_add_up(setting, method)
 
@@ -105,19 +99,16 @@ class Ranking(WeightedMinimiser):
     start at the same other row, and slopes have one sign.
     """
 
-    id: ClassVar[str] = "ranking"
-    about: ClassVar[str] = "ranking"
-    stretch: ClassVar[float] = 2.0
-    structure: ClassVar[tuple[str, str]] = (
-        "the class of every row is public and not protected: a replaced row stays in its class",
-        'write "ranking" without sizes, for all pairs',
-    )
+    id = "ranking"
+    about = "ranking"
+    stretch = 2.0
+    structure = "the class of every row is public and not protected: a replaced row stays in its class"
 
     def public_structure(self, method: Method) -> str:
         """Return the classes, where sizes are given; otherwise a record may change its class."""
-        return self.structure[0] if method.numbers else ""
+        return self.structure if method.numbers else ""
 
-    def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting, method: Method) -> Conditions:
         """Yield that pairs are ordered by a loss of one sign, without a constant column, and that sizes add up."""
         problem = setting.problem
         claim = "a pair is ordered by a loss of the margin whose slope has one sign"
@@ -144,18 +135,14 @@ class Ranking(WeightedMinimiser):
 class GraphConvolution(WeightedMinimiser):
     """One linear layer on a public graph: a node's record enters the rows of the node and of its neighbours."""
 
-    id: ClassVar[str] = "graph-convolution"
-    about: ClassVar[str] = "graph-convolution"
-    structure: ClassVar[tuple[str, str]] = (
-        "the graph is public and not protected: a replaced node keeps its neighbours",
-        "train on the nodes' own rows: no bound covers private edges",
-    )
+    id = "graph-convolution"
+    about = "graph-convolution"
+    structure = "the graph is public and not protected: a replaced node keeps its neighbours"
 
-    def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting, method: Method) -> Conditions:
         """Yield that a node has at most n - 1 neighbours."""
-        claim = "a node has at most n - 1 neighbours, by a graph that is public and clipped rows (no ReLU between)"
-        remedy = f"pass a largest degree below {setting.n_samples}"
-        yield Hypothesis(claim, method.counts[0] < setting.n_samples, remedy)
+        claim, n = "a node has at most n - 1 neighbours, by a public graph (no ReLU between)", setting.n_samples
+        yield Hypothesis(claim, method.counts[0] < n, f"pass a largest degree below {n}")
 
     def share(self, setting: Setting, method: Method) -> float:
         """Return ``(D + 1) / n``."""
@@ -165,10 +152,10 @@ class GraphConvolution(WeightedMinimiser):
 class BaggedMinimisers(WeightedMinimiser):
     """The mean of minimisers on m disjoint parts: a record moves one of them."""
 
-    id: ClassVar[str] = "bagging.minimisers"
-    about: ClassVar[str] = "bagging"
+    id = "bagging.minimisers"
+    about = "bagging"
 
-    def further(self, setting: Setting, method: Method) -> Iterator[Hypothesis]:
+    def further(self, setting: Setting, method: Method) -> Conditions:
         """Yield that every part has a row, and that weights are what is averaged."""
         yield parts_have_rows(setting, method)
         claim = "every part answers with its minimiser's weights, not with other numbers"
@@ -183,8 +170,8 @@ class BaggedMinimisers(WeightedMinimiser):
 class BootstrappedMinimisers(WeightedMinimiser):
     """The mean of minimisers on m bags of n rows, drawn with replacement by public coins."""
 
-    id: ClassVar[str] = "bootstrap"
-    about: ClassVar[str] = "bootstrap"
+    id = "bootstrap"
+    about = "bootstrap"
 
     def share(self, setting: Setting, method: Method) -> float:
         """Return ``most / (m n)``: coins are public, so that the largest number of draws is."""
@@ -195,13 +182,12 @@ class BootstrappedMinimisers(WeightedMinimiser):
 class ClippedParts(Theorem):
     """The mean of anything that was trained on m disjoint parts and clipped to norm C: ``2 C / m``, convex or not."""
 
-    id: ClassVar[str] = "bagging.clipped"
-    about: ClassVar[str] = "bagging"
+    id = "bagging.clipped"
+    about = "bagging"
 
-    def hypotheses(self, setting: Setting) -> Iterator[Hypothesis]:
+    def hypotheses(self, setting: Setting) -> Conditions:
         """Yield replaced records, a radius, and parts with rows."""
-        claim = "every part's answer is clipped to a public radius"
-        remedy = "declare a radius in the domain, and clip the answer of every part to it"
+        claim, remedy = "every part's answer is clipped to a public radius", "declare a radius, and clip answers to it"
         yield Hypothesis(claim, setting.problem.domain.radius is not None, remedy)
         yield parts_have_rows(setting, method_named(setting.recipe.method))
 

@@ -1,18 +1,14 @@
 """Losses, one file each; members are discovered from this folder."""
 
-import functools
-import sys
-
-from equipoise.vocabulary.discovery import discover, make
-from equipoise.vocabulary.losses.base import KinkedLoss, Loss
+from ..discovery import discover, make
+from .base import KinkedLoss, Loss
 
 __all__ = ["KinkedLoss", "Loss", "members", "named"]
 
 
-@functools.cache
 def members() -> dict[str, type[Loss]]:
     """Return every loss by its id."""
-    return discover(sys.modules[__name__], Loss)  # type: ignore[type-abstract]
+    return discover(__name__, Loss)
 
 
 def named(name: str) -> Loss:

@@ -1,61 +1,54 @@
-"""What every loss says about itself."""
+"""What every loss says about itself: names, constants and the arithmetic of one row. Arrays of rows are in `solve`."""
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
-
-# How many even steps stand for the range of a target.
-TARGETS = 64
+from ..records import Of, Record
 
 
-class Loss(ABC):
+class Loss(Record, ABC):
     """A convex function of one scalar, the linear prediction ``m = <w, x>``, and of a coded target.
 
     Classification targets are coded -1 and +1; regression targets are centred at the public midpoint of their bounds.
-    The linear algebra lives in `learn/`, once; a loss is arithmetic on predictions. Every constant below is a supremum
-    that a property test tries to exceed.
+    A loss of several outputs takes a sequence of predictions, and the place of the class among them. A loss is a frozen
+    dataclass whose only field, if it has one, is its parameter. Every constant below is a supremum that a property test
+    tries to exceed.
     """
 
     id: ClassVar[str]
     task: ClassVar[Literal["classification", "regression"]]
+    # How many predictions a row has, one but for several classes, and how many weight vectors are free to move.
+    outputs = 1
+    free_outputs = Of[int]("outputs")
     # Whether every slope has the sign of -y: a row pushes its prediction towards its label or not at all.
     one_sided: ClassVar[bool] = False
 
     @property
-    def outputs(self) -> int:
-        """How many predictions a row has: one, but for several classes."""
-        return 1
-
-    @property
-    def free_outputs(self) -> int:
-        """How many weight vectors are free to move: all, unless outputs are tied."""
-        return self.outputs
+    def parameter(self) -> float:
+        """The number that the loss's name carries, a cap or a width; 0 where there is none."""
+        return float(next(iter(vars(self).values()), 0.0))
 
     @property
     def name(self) -> str:
         """The text that `losses.named` turns back into this loss, parameter included."""
-        return self.id
+        return ":".join([self.id, *map(repr, vars(self).values())])
 
     @abstractmethod
-    def value(self, prediction: Array, target: Array) -> Array:
-        """Return the loss of each example."""
+    def value(self, prediction: Any, target: float) -> float:
+        """Return the loss of one example."""
 
-    @abstractmethod
-    def slope(self, prediction: Array, target: Array) -> Array:
-        """Return the derivative in the prediction."""
+    @staticmethod
+    def slope_at(prediction: float, target: float, parameter: float) -> float:
+        """Return the derivative in the prediction, for one output: the only place where its formula stands.
 
-    @abstractmethod
-    def curvature(self, prediction: Array, target: Array) -> Array:
-        """Return the second derivative in the prediction."""
+        Solvers compile it as it is, so it uses arithmetic, comparisons, `abs`, `min`, `max`, `math`, and nothing else.
+        """
+        raise NotImplementedError
 
-    def curvature_product(self, prediction: Array, target: Array, direction: Array) -> Array:
-        """Return the second derivative applied to a change of the predictions."""
-        return self.curvature(prediction, target) * direction
+    def slope(self, prediction: float, target: float) -> float:
+        """Return the derivative in the prediction, for one output."""
+        return self.slope_at(prediction, target, self.parameter)
 
     @abstractmethod
     def slope_bound(self, reach: float, label_bound: float) -> float:
@@ -64,25 +57,6 @@ class Loss(ABC):
     def slope_floor(self, reach: float) -> float:
         """Return ``inf |slope|`` over predictions in [-reach, reach], for a one-sided loss: 0 unless it stays above."""
         return 0.0
-
-    def clipped(self, cap: float) -> "Loss":
-        """Return the convex loss whose slope is this one's, clipped at the cap (docs/proofs/B7.md).
-
-        A loss that has no such form here, or is never steeper, answers with itself.
-        """
-        return self
-
-    def typical_slope(self, label_bound: float) -> float:
-        """Return the mean size of the slope at prediction 0, over labels that spread evenly over their range.
-
-        What a row pulls with before anything is known about it: 1/2 for the logistic loss, Y for the squared one.
-        """
-        return float(np.abs(self.slope(np.zeros(TARGETS), self._even_targets(label_bound))).mean())
-
-    def _even_targets(self, label_bound: float) -> Array:
-        """Return targets in even steps over their range; classes are coded -1 and +1."""
-        steps = (2 * np.arange(TARGETS) + 1) / TARGETS - 1
-        return np.sign(steps) if self.task == "classification" else label_bound * steps
 
     @abstractmethod
     def curvature_bound(self) -> float:
@@ -96,25 +70,12 @@ class Loss(ABC):
         Y)``, which bounds the norm of every minimiser before any data is seen (docs/proofs/A2.md, lemma R).
         """
 
-    @abstractmethod
     def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
-        """Return ``sup ||g_z(w) - g_z'(w)||`` over ``||w|| <= radius`` and two examples of the domain (Gam of A2)."""
+        """Return a bound on ``||g_z(w) - g_z'(w)||`` over ``||w|| <= radius`` and two examples of the domain (A2).
 
-    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
-        """Return a bound on the mean rise of the loss under zero-mean noise of this deviation on the prediction.
-
-        ``c s^2 / 2``: the first-order effect averages out, and the curvature is at most c (docs/proofs/J6.md). Whether
-        the noise is the same in every direction matters to losses with several outputs alone.
+        Twice the longest gradient, unless the loss knows better.
         """
-        return self.curvature_bound() * deviation**2 / 2
-
-    def free(self, weights: Array) -> Array:
-        """Return the free coordinates of the weights, one row an output: all of them, unless outputs are tied."""
-        return weights
-
-    def full(self, free: Array) -> Array:
-        """Return the weights that free coordinates stand for."""
-        return free
+        return 2 * row_norm * self.slope_bound(row_norm * radius, label_bound)
 
     def shift_vertices(self, row_norm: float, radius: float, label_bound: float) -> tuple[tuple[int, float], ...]:
         """Return how many corners, of which length, hold every change of a gradient in their hull (E3a).
@@ -137,40 +98,10 @@ class Loss(ABC):
         """
         return math.log1p(self.curvature_bound() * share)
 
-    @abstractmethod
-    def unit(self, label_bound: float) -> float:
-        """Return the prediction that counts as one unit of evidence, the yardstick of ``alpha="public"``."""
-
 
 class KinkedLoss(Loss):
-    """A loss with corners: its slope is one choice of subgradient, and its smoothness is infinite.
-
-    A solver works on `smoothed` versions of it and proves how near it came by `fenchel_gap` (THEOREMS L3).
-    """
-
-    @abstractmethod
-    def smoothed(self, width: float) -> Loss:
-        """Return a smooth loss whose slopes are subgradients near the same prediction, exact as the width goes to 0."""
-
-    @abstractmethod
-    def fenchel_gap(self, prediction: Array, target: Array, slope: Array) -> Array:
-        """Return ``loss(m) + conjugate(s) - s m >= 0`` for slopes s in the conjugate's domain, without cancellation.
-
-        A slope with gap e is an e-subgradient at that prediction: the loss lies above its line, lowered by e.
-        """
-
-    @abstractmethod
-    def slope_range(self, target: Array) -> tuple[Array, Array]:
-        """Return the conjugate's domain, the slopes from `low` to `high`, on which the conjugate is ``s y``."""
-
-    def curvature(self, prediction: Array, target: Array) -> Array:
-        """Return 0, which is right everywhere but at the corners."""
-        return np.zeros_like(prediction)
+    """A loss with corners: its slope is one choice of subgradient, and its smoothness is infinite."""
 
     def curvature_bound(self) -> float:
         """Return infinity."""
-        return float("inf")
-
-    def noise_cost(self, deviation: float, rotation_invariant: bool) -> float:
-        """Return the deviation itself times the largest slope: without smoothness the first order is all there is."""
-        return self.slope_bound(float("inf"), 1.0) * deviation
+        return math.inf

@@ -1,18 +1,12 @@
 """The logistic loss with its slope clipped: rows on the wrong side all pull alike."""
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal
 
-import numpy as np
-
-from equipoise.vocabulary.losses.base import Array, Loss
-from equipoise.vocabulary.losses.logistic import LARGEST_PULL, PULL_REACHED_AT, Logistic
-from equipoise.vocabulary.numbers import plain, require_number
+from ..numbers import settle
+from .logistic import LARGEST_PULL, PULL_REACHED_AT, Logistic
 
 
-@dataclass(frozen=True)
-class ClippedLogistic(Loss):
+class ClippedLogistic(Logistic):
     """Logistic loss of the margin ``z = y m`` up to where its slope reaches the cap, and linear before (B7).
 
     ``log(1 + exp(-z))`` for ``z >= t``, ``log(1 + exp(-t)) + cap (t - z)`` below, with ``sigmoid(-t) = cap``. Convex,
@@ -27,61 +21,44 @@ class ClippedLogistic(Loss):
     Examples
     --------
     >>> loss = ClippedLogistic(0.5)
-    >>> loss.slope(np.array([-5.0, 0.0, 5.0]), np.ones(3)).round(3).tolist()
+    >>> [round(loss.slope(margin, 1.0), 3) for margin in (-5.0, 0.0, 5.0)]
     [-0.5, -0.5, -0.007]
     >>> loss.slope_bound(9.0, 1.0), loss.gradient_diameter(1.0, 9.0, 1.0), loss.name
     (0.5, 1.0, 'clipped-logistic:0.5')
     """
 
     cap: float = 0.5
-    id: ClassVar[str] = "clipped-logistic"
-    task: ClassVar[Literal["classification", "regression"]] = "classification"
-    one_sided: ClassVar[bool] = True
+    id = "clipped-logistic"
 
     def __post_init__(self) -> None:
         """Refuse a cap that is not a positive number."""
-        remedy = "pass the largest pull of one row, such as 0.5"
-        object.__setattr__(self, "cap", require_number("cap", plain(self.cap), above=0.0, remedy=remedy))
-
-    @property
-    def name(self) -> str:
-        """The id and the cap."""
-        return f"{self.id}:{self.cap!r}"
+        settle(self, "cap", above=0.0, remedy="pass the largest pull of one row, such as 0.5")
 
     @property
     def corner(self) -> float:
         """The margin t at which the slope reaches the cap; minus infinity when it never does."""
         return math.log1p(-self.cap) - math.log(self.cap) if self.cap < 1 else -math.inf
 
-    def value(self, prediction: Array, target: Array) -> Array:
+    def value(self, prediction: float, target: float) -> float:
         """Return the logistic loss at ``max(z, t)``, and the straight line before it."""
         margin = target * prediction
-        value: Array = np.logaddexp(0.0, -np.maximum(margin, self.corner))
-        if self.cap < 1:
-            value += self.cap * np.maximum(0.0, self.corner - margin)
-        return value
+        beyond = self.cap * max(0.0, self.corner - margin) if self.cap < 1 else 0.0
+        return super().value(max(margin, self.corner), 1.0) + beyond
 
-    def slope(self, prediction: Array, target: Array) -> Array:
+    @staticmethod
+    def slope_at(prediction: float, target: float, parameter: float) -> float:
         """Return the logistic slope, clipped."""
-        slope: Array = np.clip(Logistic().slope(prediction, target), -self.cap, self.cap)
-        return slope
-
-    def curvature(self, prediction: Array, target: Array) -> Array:
-        """Return the logistic curvature for ``z >= t`` and 0 before."""
-        curvature: Array = Logistic().curvature(prediction, target) * (target * prediction >= self.corner)
-        return curvature
+        margin = target * prediction
+        small = math.exp(-abs(margin))
+        return -target * min((small if margin >= 0 else 1.0) / (1.0 + small), parameter)
 
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``min(cap, sigmoid(reach))``."""
-        return min(self.cap, Logistic().slope_bound(reach, label_bound))
+        return min(self.cap, super().slope_bound(reach, label_bound))
 
     def slope_floor(self, reach: float) -> float:
         """Return ``min(cap, 1 - sigmoid(reach))``."""
-        return min(self.cap, Logistic().slope_floor(reach))
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the loss with the smaller cap."""
-        return ClippedLogistic(min(self.cap, cap))
+        return min(self.cap, super().slope_floor(reach))
 
     def curvature_bound(self) -> float:
         """Return 1/4, or ``cap (1 - cap)`` for a cap below one half."""
@@ -92,15 +69,11 @@ class ClippedLogistic(Loss):
         place = max(self.corner, PULL_REACHED_AT)
         if reach >= place:
             return LARGEST_PULL if place == PULL_REACHED_AT else place * self.cap * (1 + 1e-12)
-        return reach * min(self.cap, Logistic().slope_floor(reach))
+        return reach * self.slope_floor(reach)
 
     def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
         """Return ``2 cap B`` where the cap is in reach, the logistic loss's diameter before that."""
         largest = 2 * row_norm * self.slope_bound(row_norm * radius, label_bound)
         if largest >= 2 * row_norm * self.cap:
             return largest
-        return min(largest, Logistic().gradient_diameter(row_norm, radius, label_bound))
-
-    def unit(self, label_bound: float) -> float:
-        """Return the logistic loss's."""
-        return Logistic().unit(label_bound)
+        return min(largest, super().gradient_diameter(row_norm, radius, label_bound))

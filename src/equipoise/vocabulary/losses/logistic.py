@@ -2,14 +2,9 @@
 
 import bisect
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal
 
-import numpy as np
-from scipy.special import expit
-
-from equipoise.vocabulary.losses.base import Array, Loss
-from equipoise.vocabulary.losses.logistic_table import DIAMETERS, NORMS
+from .base import Loss
+from .logistic_table import DIAMETERS, NORMS
 
 # max over m of m sigmoid(-m) is W(1/e) = 0.2784645..., reached at m = 1 + W(1/e). The value is rounded up and
 # the place down, both to the safe side.
@@ -17,7 +12,6 @@ LARGEST_PULL = 0.27846454277
 PULL_REACHED_AT = 1.27846454276
 
 
-@dataclass(frozen=True)
 class Logistic(Loss):
     """Logistic loss ``log(1 + exp(-y m))`` with y in {-1, +1}; no factor 1/2.
 
@@ -27,30 +21,29 @@ class Logistic(Loss):
     Examples
     --------
     >>> loss = Logistic()
+    >>> round(loss.value(0.0, 1.0), 6), loss.slope(0.0, 1.0)
+    (0.693147, -0.5)
     >>> loss.slope_bound(0.0, 1.0), loss.curvature_bound()
     (0.5, 0.25)
     >>> round(loss.gradient_diameter(row_norm=1.0, radius=1.0, label_bound=1.0), 2)
     1.1
     """
 
-    id: ClassVar[str] = "logistic"
-    task: ClassVar[Literal["classification", "regression"]] = "classification"
-    one_sided: ClassVar[bool] = True
+    id = "logistic"
+    task = "classification"
+    one_sided = True
 
-    def value(self, prediction: Array, target: Array) -> Array:
+    def value(self, prediction: float, target: float) -> float:
         """Return ``log(1 + exp(-y m))`` without overflow."""
-        return np.logaddexp(0.0, -target * prediction)
+        margin = target * prediction
+        return max(0.0, -margin) + math.log1p(math.exp(-abs(margin)))
 
-    def slope(self, prediction: Array, target: Array) -> Array:
-        """Return ``-y sigmoid(-y m)``."""
-        slope: Array = expit(-target * prediction)
-        slope *= -target
-        return slope
-
-    def curvature(self, prediction: Array, target: Array) -> Array:
-        """Return ``sigmoid(m) sigmoid(-m)``, the same for both labels."""
-        smaller: Array = expit(-np.abs(prediction))
-        return smaller * (1.0 - smaller)
+    @staticmethod
+    def slope_at(prediction: float, target: float, parameter: float) -> float:
+        """Return ``-y sigmoid(-y m)``, without the exponential of a large number."""
+        margin = target * prediction
+        small = math.exp(-abs(margin))
+        return -target * ((small if margin >= 0 else 1.0) / (1.0 + small))
 
     def slope_bound(self, reach: float, label_bound: float) -> float:
         """Return ``sigmoid(reach)``."""
@@ -59,13 +52,6 @@ class Logistic(Loss):
     def slope_floor(self, reach: float) -> float:
         """Return ``1 - sigmoid(reach)``, which is as good as 0 far out."""
         return 1.0 / (1.0 + math.exp(reach)) if reach < 700 else 0.0
-
-    def clipped(self, cap: float) -> Loss:
-        """Return the clipped logistic loss, or this one for a cap of 1 or more."""
-        # The clipped form is built on this one.
-        from equipoise.vocabulary.losses.clipped_logistic import ClippedLogistic
-
-        return self if cap >= 1 else ClippedLogistic(cap)
 
     def curvature_bound(self) -> float:
         """Return 1/4, reached at prediction 0."""
@@ -79,7 +65,3 @@ class Logistic(Loss):
         """Return B times the tabulated, rigorous upper bound at the next larger B R; 2 B beyond the table (A2)."""
         position = bisect.bisect_left(NORMS, row_norm * radius)
         return row_norm * (DIAMETERS[position] if position < len(NORMS) else 2.0)
-
-    def unit(self, label_bound: float) -> float:
-        """Return 1: odds of e to 1, so that three units are odds of 20 to 1."""
-        return 1.0

@@ -1,15 +1,10 @@
 """The absolute loss with its corner rounded off."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-from equipoise.vocabulary.losses.base import Array, Loss
-from equipoise.vocabulary.losses.huber import Huber
-from equipoise.vocabulary.numbers import plain, require_number
+from ..numbers import settle
+from .clipped_residual import ClippedResidual, Shape
 
 
-@dataclass(frozen=True)
-class SmoothAbsolute(Loss):
+class SmoothAbsolute(ClippedResidual):
     """Absolute loss of ``r = m - y``, rounded off: ``r^2 / (2 width)`` up to the width, ``|r| - width / 2`` beyond.
 
     It is Huber's loss with its cap at the width, divided by the width, and so are all its constants: slope at most 1,
@@ -28,51 +23,19 @@ class SmoothAbsolute(Loss):
     """
 
     width: float = 1.0
-    id: ClassVar[str] = "smooth-absolute"
-    task: ClassVar[Literal["classification", "regression"]] = "regression"
+    id = "smooth-absolute"
+    task = "regression"
 
     def __post_init__(self) -> None:
         """Refuse a width that is not a positive number."""
-        remedy = "pass the residual at which the slope reaches 1, such as 0.1"
-        object.__setattr__(self, "width", require_number("width", plain(self.width), above=0.0, remedy=remedy))
+        settle(self, "width", above=0.0, remedy="pass the residual at which the slope reaches 1, such as 0.1")
 
     @property
-    def name(self) -> str:
-        """The id and the width."""
-        return f"{self.id}:{self.width!r}"
+    def shape(self) -> Shape:
+        """The residual up to the width, over the width."""
+        return Shape(self.width, divisor=self.width)
 
-    @property
-    def _huber(self) -> Huber:
-        return Huber(self.width)
-
-    def value(self, prediction: Array, target: Array) -> Array:
-        """Return Huber's loss over the width."""
-        return self._huber.value(prediction, target) / self.width
-
-    def slope(self, prediction: Array, target: Array) -> Array:
+    @staticmethod
+    def slope_at(prediction: float, target: float, parameter: float) -> float:
         """Return ``clip(r / width, -1, 1)``; never beyond 1 in size, not even by rounding."""
-        return self._huber.slope(prediction, target) / self.width
-
-    def curvature(self, prediction: Array, target: Array) -> Array:
-        """Return ``1 / width`` up to the width, the corners included, and 0 beyond."""
-        return self._huber.curvature(prediction, target) / self.width
-
-    def slope_bound(self, reach: float, label_bound: float) -> float:
-        """Return ``min(1, (reach + Y) / width)``."""
-        return self._huber.slope_bound(reach, label_bound) / self.width
-
-    def curvature_bound(self) -> float:
-        """Return ``1 / width``."""
-        return 1.0 / self.width
-
-    def pull(self, reach: float, label_bound: float) -> float:
-        """Return Huber's pull over the width (A2, attained)."""
-        return self._huber.pull(reach, label_bound) / self.width
-
-    def gradient_diameter(self, row_norm: float, radius: float, label_bound: float) -> float:
-        """Return Huber's diameter over the width (A2, attained)."""
-        return self._huber.gradient_diameter(row_norm, radius, label_bound) / self.width
-
-    def unit(self, label_bound: float) -> float:
-        """Return Y / 3, so that three units reach from the midpoint to the end of the target's range."""
-        return label_bound / 3
+        return min(max(prediction - target, -parameter), parameter) / parameter

@@ -1,18 +1,14 @@
 """Penalties, one file each; members are discovered from this folder."""
 
-import functools
-import sys
-
-from equipoise.vocabulary.discovery import discover, make
-from equipoise.vocabulary.penalties.base import Penalty
+from ..discovery import discover, make
+from .base import Penalty
 
 __all__ = ["Penalty", "members", "named"]
 
 
-@functools.cache
 def members() -> dict[str, type[Penalty]]:
     """Return every penalty by its id."""
-    return discover(sys.modules[__name__], Penalty)  # type: ignore[type-abstract]
+    return discover(__name__, Penalty)
 
 
 def named(name: str, alpha: float) -> Penalty:

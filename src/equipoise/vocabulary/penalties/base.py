@@ -1,85 +1,64 @@
-"""What every penalty says about itself."""
+"""What every penalty says about itself: names and constants. Its arithmetic on weights is in `solve`."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from ..numbers import settle
+from ..records import Record
 
-Array = NDArray[np.float64]
+# For a bridge near the L1 norm the bound on minimisers settles slowly.
+RADIUS_STEPS = 1000
 
 
-class Penalty(ABC):
+class Penalty(Record, ABC):
     """A convex function of the weights with its minimum at 0, of a public strength `alpha`.
 
     It is the same for neighbouring datasets, so it cancels in every stability bound; what counts is its strong
-    convexity. A penalty is the sum of a smooth part, which solvers meet through `gradient`, and a kinked part, which
-    they meet through `prox` (0 for a ridge).
+    convexity. A penalty is the sum of a smooth part, which solvers meet through its gradient, and a kinked part, which
+    they meet through proximal steps (0 for a ridge). It is a frozen dataclass of `alpha` and, where it has one, its
+    parameter.
     """
 
     id: ClassVar[str]
     kinked: ClassVar[bool] = False
+    # The factor of the L1 norm that is the kinked part; 0 where there is none.
+    corner = 0.0
     alpha: float
 
-    @abstractmethod
-    def __init__(self, alpha: float) -> None: ...
+    def __post_init__(self) -> None:
+        """Refuse what has no strong convexity: every bound divides by it."""
+        settle(self, "alpha", above=0.0, remedy='pass alpha="public", or a number such as 1e-3')
 
     @property
     def name(self) -> str:
         """The text that `penalties.named` turns back into this penalty, parameter included."""
-        return self.id
-
-    @property
-    def corner(self) -> float:
-        """The factor of the L1 norm that is the kinked part; 0 where there is none."""
-        return 0.0
-
-    @abstractmethod
-    def value(self, weights: Array) -> float:
-        """Return the whole penalty."""
-
-    @abstractmethod
-    def gradient(self, weights: Array) -> Array:
-        """Return the gradient of the smooth part."""
-
-    @abstractmethod
-    def add_curvature(self, hessian: Array) -> None:
-        """Add the Hessian of the smooth part to `hessian`, in place."""
+        return ":".join([self.id, *(repr(value) for field, value in vars(self).items() if field != "alpha")])
 
     @abstractmethod
     def smoothness(self) -> float:
         """Return the largest eigenvalue of the smooth part's Hessian."""
 
-    @abstractmethod
-    def prox(self, weights: Array, step: float) -> Array:
-        """Return ``argmin_v ||v - w||^2 / (2 step) + kinked part(v)``; w itself where there is no kinked part."""
-
-    @abstractmethod
     def strong_convexity(self, radius: float) -> float:
-        """Return mu such that the whole penalty minus ``mu/2 ||w||^2`` is convex on the ball of this radius."""
-
-    @abstractmethod
-    def slope_bound(self, radius: float) -> float:
-        """Return the largest norm of a subgradient on the ball of this radius; infinity if it grows with d."""
-
-    @abstractmethod
-    def largest(self, radius: float, dimension: int) -> float:
-        """Return the largest value of the whole penalty on the ball of this radius in this many dimensions."""
+        """Return mu such that the whole penalty minus ``mu/2 ||w||^2`` is convex on the ball: a ridge's own."""
+        return self.smoothness()
 
     def minimiser_radius(self, pull: Callable[[float], float], row_norm: float) -> float:
         """Return a bound on the norm of every minimiser: the largest R with ``mu R^2 <= pull(B R)`` (lemma R).
 
-        Every step of the iteration keeps an upper bound. It needs a strong convexity that does not depend on the
-        radius.
+        Every step of the iteration keeps an upper bound, wherever it ends.
         """
-        mu = self.strong_convexity(math.inf)
         radius = math.inf
-        while mu > 0:
+        for _ in range(RADIUS_STEPS):
             # A relative 1e-12 keeps rounding on the safe side.
-            smaller = math.sqrt(pull(row_norm * radius) / mu) * (1 + 1e-12)
+            smaller = self.reach(pull(row_norm * radius)) * (1 + 1e-12)
             if not smaller < radius * (1 - 1e-9):
                 break
             radius = smaller
         return radius
+
+    def reach(self, pull: float) -> float:
+        """Return how far a row that pulls so hard can carry a minimiser, by a strong convexity that is everywhere."""
+        mu = self.strong_convexity(math.inf)
+        return math.sqrt(pull / mu) if mu > 0 else math.inf

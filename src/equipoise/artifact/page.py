@@ -1,0 +1,372 @@
+"""The page of a release, from its certificate and its weights: everything on it is a function of those two.
+
+Nothing here sees a row. Bounds at another epsilon or alpha come from certificates that are issued for the same public
+facts; what noise a weight carries comes from the claim.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims.choice import Choice, Stopping
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.errors import EquipoiseError, InvalidParameter
+from equipoise.planning.issue import issue
+from equipoise.planning.kinds import planner_of, words_of
+from equipoise.planning.laws import deviation_of
+from equipoise.planning.notes import Notes
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.request import Request
+from equipoise.planning.risk import RiskReport, largest_loss, output_claim, risk, total_variation
+from equipoise.report.release_page import release_page
+from equipoise.report.release_record import (
+    BoundLine,
+    CurvePoint,
+    ErrorBounds,
+    ErrorPoint,
+    LedgerState,
+    MenuLine,
+    PrivateBound,
+    ReleaseRecord,
+    Statement,
+    WeightLine,
+)
+from equipoise.vocabulary.facts import Bound, Budget, Label
+
+if TYPE_CHECKING:
+    from equipoise.ledger import Balance
+
+Array = NDArray[np.float64]
+
+# Points on either side of the claim: four a decade of epsilon, and five octaves of alpha.
+EPSILON_STEPS, ALPHA_STEPS = 4, 5
+
+# The privacy curve is drawn from 0 to twice the claimed epsilon.
+CURVE_POINTS = 80
+
+# The statement that is a setting and bounds nothing.
+SETTING = "J4.alpha"
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was released, as a page shows it: weights, a row an output, or the names of selected columns.
+
+    Without names, columns are numbered; without classes, they are those of the certificate.
+    """
+
+    coefficients: ArrayLike = ()
+    intercepts: ArrayLike = ()
+    feature_names: Sequence[str] = ()
+    classes: Sequence[Label] = ()
+    selected: Sequence[int] | None = None
+
+
+def page_of(certificate: Certificate, shown: Shown, balance: Balance | None = None, balance_at: str = "") -> str:
+    """Return the page of a release as one self-contained HTML document; the same release gives the same page.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Taken as it is: `verify` first, if it came from somebody else.
+    shown : Shown
+        What was released.
+    balance, balance_at : Balance and str, optional
+        The ledger's state, and the time at which it was read as text.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    >>> certificate = eq.LogisticRegression(epsilon=1.0, domain=domain).plan(n_samples=1000, n_features=2)
+    >>> page = page_of(certificate, Shown([[1.2, -0.4]], [0.1], ["age", "height"]))
+    >>> page.startswith("<!doctype html>"), "(1, 0)-differential privacy" in page
+    (True, True)
+    """
+    return release_page(record_of(certificate, shown, balance, balance_at))
+
+
+def record_of(
+    certificate: Certificate, shown: Shown, balance: Balance | None = None, balance_at: str = ""
+) -> ReleaseRecord:
+    """Return what `page_of` shows, as plain values."""
+    terms, claim, notes = certificate.terms, certificate.claim, Notes.of(certificate)
+    names = _names(certificate, shown)
+    # Rows chose among candidates, by scores of noisy weights.
+    searched = isinstance(claim.main, Choice | Stopping)
+    weights = _weights_of(claim.trained, shown, names, searched) if isinstance(claim.trained, Trained) else _NO_WEIGHTS
+    paid = [node for node in claim.nodes() if isinstance(node, PrivateBounds)]
+    return ReleaseRecord(
+        model=_model(claim.trained),
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        grade=certificate.grade,
+        adjacency=certificate.adjacency,
+        chance=(1 + total_variation(certificate.epsilon, certificate.delta)) / 2,
+        theorem=certificate.theorem,
+        kind=certificate.kind,
+        law=certificate.mechanism,
+        procedure=words_of(claim.main).words,
+        n_samples=certificate.n_samples,
+        n_features=certificate.n_features,
+        alpha=certificate.alpha,
+        alpha_words="of the candidate that was chosen" if searched else "fixed before any row was read",
+        seeded=terms.seeded,
+        vouched=terms.vouched,
+        schema_digest=terms.schema,
+        certificate_digest=certificate.digest,
+        explanation=certificate.explain(),
+        caveats=certificate.caveats,
+        assumptions=certificate.assumptions,
+        bounds=tuple(_bound_line(bound, certificate.theorem) for bound in notes.bounds),
+        value_words=words_of(claim.main).changes,
+        curve=_curve(certificate),
+        errors=_errors(certificate, notes.asked),
+        weights=weights.lines,
+        weight_words=weights.words,
+        noise_words=weights.noise,
+        noise_exact=weights.exact,
+        menu=tuple(
+            MenuLine(choice.kind, choice.theorem, choice.law, choice.alpha, choice.cost, choice.verdict)
+            for choice in notes.menu
+        ),
+        private_bounds=tuple(
+            PrivateBound(bounds.column, bounds.low, bounds.high) for node in paid for bounds in node.released or ()
+        ),
+        private_epsilon=sum(node.budget.epsilon for node in paid),
+        selected=None if shown.selected is None else tuple(names[place] for place in shown.selected),
+        ledger_name=terms.ledger,
+        ledger=None if balance is None else _ledger_state(terms.ledger or "", balance, balance_at),
+    )
+
+
+def _model(claim: Claim) -> str:
+    if not isinstance(claim, Trained):
+        return "selection of a column"
+    penalty = claim.problem.penalty.name
+    known = "a ridge" if penalty == "l2" else f"penalty {penalty}"
+    return f"linear model with the {claim.problem.loss.name} loss and {known}"
+
+
+def _bound_line(bound: Bound, chosen: str) -> BoundLine:
+    if bound.theorem == chosen:
+        standing = "used: every condition was checked"
+    elif bound.missing:
+        standing = "; ".join(f"missing: {entry.claim} ({entry.remedy})" for entry in bound.missing)
+    else:
+        standing = "holds, and is not smaller" if bound.certifies else "as printed in a paper: never certifies"
+    return BoundLine(bound.theorem, bound.value, standing)
+
+
+def _curve(certificate: Certificate) -> tuple[CurvePoint, ...]:
+    curve = certificate.curve()
+    levels = (2 * certificate.epsilon * step / CURVE_POINTS for step in range(CURVE_POINTS + 1))
+    return tuple(CurvePoint(level, curve.delta(level)) for level in levels)
+
+
+def _errors(certificate: Certificate, asked: Request | None) -> ErrorBounds:
+    """Return what noise on the weights certifies around the claim: the only kind with a certified bound."""
+    if asked is None:
+        # A search, or a selection: nothing is certified for one candidate by itself.
+        return ErrorBounds()
+    own = certificate.kind == "output"
+    request = asked if own else replace(asked, mechanism="output", recipe=None, dropout=None)
+    try:
+        reference = certificate if own else issue(request)
+    except EquipoiseError:
+        return ErrorBounds()
+    budget = request.budget
+    around = [10 ** (step / EPSILON_STEPS) for step in range(-EPSILON_STEPS, EPSILON_STEPS + 1)]
+    octaves = [2.0**step for step in range(-ALPHA_STEPS, ALPHA_STEPS + 1)]
+
+    def at_epsilon(value: float) -> Certificate:
+        return issue(replace(request, budget=Budget(value, budget.delta)))
+
+    def at_alpha(value: float) -> Certificate:
+        return issue(replace(request, alpha=value))
+
+    problem = request.problem(reference.alpha)
+    fixed = request.private_bounds is None
+    return ErrorBounds(
+        over_epsilon=_points([budget.epsilon * factor for factor in around], at_epsilon, fixed),
+        over_alpha=_points([reference.alpha * factor for factor in octaves], at_alpha, fixed),
+        alpha=reference.alpha,
+        own=own,
+        picked=request.alpha == "public",
+        norm=guessed_norm(problem),
+        ceiling=largest_loss(problem.loss, 0.0, problem.domain.label_bound),
+        modelled=() if own else _modelled(certificate, asked, [budget.epsilon * factor for factor in around]),
+        statements=_statements(reference) if fixed else (),
+        confidence=CONFIDENCE,
+    )
+
+
+def _points(places: Sequence[float], planned: Callable[[float], Certificate], fixed: bool) -> tuple[ErrorPoint, ...]:
+    """Return the certified bounds at each place; where nothing can be certified there is no point."""
+    found = []
+    for place in places:
+        try:
+            certificate = planned(place)
+        except EquipoiseError:
+            continue
+        training = Notes.of(certificate).excess_risk
+        # With private bounds the loss itself depends on the rows, and J4 speaks of a fixed one.
+        population = _at_the_guess(certificate)["J4.linear.mean"].value if fixed else None
+        if math.isfinite(training):
+            found.append(ErrorPoint(place, training, population))
+    return tuple(found)
+
+
+def _at_the_guess(certificate: Certificate) -> RiskReport:
+    return risk(certificate, confidence=CONFIDENCE, radius=guessed_norm(output_claim(certificate).problem))
+
+
+def _statements(certificate: Certificate) -> tuple[Statement, ...]:
+    return tuple(
+        Statement(entry.id, entry.value, entry.quantity)
+        for entry in _at_the_guess(certificate).statements
+        # Numbers as printed in papers stand in the risk report, not on the page of a release.
+        if entry.value is not None and entry.id.startswith("J") and entry.id != SETTING
+    )
+
+
+def _modelled(certificate: Certificate, asked: Request, places: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Return the modelled cost of the release's own kind over epsilon, if it can be asked for by its name."""
+    kind, claim = certificate.kind, certificate.claim.trained
+    if not isinstance(claim, Trained) or not planner_of(claim).minimises:
+        # A descent with other noise would take other steps, and long runs take seconds to calibrate.
+        return ()
+    mechanism = asked.mechanism if asked.mechanism.startswith(kind) else kind
+    found: dict[float, float] = {}
+    for place in places:
+        budget = Budget(place, asked.budget.delta)
+        try:
+            found[place] = Notes.of(issue(replace(asked, mechanism=mechanism, budget=budget))).cost
+        except EquipoiseError:
+            continue
+    # "auto" may have taken a plan of the kind that its name alone does not give, with slopes unclipped for example.
+    own = found.get(certificate.epsilon)
+    if own is None or not math.isclose(own, Notes.of(certificate).cost, rel_tol=1e-9):
+        return ()
+    return tuple((place, cost) for place, cost in found.items() if 0 < cost < math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Lines of weights, and what is said about them."""
+
+    lines: tuple[WeightLine, ...]
+    words: str
+    noise: str
+    exact: bool
+
+
+_NO_WEIGHTS = _Weights((), "", "", False)
+
+
+def _names(certificate: Certificate, shown: Shown) -> list[str]:
+    """Return the columns' names, numbers where there are none."""
+    width = certificate.n_features
+    names = [str(name) for name in shown.feature_names] or [f"column {place + 1}" for place in range(width)]
+    if len(names) != width:
+        raise InvalidParameter(
+            f"names of {width} columns", f"{len(names)} names", "pass the names of the encoded columns"
+        )
+    return names
+
+
+def _weights_of(claim: Trained, shown: Shown, names: Sequence[str], searched: bool) -> _Weights:
+    planner = planner_of(claim)
+    # Noise that did well was kept: what law the chosen candidate's has depends on the rows.
+    deviation = None if searched else planner.deviation_of_a_weight(claim)
+    classes = shown.classes or (claim.problem.domain.classes or ())
+    labels = () if classes == "observed" else tuple(classes)
+    return _Weights(
+        lines=_lines(claim, shown, names, labels, deviation),
+        words=_weight_words(claim, labels, deviation, planner.at_the_end and not searched),
+        noise=_searched_words(claim) if searched else planner.noise_words(claim, deviation),
+        exact=planner.at_the_end and not searched,
+    )
+
+
+def _searched_words(claim: Trained) -> str:
+    return (
+        f"Noise of standard deviation {deviation_of(claim.noise):.4g} entered the training of this candidate, which "
+        "was chosen by scores of noisy weights: no figure for one weight is known, and no band drawn."
+    )
+
+
+def _lines(
+    claim: Trained, shown: Shown, names: Sequence[str], classes: Sequence[Label], deviation: float | None
+) -> tuple[WeightLine, ...]:
+    problem, outputs = claim.problem, claim.problem.loss.outputs
+    matrix: Array = np.atleast_2d(np.asarray(shown.coefficients, dtype=np.float64))
+    constants: Array = np.atleast_1d(np.asarray(shown.intercepts, dtype=np.float64))
+    if matrix.shape != (outputs, len(names)) or constants.shape != (outputs,):
+        raise InvalidParameter(
+            f"weights of {outputs} output(s) for {len(names)} columns, and as many intercepts as outputs",
+            f"coefficients of shape {matrix.shape}, intercepts of shape {constants.shape}",
+            "pass coef_ and intercept_ of the model that this certificate belongs to",
+        )
+    if not (np.isfinite(matrix).all() and np.isfinite(constants).all()):
+        raise InvalidParameter("finite weights", "others", "pass the weights as they were released")
+    targets = _targets(claim, classes)
+    lines = [
+        WeightLine(name, target, float(value), deviation)
+        for target, row in zip(targets, matrix, strict=True)
+        for name, value in zip(names, row, strict=True)
+    ]
+    if problem.intercept > 0:
+        centre = problem.domain.label_centre
+        name = "intercept" if centre == 0 else f"intercept above {centre:g}"
+        # The intercept is the weight of the constant column times its entry, and so is its noise.
+        spread = None if deviation is None else problem.intercept * deviation
+        lines += [
+            WeightLine(name, target, float(value) - centre, spread)
+            for target, value in zip(targets, constants, strict=True)
+        ]
+    return tuple(lines)
+
+
+def _targets(claim: Trained, classes: Sequence[Label]) -> list[str]:
+    outputs = claim.problem.loss.outputs
+    if claim.problem.domain.classes is None:
+        return ["the target"]
+    if outputs == 1:
+        return [str(classes[1]) if len(classes) > 1 else "the second class"]
+    return [str(label) for label in classes] if len(classes) == outputs else [str(place) for place in range(outputs)]
+
+
+def _weight_words(claim: Trained, classes: Sequence[Label], deviation: float | None, exact: bool) -> str:
+    if claim.problem.domain.classes is None:
+        said = "A positive weight raises the prediction"
+    elif len(classes) > 2:
+        said = "A positive weight speaks for its class"
+    else:
+        said = f"A positive weight speaks for the class {classes[1]}" if len(classes) == 2 else "Weights of one score"
+    words = f"{said}; columns are meant as the model sees them, scaled and clipped by the public facts."
+    if exact:
+        words += " Where rows say nothing, noise alone still leaves about one weight in twenty beyond the band."
+    which = "no weight" if deviation is None else "no weight, within the band or beyond it,"
+    return f"{words} Rows are a sample, too: {which} is by itself a finding about the population."
+
+
+def _ledger_state(dataset: str, balance: Balance, at: str) -> LedgerState:
+    limit = balance.limit
+    # Amounts are decimals as people wrote them: 3 less 0.1 is 2.9.
+    spent = [
+        float(Decimal(repr(whole)) - left)
+        for whole, left in ((limit.epsilon, balance.epsilon_left), (limit.delta, balance.delta_left))
+    ]
+    return LedgerState(dataset, limit.epsilon, spent[0], limit.delta, spent[1], at)

@@ -1,0 +1,179 @@
+"""A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model."""
+
+import hashlib
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import CertificateUnreadable, ReleaseUnreadable
+from ..vocabulary.records import Record
+from .certificate import Certificate
+from .claims import UNKNOWN, Trained
+from .record import AGAIN, parse
+
+MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
+REPORT, MANIFEST = "report.html", "MANIFEST.sha256"
+MODEL_FIELDS = "certificate classes coefficients estimator features format_version intercepts model selected"
+
+DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
+
+# No file of an honest release is longer; a longer one is not read.
+LARGEST = {MODEL: 2**28, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
+
+NOT_SEEN = (
+    "who made the release and when: no signature was looked at",
+    "whether a ledger recorded the spend",
+    "whether noise was drawn: no arithmetic can tell",
+)
+UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
+ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
+
+
+class Findings(Record):
+    """What a check found: the certificate, everything that is wrong, what was withdrawn, and what was not looked at."""
+
+    certificate: Certificate
+    faults: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def withdrawn(self) -> tuple[str, ...]:
+        """What the claim rests on that was found false since."""
+        return self.certificate.withdrawn()
+
+    @property
+    def verdict(self) -> tuple[int, str]:
+        """The answer for scripts, an exit code, and in a word or two."""
+        if self.faults:
+            unknown = all(fault.endswith(UNKNOWN) for fault in self.faults)
+            return (NOT_CHECKABLE, "unknown") if unknown else (CHECK_FAILED, "does not hold")
+        return (WITHDRAWN, "withdrawn") if self.withdrawn else (DONE, "consistent; origin unproved")
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer for people: the verdict, what it rests on or what is wrong, and what was not checked."""
+        claim = self.certificate
+        yield f"{self.verdict[1]}: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, {claim.adjacency}"
+        yield from (f"  {line}" for line in (*self.faults, *self.withdrawn))
+        if not self.faults:
+            yield f"  {claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
+            yield from (f"  assumed: {line}" for line in claim.assumptions)
+            yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
+        yield from (f"  not checked: {line}" for line in self.unchecked)
+
+    def plain(self) -> dict[str, object]:
+        """Return the answer for programs."""
+        found = {"faults": self.faults, "withdrawn": self.withdrawn, "unchecked": self.unchecked}
+        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **found}
+
+
+def contents_of(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file; anything but the files of a release is refused unread."""
+    try:
+        names = set(os.listdir(folder))
+    except OSError as error:
+        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA} - names)
+    if strange or missing:
+        found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
+        raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
+    return {name: _bytes(folder / name, name) for name in names}
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST[name]:
+            raise ReleaseUnreadable(f"a plain file of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
+        return path.read_bytes()
+    except OSError as error:
+        raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
+
+
+def manifest_of(files: Mapping[str, bytes]) -> str:
+    """Return the manifest of files, in the order of their names, in the form that ``sha256sum --check`` reads.
+
+    Examples
+    --------
+    >>> manifest_of({"b": b"", "a": b""}).splitlines()[0][-3:]
+    '  a'
+    """
+    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files) if name != MANIFEST)
+
+
+def manifest_faults(contents: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield one line for each file that is not as the manifest says, or for a manifest that is not as it is written."""
+    expected, text = manifest_of(contents), contents[MANIFEST].decode("utf-8", "replace")
+    if text == expected:
+        return
+    changed = [line.split("  ", 1)[1] for line in expected.splitlines() if line not in text]
+    yield from (f"{name}: its bytes are not those of the manifest" for name in changed)
+    if not changed:
+        yield f"{MANIFEST}: not as this program writes it"
+
+
+def text_of(contents: Mapping[str, bytes], name: str) -> str:
+    """Return a file as text."""
+    try:
+        return contents[name].decode("utf-8")
+    except UnicodeDecodeError:
+        raise ReleaseUnreadable(f"{name} as UTF-8 text", "other bytes", AGAIN) from None
+
+
+def schema_faults(contents: Mapping[str, bytes], certificate: Certificate) -> Iterator[str]:
+    """Yield that the schema is not the one that the certificate names."""
+    found = hashlib.sha256(contents[SCHEMA]).hexdigest() if SCHEMA in contents else ""
+    if found != certificate.terms.schema:
+        yield f"{SCHEMA}: not the schema that the certificate names"
+
+
+def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
+    """Yield what is wrong with the weights beside a certificate: their shape, or that they belong to another one."""
+    if not isinstance(model, dict) or model.get("certificate") != certificate.digest:
+        yield f"{MODEL}: weights for another certificate"
+        return
+    if model.get("format_version") != 2:
+        yield f"{MODEL}: format {model.get('format_version')!r:.20}{UNKNOWN}"
+        return
+    trained, width, rows = certificate.claim.trained, certificate.n_features, model.get("coefficients")
+    names = model.get("features")
+    if " ".join(sorted(model)) != MODEL_FIELDS or not isinstance(names, list) or len(names) not in (0, width):
+        yield f"{MODEL}: other fields than those of format 2, or names of other columns"
+    if not isinstance(trained, Trained):
+        places = model.get("selected")
+        known = isinstance(places, list) and [type(place) for place in places] == [int] and places[0] in range(width)
+        if rows != [] or model.get("intercepts") != [] or not known:
+            yield f"{MODEL}: weights, where none were released, or no such columns"
+        return
+    outputs, declared = trained.problem.loss.outputs, trained.problem.domain.classes
+    matrix: list[Any] = [*rows, model.get("intercepts")] if isinstance(rows, list) else []
+    if [len(row) if isinstance(row, list) else -1 for row in matrix] != [width] * outputs + [outputs]:
+        yield f"{MODEL}: weights of another shape"
+    elif not all(type(entry) is float and math.isfinite(entry) for row in matrix for entry in row):
+        yield f"{MODEL}: weights that are no numbers"
+    if declared != "observed" and model.get("classes") != list(declared or ()):
+        yield f"{MODEL}: other classes"
+
+
+def _files(at: Path) -> dict[str, bytes]:
+    # Unlike the methods of a path, these two questions never raise.
+    return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
+
+
+def certificate_at(path: Path) -> Certificate:
+    """Return the certificate of a released folder, or in a file by itself."""
+    return Certificate.from_json(text_of(_files(path), CERTIFICATE))
+
+
+def inspect(path: Path) -> Findings:
+    """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
+    contents = _files(path)
+    certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+    if MODEL not in contents:
+        return Findings(certificate, certificate.faults(), ALONE)
+    try:
+        model = parse(text_of(contents, MODEL))
+    except CertificateUnreadable as error:
+        raise ReleaseUnreadable("a model in JSON", error.found, error.remedy) from None
+    faults = (*manifest_faults(contents), *schema_faults(contents, certificate), *model_faults(model, certificate))
+    return Findings(certificate, (*faults, *(f"{CERTIFICATE}: {fault}" for fault in certificate.faults())), UNCHECKED)

@@ -1,0 +1,251 @@
+"""For the data's owner alone: how many rows the public rules will touch. Computed on raw rows, it must stay inside."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equipoise.data.encoded import check_columns
+from equipoise.data.encoder import Encoder
+from equipoise.data.raw import RawTable
+from equipoise.data.rows import class_codes
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
+from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import InvalidData
+from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.vocabulary.facts import Domain
+
+STAMP = "computed on raw rows: not for release"
+
+
+@dataclass(frozen=True, slots=True)
+class RowDiagnosis:
+    """Counts of rows that the domain's rules change. Every number here is private."""
+
+    rows: int
+    filled: int
+    clipped: int
+    targets_mapped: int
+
+    def __str__(self) -> str:
+        """Return the counts with the stamp."""
+        return "\n".join(
+            [
+                f"{STAMP}",
+                f"  rows                                {self.rows}",
+                f"  with non-finite values, filled      {self.filled}",
+                f"  longer than row_norm, clipped       {self.clipped}",
+                f"  with an unknown or far target       {self.targets_mapped}",
+            ]
+        )
+
+
+def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - the field's word for a table
+    """Count the rows that a domain's public rules will fill, clip or relabel; for the owner's eyes only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(check_rows(np.array([[3.0, 4.0], [0.1, np.nan]]), [1, 7], Domain(row_norm=1.0, classes=(0, 1))))
+    computed on raw rows: not for release
+      rows                                2
+      with non-finite values, filled      1
+      longer than row_norm, clipped       1
+      with an unknown or far target       1
+    """
+    table = feature_table(X)
+    target = target_column(y, table.shape[0])
+    if domain.labels is not None and not target.numeric:
+        raise InvalidData("a numeric target", "a target of another type", "pass numbers, or name classes in the domain")
+    matrix = table.read()
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix)
+    filled = clipped = 0
+    for start in range(0, table.shape[0], BLOCK_ROWS):
+        block = matrix[start : start + BLOCK_ROWS]
+        values = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
+        finite = np.isfinite(values)
+        with np.errstate(all="ignore"):
+            norms = np.linalg.norm(np.where(finite, values, domain.fill), axis=1)
+        filled += int(np.sum(~finite.all(axis=1)))
+        clipped += int(np.sum(norms > domain.row_norm))
+    return RowDiagnosis(table.shape[0], filled, clipped, _mapped_targets(target.read(), domain))
+
+
+def _mapped_targets(target: NDArray[Any], domain: Domain) -> int:
+    if domain.labels is not None:
+        values = target.astype(np.float64)
+        return int(np.sum(~(np.abs(values - domain.label_centre) <= domain.label_bound)))
+    if domain.classes is None or domain.classes == "observed":
+        return 0
+    known = np.zeros(len(target), dtype=bool)
+    for label in domain.classes:
+        known |= class_codes(target, (domain.classes[0], label)) > 0
+    return int(np.sum(~known))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDiagnosis:
+    """Counts of one column's values that the schema's rules change; None where a rule does not concern the column."""
+
+    name: str
+    missing: int
+    unreadable: int | None = None
+    outside_bounds: int | None = None
+    unknown_levels: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableDiagnosis:
+    """Counts of what a schema's rules change in a table. Every number here, but the declared one, is private."""
+
+    rows: int
+    declared_rows: int | None
+    unusable_rows: int
+    clipped: int
+    columns: tuple[ColumnDiagnosis, ...]
+    target: ColumnDiagnosis
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the counts as dictionaries and lists, with the stamp."""
+        plain = asdict(self)
+        return {"stamp": STAMP, **plain, "columns": list(plain["columns"])}
+
+    def __str__(self) -> str:
+        """Return the counts as a table, with the stamp."""
+        declared = "not declared" if self.declared_rows is None else f"{self.declared_rows}"
+        lines = [
+            STAMP,
+            f"  rows in the table                   {self.rows}",
+            f"  rows that the schema declares       {declared}{self._difference()}",
+            f"  rows without any value              {self.unusable_rows}",
+            f"  longer than row_norm, clipped       {self.clipped}",
+            "",
+        ]
+        heads = ("column", "missing", "unreadable", "outside bounds", "unknown level")
+        entries = [*self.columns, replace(self.target, name=f"{self.target.name} (target)")]
+        width = max(len(heads[0]), *(min(len(entry.name), 40) for entry in entries))
+        lines.append("  ".join([f"  {heads[0]:<{width}}", *heads[1:]]))
+        for entry in entries:
+            name = entry.name if len(entry.name) <= 40 else f"{entry.name[:37]}..."
+            counts = (entry.missing, entry.unreadable, entry.outside_bounds, entry.unknown_levels)
+            cells = (f"{'-' if n is None else n:>{len(head)}}" for n, head in zip(counts, heads[1:], strict=True))
+            lines.append("  ".join([f"  {name:<{width}}", *cells]))
+        return "\n".join(lines)
+
+    def _difference(self) -> str:
+        if self.declared_rows is None or self.rows == self.declared_rows:
+            return ""
+        surplus = self.rows - self.declared_rows
+        if surplus > 0:
+            return f" (the last {surplus} of the table are left out)"
+        return f" (the {-surplus} that lack count as rows without any value)"
+
+
+def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
+    """Count what a schema's public rules will fill, clip or map in a table; for the owner's eyes only.
+
+    Parameters
+    ----------
+    schema : Schema
+        Without blanks in its columns and target.
+    raw : RawTable
+        The table; every row of it is read, also those beyond the declared number.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
+    >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
+    >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
+    >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})
+    >>> print(check_table(schema, FrameTable(frame)))
+    computed on raw rows: not for release
+      rows in the table                   3
+      rows that the schema declares       3
+      rows without any value              1
+      longer than row_norm, clipped       0
+    <BLANKLINE>
+      column        missing  unreadable  outside bounds  unknown level
+      age                 1           0               1              -
+      job                 1           -               -              1
+      ill (target)        1           -               -              0
+    """
+    # With the natural norm nothing is clipped, so the encoded rows still have their lengths.
+    encoder = Encoder(replace(schema, row_norm=None))
+    check_columns(schema, raw)
+    target = schema.target
+    if target.classes is None:
+        last: NumberColumn | CategoryColumn = NumberColumn(target.name, target.bounds)
+    else:
+        texts = tuple(text_of(label) or "" for label in target.classes)
+        last = CategoryColumn(target.name, texts, unknown=texts[0])
+    tallies = [_Tally(column, schema) for column in (*schema.columns, last)]
+    natural = math.sqrt(sum(1 + getattr(column, "indicator", False) for column in schema.columns))
+    limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
+    rows = unusable = clipped = 0
+    for batch in raw.batches([tally.column.name for tally in tallies]):
+        count = len(batch[target.name])
+        missing = [tally.add(batch[tally.column.name], encoder) for tally in tallies]
+        rows += count
+        unusable += int(np.sum(np.all(missing, axis=0)))
+        clipped += int(np.sum(np.linalg.norm(encoder.encode(batch, count), axis=1) > limit))
+    counts = tuple(tally.counts() for tally in tallies)
+    return TableDiagnosis(rows, schema.n_samples, unusable, clipped, counts[:-1], counts[-1])
+
+
+class _Tally:
+    """Counts over the batches of one column."""
+
+    def __init__(self, column: NumberColumn | CategoryColumn, schema: Schema) -> None:
+        self.column = column
+        self._missing_texts = frozenset(schema.missing)
+        self._missing = self._unreadable = self._outside = self._unknown = 0
+
+    def add(self, values: NDArray[Any], encoder: Encoder) -> NDArray[np.bool_]:
+        """Count a batch, and return where its values are missing."""
+        if isinstance(self.column, CategoryColumn):
+            missing = self._add_levels(values, self.column.levels)
+        else:
+            missing = self._add_numbers(values, encoder.numbers(values), self.column.bounds)
+        self._missing += int(np.sum(missing))
+        return missing
+
+    def _add_levels(self, values: NDArray[Any], levels: Sequence[str]) -> NDArray[np.bool_]:
+        known = frozenset(levels)
+        texts = [text_of(value) for value in values.tolist()]
+        # A missing text that is among the levels is that level.
+        missing = np.array([text is None or (text in self._missing_texts and text not in known) for text in texts])
+        self._unknown += sum(text not in known for text in texts) - int(np.sum(missing))
+        return missing.astype(bool)
+
+    def _add_numbers(
+        self, values: NDArray[Any], numbers: NDArray[np.float64], bounds: tuple[float, float] | None
+    ) -> NDArray[np.bool_]:
+        missing = np.isnan(numbers)
+        if bounds is not None:
+            self._outside += int(np.sum((numbers < bounds[0]) | (numbers > bounds[1])))
+        unreadable = missing.copy()
+        for spot in np.flatnonzero(missing):
+            unreadable[spot] = not self._is_missing(values[spot])
+        self._unreadable += int(np.sum(unreadable))
+        return missing & ~unreadable
+
+    def _is_missing(self, value: object) -> bool:
+        """Return whether a value that gave no number was meant to be missing, rather than text or an infinity."""
+        text = text_of(value)
+        if text is None or text in self._missing_texts or text.lstrip("+-").lower() == "nan":
+            return True
+        return math.isfinite(number_of(value))  # a number that stands for missing, such as -999
+
+    def counts(self) -> ColumnDiagnosis:
+        """Return what was counted."""
+        if isinstance(self.column, CategoryColumn):
+            return ColumnDiagnosis(self.column.name, self._missing, unknown_levels=self._unknown)
+        return ColumnDiagnosis(self.column.name, self._missing, self._unreadable, self._outside)

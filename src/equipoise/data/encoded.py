@@ -1,0 +1,260 @@
+"""A raw table seen through a schema: what names, kinds and n can tell is checked first, and rows are read after that.
+
+Privacy of the n rule: every line gives exactly one row by itself, the rows beyond the declared number are left out, and
+those that lack are the public row "every value missing". Which row stands at which place is thus fixed by its line
+alone: tables that differ in one line give encoded tables that differ in one row at most, so neighbours stay
+neighbours, and the number of rows is the declared one whatever the file holds.
+"""
+
+import contextlib
+import difflib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.encoder import Encoder
+from equipoise.data.raw import RawTable, listed
+from equipoise.data.schema import NumberColumn, Schema
+from equipoise.data.schema.text import place
+from equipoise.data.tables import NUMERIC_KINDS, Unread
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.vocabulary.numbers import require_count
+
+Array = NDArray[np.float64]
+Batch = dict[str, NDArray[Any]]
+
+
+def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTable":
+    """Return the table as rows and targets of an objective, unread.
+
+    Parameters
+    ----------
+    schema : Schema
+        Complete, but for bounds that are to be paid for.
+    raw : RawTable
+        The table; only its names, kinds and number of rows are looked at.
+    n_samples : int
+        The declared number of rows.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
+    >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
+    >>> table = encoded_table(schema, FrameTable(pyarrow.table({"age": [20, 50], "ill": ["yes", "no"]})), 2)
+    >>> table.features.shape, table.features.read().tolist(), table.target.read().tolist()
+    ((2, 1), [[-1.0], [0.5]], ['yes', 'no'])
+    """
+    count = require_count("n_samples", n_samples, "declare the number of rows: n in the schema")
+    # A blank would otherwise be noticed by the encoder, when the fit is paid for.
+    schema.require_complete(ignoring=("n", "vouched_by", "vouched_on"))
+    check_columns(schema, raw)
+    if raw.n_samples is not None and raw.n_samples != count:
+        raise InvalidData(
+            f"the declared {count} rows",
+            f"{raw.n_samples} rows in {raw.source}",
+            "pass the table that the schema describes, or correct n in the schema if it was declared wrongly",
+        )
+    return EncodedTable(schema, raw, count)
+
+
+def check_columns(schema: Schema, raw: RawTable) -> None:
+    """Refuse a table whose names and kinds do not fit the schema; no row is read."""
+    required = [*(column.name for column in schema.columns), schema.target.name]
+    known = {*required, *schema.unused}
+    present = set(raw.names)
+    absent = [name for name in required if name not in present]
+    surplus = [name for name in raw.names if name not in known]
+    if absent:
+        raise _absent(absent, surplus or raw.names, raw.source)
+    if surplus:
+        lines = "; ".join(f'[{place("columns", name)}] with kind = "unused"' for name in surplus[:3])
+        raise InvalidData(
+            f"columns that the schema knows in {raw.source}",
+            f"columns that it does not mention: {listed(surplus)}",
+            f"add to the schema: {lines}{' and so on' if len(surplus) > 3 else ''}",
+        )
+    _check_kinds(schema, raw, [schema.target.name] if schema.task == "regression" else [])
+
+
+def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> InvalidData:
+    close = difflib.get_close_matches(absent[0], list(others)[:1000], n=1)
+    hint = f"; is {close[0]!r} what the schema calls {absent[0]!r}?" if close else ""
+    return InvalidData(
+        f"every column of the schema in {source}",
+        f"no column {listed(absent)}",
+        f"correct the names in the schema or in the table{hint}",
+    )
+
+
+def _check_kinds(schema: Schema, raw: RawTable, others: Sequence[str]) -> None:
+    numbers = [*(column.name for column in schema.columns if isinstance(column, NumberColumn)), *others]
+    wrong = [name for name in numbers if raw.kinds[name] == "text"]
+    if wrong:
+        raise InvalidData(
+            f"columns of numbers in {raw.source} where the schema says number",
+            f"columns of text: {listed(wrong)}",
+            'write them as numbers, or declare them as kind = "category" with their levels',
+        )
+
+
+class EncodedTable:
+    """A table of which nothing was read yet; its rows come encoded, by public rules, and as many as declared.
+
+    Attributes
+    ----------
+    features : Unread
+        The rows: a float64 array of norm at most 1 a row.
+    target : Unread
+        The targets: classes, or numbers in [-1, 1].
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
+    >>> schema = Schema(2, (NumberColumn("age", None),), Target("ill", classes=("no", "yes")))
+    >>> raw = FrameTable(pyarrow.table({"age": [20, None], "ill": ["yes", "no"]}))
+    >>> table = encoded_table(schema.with_private_bounds(0.1), raw, 2)
+    >>> table.numbers("age")
+    array([20., nan])
+    >>> table.with_bounds({"age": (0.0, 40.0)}).features.read().tolist()
+    [[0.0], [0.0]]
+    """
+
+    def __init__(self, schema: Schema, raw: RawTable, n_samples: int, kept: list[Batch] | None = None) -> None:
+        self._schema = schema
+        self._raw = raw
+        self._n_samples = n_samples
+        self._kept = kept
+        self._encoded: tuple[Array, NDArray[Any]] | None = None
+        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0])
+        self.target = Unread((n_samples,), schema.task == "regression", lambda: self._read()[1])
+
+    def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> "EncodedTable":
+        """Return the table with blank bounds filled in; rows that were read already are not read again."""
+        return EncodedTable(self._schema.with_bounds(bounds), self._raw, self._n_samples, self._kept)
+
+    def numbers(self, name: str) -> Array:
+        """Return a column of numbers, or a regression's target, with NaN where a value is missing or unreadable."""
+        if name not in self._number_names():
+            remedy = f"choose from {listed(self._number_names())}"
+            raise InvalidParameter("a column of numbers of the schema", f"{name!r}", remedy)
+        numbers = np.full(self._n_samples, np.nan)
+        filled = 0
+        for batch in self._keep():
+            numbers[filled : filled + len(batch[name])] = batch[name]
+            filled += len(batch[name])
+        return numbers
+
+    def _names(self) -> list[str]:
+        return [*(column.name for column in self._schema.columns), self._schema.target.name]
+
+    def _number_names(self) -> list[str]:
+        names = [column.name for column in self._schema.columns if isinstance(column, NumberColumn)]
+        return [*names, self._schema.target.name] if self._schema.task == "regression" else names
+
+    def _batches(self) -> Iterator[Batch]:
+        """Yield the first rows, as many as declared; from memory once they were read for private bounds."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        left = self._n_samples
+        with contextlib.closing(_closable(self._raw.batches(self._names()))) as batches:
+            for batch in batches:
+                yield {name: values[:left] for name, values in batch.items()}
+                left -= _count(batch)
+                if left <= 0:
+                    return
+
+    def _keep(self) -> list[Batch]:
+        """Return the rows in memory, read once: a file that changes between two readings would give other rows."""
+        if self._kept is None:
+            numbers = set(self._number_names())
+            # What a number is does not depend on its bounds: these only make the encoder complete.
+            encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
+            texts: dict[str, str] = {}
+            self._kept = [
+                {
+                    name: encoder.numbers(values) if name in numbers else _shared(values, texts)
+                    for name, values in batch.items()
+                }
+                for batch in self._batches()
+            ]
+        return self._kept
+
+    def _allocated(self) -> tuple[Array, NDArray[Any]]:
+        """Return room for the declared rows, before the first is read; what is lacking is told by public numbers."""
+        try:
+            target = np.empty(self._n_samples, dtype=np.float64 if self.target.numeric else object)
+            return np.empty(self.features.shape), target
+        except (MemoryError, ValueError):
+            raise InvalidData(
+                "memory for the declared rows",
+                f"too little for {self._n_samples} rows of {self.features.shape[1]} encoded columns",
+                "check n in the schema, or use a machine with more memory",
+            ) from None
+
+    def _read(self) -> tuple[Array, NDArray[Any]]:
+        if self._encoded is None:
+            encoder = Encoder(self._schema)
+            name = self._schema.target.name
+            features, target = self._allocated()
+            filled = 0
+            for batch in self._batches():
+                rows = slice(filled, filled + _count(batch))
+                features[rows] = encoder.encode(batch, _count(batch))
+                target[rows] = encoder.encode_target(batch[name])
+                filled = rows.stop
+            nothing = np.array([None], dtype=object)
+            features[filled:] = encoder.encode(dict.fromkeys(self._names(), nothing), 1)
+            target[filled:] = encoder.encode_target(nothing)
+            self._encoded = features, target
+        return self._encoded
+
+
+def _count(batch: Batch) -> int:
+    return len(next(iter(batch.values())))
+
+
+def _closable(batches: Iterator[Batch]) -> Generator[Batch, None, None]:
+    """Yield batches from a generator that can be closed, and with it the file that it reads."""
+    yield from batches
+
+
+def _shared(values: NDArray[Any], texts: dict[str, str]) -> NDArray[Any]:
+    """Return values to be kept in memory, with equal texts kept once."""
+    if values.dtype.kind in NUMERIC_KINDS:
+        return values
+    shared = (texts.setdefault(value, value) if type(value) is str else value for value in values)
+    return np.fromiter(shared, dtype=object, count=len(values))
+
+
+def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
+    """Return encoded rows for prediction, batch by batch; only the features' columns are needed and read.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.schema import Target
+    >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
+    >>> list(encoded_rows(schema, FrameTable(pyarrow.table({"age": [20, 50], "name": ["Ann", "Ben"]}))))
+    [array([[-1. ],
+           [ 0.5]])]
+    """
+    names = [column.name for column in schema.columns]
+    absent = [name for name in names if name not in raw.names]
+    if absent:
+        raise _absent(absent, raw.names, raw.source)
+    _check_kinds(schema, raw, [])
+    encoder = Encoder(schema)
+    return _encoded_batches(encoder, raw, names)
+
+
+def _encoded_batches(encoder: Encoder, raw: RawTable, names: Sequence[str]) -> Iterator[Array]:
+    for batch in raw.batches(names):
+        yield encoder.encode(batch, _count(batch))

@@ -1,0 +1,220 @@
+"""From raw columns to rows of numbers by a schema's public rules: row by row, and no value ever raises (M3).
+
+What a row becomes depends on that row alone. Every shortcut for speed must therefore give what the rule gives for
+each value by itself, or the other rows of a batch would show.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.schema import CategoryColumn, Schema
+from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.tables import NUMERIC_KINDS
+from equipoise.errors import InvalidData, InvalidParameter
+
+Array = NDArray[np.float64]
+
+# Values of exactly these types become numbers in one go in the same way as one by one.
+PLAIN_TYPES = {str, float, int, bool, type(None)}
+
+
+class Encoder:
+    """Turns raw columns into rows of norm at most 1, and raw targets into classes or numbers in [-1, 1], and back.
+
+    Parameters
+    ----------
+    schema : Schema
+        Its columns and target must be complete; the number of rows and the voucher may be blank.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import NumberColumn, Target
+    >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
+    >>> encoder = Encoder(Schema(None, columns, Target("ill", classes=(0, 1)), row_norm=2.0))
+    >>> encoder.names
+    ('age', 'job=none', 'job=nurse')
+    >>> encoder.encode({"age": np.array([60, 15]), "job": np.array(["nurse", None], dtype=object)}, 2)
+    array([[ 0.5,  0. ,  0.5],
+           [-0.5,  0.5,  0. ]])
+    >>> encoder.encode_target(np.array(["1", "?"], dtype=object)).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        # Bounds that are still to be paid for are blank to an encoder.
+        replace(schema, private_bounds=None).require_complete(ignoring=("n", "vouched_by", "vouched_on"))
+        self.schema = schema
+        self.names = tuple(_encoded_names(schema))
+        self.width = len(self.names)
+        entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
+        self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
+        self._missing_numbers = np.array([number_of(text) for text in schema.missing])
+        self._levels = {
+            column.name: _Positions(column.levels, column.unknown, column.fill, schema.missing)
+            for column in schema.columns
+            if isinstance(column, CategoryColumn)
+        }
+        classes = schema.target.classes or ()
+        self._classes = np.empty(len(classes), dtype=object)
+        self._classes[:] = classes
+        texts = tuple(text_of(label) or "" for label in classes)
+        self._class_positions = _Positions(texts, texts[0], None, schema.missing) if texts else None
+
+    def encode(self, columns: Mapping[str, NDArray[Any]], count: int) -> Array:
+        """Return one encoded row for each of the `count` raw ones; other columns than the features are ignored."""
+        rows = np.zeros((count, self.width))
+        # Squared lengths are added up column by column, which rounds in the same way for any number of rows.
+        squares = np.zeros(count)
+        place = 0
+        for column in self.schema.columns:
+            values = self._column(columns, column.name, count)
+            if isinstance(column, CategoryColumn):
+                rows[np.arange(count), place + self._levels[column.name](values)] = 1.0
+                squares += 1.0
+                place += len(column.levels)
+                continue
+            numbers = self.numbers(values)
+            missing = np.isnan(numbers)
+            rows[:, place] = _scaled(numbers, column.bounds, column.fill)
+            squares += rows[:, place] ** 2
+            place += 1
+            if column.indicator:
+                rows[:, place] = missing
+                squares += missing
+                place += 1
+        rows /= np.maximum(np.sqrt(squares), self._row_norm)[:, None]
+        return rows
+
+    def encode_target(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the class of each raw target, or its place between the bounds scaled to [-1, 1]."""
+        if self._class_positions is not None:
+            found: NDArray[Any] = self._classes[self._class_positions(values)]
+            return found
+        return _scaled(self.numbers(values), self.schema.target.bounds, None)
+
+    def decode_target(self, scores: Array) -> Array:
+        """Return a regression's scores in units of the target, clipped into its bounds.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import NumberColumn, Target
+        >>> encoder = Encoder(Schema(None, (NumberColumn("age", (20, 60)),), Target("dose", bounds=(0, 400))))
+        >>> encoder.decode_target(encoder.encode_target(np.array([100.0, 500.0, np.nan])))
+        array([100., 400., 200.])
+        """
+        if self.schema.target.bounds is None:
+            raise InvalidParameter("the target of a regression", "classes", "scores of classes need no decoding")
+        low, high = self.schema.target.bounds
+        share = (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
+        return np.clip(low * (1.0 - share) + high * share, low, high)
+
+    def numbers(self, values: NDArray[Any]) -> Array:
+        """Return a raw column as numbers, with NaN where a value is missing, unreadable or infinite.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import NumberColumn, Target
+        >>> encoder = Encoder(Schema(None, (NumberColumn("age", (20, 60)),), Target("dose", bounds=(0, 400))))
+        >>> encoder.numbers(np.array([" 3.5 ", 7, "NA", None, "seven"], dtype=object))
+        array([3.5, 7. , nan, nan, nan])
+        """
+        with _silence():
+            if values.dtype.kind in NUMERIC_KINDS:
+                numbers = values.astype(np.float64)
+            else:
+                numbers = _numbers_of_objects(values.astype(object, copy=False))
+        # A missing text that is a number, such as -999, is that number however it is written.
+        numbers[~np.isfinite(numbers) | np.isin(numbers, self._missing_numbers)] = np.nan
+        return numbers
+
+    def _column(self, columns: Mapping[str, NDArray[Any]], name: str, count: int) -> NDArray[Any]:
+        if name not in columns or columns[name].shape != (count,):
+            found = "none" if name not in columns else f"shape {columns[name].shape}"
+            raise InvalidData(f"a column {name!r} of {count} values", found, "pass every column of the schema")
+        return columns[name]
+
+
+def _encoded_names(schema: Schema) -> Iterator[str]:
+    for column in schema.columns:
+        if isinstance(column, CategoryColumn):
+            yield from (f"{column.name}={level}" for level in column.levels)
+        else:
+            yield column.name
+            if column.indicator:
+                yield f"{column.name} missing"
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Let nothing about a value be seen: neither a warning of NumPy nor one that an odd object gives."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _numbers_of_objects(values: NDArray[Any]) -> Array:
+    # NumPy reads some types otherwise than float() does (datetime64), so it may only be asked about plain ones.
+    if PLAIN_TYPES.issuperset(map(type, values)):
+        try:
+            return values.astype(np.float64)
+        except (ValueError, OverflowError):
+            pass  # some text is no number: one by one
+    return np.fromiter(map(number_of, values), dtype=np.float64, count=len(values))
+
+
+def _scaled(numbers: Array, bounds: tuple[float, float] | None, fill: float | None) -> Array:
+    """Return numbers clipped into the bounds and scaled to [-1, 1]; NaN becomes the fill, or the midpoint."""
+    if bounds is None:
+        raise InvalidParameter("bounds", "none", "fill in the schema's bounds")
+    # A quarter of the largest numbers cannot overflow in a difference; small ones must not be made smaller.
+    unit = 0.25 if max(abs(bounds[0]), abs(bounds[1])) > 1.0 else 1.0
+    low, high = unit * bounds[0], unit * bounds[1]
+    shares = (np.clip(unit * numbers, low, high) - low) / (high - low)
+    middle = 0.5 if fill is None else (unit * fill - low) / (high - low)
+    scaled: Array = 2.0 * np.where(np.isnan(numbers), middle, shares) - 1.0
+    return scaled
+
+
+class _Positions:
+    """From raw values to positions among texts; a missing text that is among them is that one."""
+
+    def __init__(self, texts: tuple[str, ...], unknown: str | None, fill: str | None, missing: tuple[str, ...]) -> None:
+        positions = {text: position for position, text in enumerate(texts)}
+        self._unknown = positions[unknown or ""]
+        self._missing = positions.get(fill or "", self._unknown)
+        self._known = dict.fromkeys(missing, self._missing) | positions
+
+    def one(self, value: object) -> int:
+        """Return the position of one value."""
+        text = text_of(value)
+        return self._missing if text is None else self._known.get(text, self._unknown)
+
+    def __call__(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the position of every value."""
+        with _silence():
+            if values.dtype.kind in NUMERIC_KINDS:
+                distinct, where = np.unique(values, return_inverse=True)
+                return np.array([self.one(value) for value in distinct.tolist()], dtype=np.intp)[where]
+            # Texts are remembered, other objects are not: 1 and True would be the same key.
+            memory = _Memory(self._known, self.one)
+            found = (memory[value] if type(value) is str else self.one(value) for value in values.astype(object))
+            return np.fromiter(found, dtype=np.intp, count=len(values))
+
+
+class _Memory(dict[str, int]):
+    """Positions of the texts that one batch has met; it is thrown away with the batch, since they are private."""
+
+    def __init__(self, known: Mapping[str, int], one: Callable[[object], int]) -> None:
+        super().__init__(known)
+        self._one = one
+
+    def __missing__(self, text: str) -> int:
+        self[text] = position = self._one(text)
+        return position

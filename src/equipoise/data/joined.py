@@ -1,0 +1,87 @@
+"""Whatever a user calls a table, as raw columns; a target that comes apart from it is put beside them, unread."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.raw import FrameTable, Kind, RawTable
+from equipoise.data.tables import target_column
+from equipoise.errors import InvalidData
+
+
+def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table
+    """Return a data frame or an opened file as a raw table; y, if there is one, becomes its target column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
+    ('age', 'ill')
+    """
+    raw = X if isinstance(X, RawTable) else FrameTable(X)
+    if y is None:
+        return raw
+    if raw.n_samples is None:
+        raise InvalidData(
+            "the target as a column of the file", "a target passed beside it", "leave y out: fit(open_table(path))"
+        )
+    return _WithTarget(raw, target, *_target(y, raw.n_samples))
+
+
+def _target(y: Any, n_samples: int) -> tuple[Kind, Callable[[], NDArray[Any]]]:
+    """Return the kind of a target and how to read it, both by its type alone."""
+    if isinstance(y, list | tuple):
+        y = _one_by_one(y)
+    column = target_column(y, n_samples)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        table = FrameTable(series.alias("target").to_frame().to_native(), "the target")
+        return table.kinds["target"], lambda: _whole(table)
+    if column.numeric:
+        return "number", column.read
+    return "text" if getattr(getattr(y, "dtype", None), "kind", "O") in "SUTMm" else "unknown", column.read
+
+
+def _one_by_one(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Return the entries of a list as objects.
+
+    NumPy would choose one type for all of them: a single text turns 1.0 into "1.0", which is no longer the class 1,
+    and tables that differ in one row would differ in every label.
+    """
+    if not y or not all(isinstance(entry, list | tuple | np.ndarray) for entry in y):
+        return np.fromiter(y, dtype=object, count=len(y))
+    try:
+        return np.asarray(y)  # rows of a table: its shape is judged like that of any array
+    except ValueError:
+        raise InvalidData("one target a row", "rows of different lengths", "pass one column") from None
+
+
+def _whole(table: RawTable) -> NDArray[Any]:
+    parts = [batch["target"] for batch in table.batches(["target"])]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=object)
+
+
+class _WithTarget(RawTable):
+    """A raw table whose target came as an array of its own; a column of that name in the table is not used."""
+
+    def __init__(self, raw: RawTable, name: str, kind: Kind, read: Callable[[], NDArray[Any]]) -> None:
+        self._raw, self._name, self._read = raw, name, read
+        self.names = (*(column for column in raw.names if column != name), name)
+        self.n_samples = raw.n_samples
+        self.kinds = {**raw.kinds, name: kind}
+        self.source = raw.source
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the table's batches with the target's entries of the same rows."""
+        others = [name for name in names if name != self._name]
+        target = np.asarray(self._read())
+        start = 0
+        # A batch needs at least one column of the table, to tell how many rows it has.
+        for batch in self._raw.batches(others or self._raw.names[:1]):
+            count = len(next(iter(batch.values())))
+            chosen = {name: batch[name] for name in others}
+            yield {**chosen, self._name: target[start : start + count]} if self._name in names else chosen
+            start += count

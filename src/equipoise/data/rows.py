@@ -1,0 +1,379 @@
+"""Rows clipped into the domain, block by block: values are mapped by a public rule and never raise (docs/proofs/M3.md).
+
+A dense table is not copied: what is kept besides it is one factor a row. Each block is converted to float64
+in one reusable buffer, so float32 input stays float32.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from equipoise.data.tables import Matrix
+from equipoise.errors import InvalidData
+from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.vocabulary.facts import Domain, Label, Problem
+
+Array = NDArray[np.float64]
+
+
+def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
+    """Return the labels found in the data, which the user has declared public by ``classes="observed"``.
+
+    Examples
+    --------
+    >>> observed_classes(np.array(["yes", "no", "yes"]))
+    ('no', 'yes')
+    """
+    if target.dtype.kind == "f" and not np.array_equal(target, np.round(target)):
+        raise InvalidData(
+            "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
+        )
+    try:
+        classes = tuple(np.unique(target).tolist())
+    except TypeError:
+        raise InvalidData(
+            "labels of one kind", "labels that cannot be ordered", "declare the classes in the domain"
+        ) from None
+    return classes
+
+
+def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
+    """Return +1 where the target is the second class and -1 elsewhere, so an unknown label counts as the first class.
+
+    Examples
+    --------
+    >>> class_codes(np.array(["no", "yes", "perhaps"]), ("no", "yes"))
+    array([-1.,  1., -1.])
+    """
+    if len(classes) < 2:
+        return np.full(len(target), -1.0)
+    positive = classes[1]
+    kinds = "fiub" if isinstance(positive, bool | int | float) else "UT"
+    if target.dtype.kind in kinds:
+        matches = np.asarray(target == positive)
+    else:
+        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
+    return np.where(matches, 1.0, -1.0)
+
+
+def class_positions(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
+    """Return the position of each target among the classes; an unknown label counts as the first class.
+
+    Examples
+    --------
+    >>> class_positions(np.array(["b", "c", "x"]), ("a", "b", "c"))
+    array([1., 2., 0.])
+    """
+    positions = np.zeros(len(target))
+    for position, label in enumerate(classes[1:], start=1):
+        positions[class_codes(target, (classes[0], label)) > 0] = position
+    return positions
+
+
+def _equal(entry: object, label: object) -> bool:
+    try:
+        return bool(entry == label)
+    except Exception:  # a value inside a private row never raises
+        return False
+
+
+def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
+    """Return regression targets clipped into the bounds and centred at their midpoint; non-finite become 0.
+
+    Examples
+    --------
+    >>> centred_targets(np.array([0.0, 500.0, np.nan]), Domain(1.0, labels=(0.0, 400.0)))
+    array([-200.,  200.,    0.])
+    """
+    values = np.array(target, dtype=np.float64)
+    values -= domain.label_centre
+    np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
+    return np.clip(values, -domain.label_bound, domain.label_bound)
+
+
+def coded_targets(target: NDArray[Any], problem: Problem, classes: tuple[Label, ...]) -> Array:
+    """Return the targets as the loss wants them: centred numbers, codes of two classes, or positions of more."""
+    if problem.loss.task == "regression":
+        return centred_targets(target, problem.domain)
+    return class_codes(target, classes) if problem.loss.outputs == 1 else class_positions(target, classes)
+
+
+class DenseArrays(NamedTuple):
+    """Rows ``factor (row of the matrix)``, the constant `intercept` appended if it is above 0."""
+
+    matrix: NDArray[Any]
+    factors: Array
+    intercept: float
+
+    def dealt(self, order: NDArray[np.int64]) -> "DenseArrays":
+        """Return a copy of the rows in another order."""
+        return DenseArrays(np.take(self.matrix, order, axis=0), self.factors[order], self.intercept)
+
+
+class SparseArrays(NamedTuple):
+    """Clipped rows in CSR form, each with its constant entry, if any, in the last column."""
+
+    data: Array
+    indices: NDArray[Any]
+    indptr: NDArray[np.int64]
+    intercept: float
+
+    def dealt(self, order: NDArray[np.int64]) -> "SparseArrays":
+        """Return a copy of the rows in another order."""
+        rows = sparse.csr_array((self.data, self.indices, self.indptr))[order]
+        return SparseArrays(rows.data, rows.indices, rows.indptr.astype(np.int64), self.intercept)
+
+
+class RowSource(ABC):
+    """Rows in their domain, seen through what an objective needs: blocks of at most `BLOCK_ROWS` rows."""
+
+    n_samples: int
+    dimension: int
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block, dense or sparse, with its slice of the table; its user may overwrite a dense one."""
+
+    def views(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block with its slice of the table, for products alone: its rows need never be copied."""
+        yield from self.blocks()
+
+    def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield chosen rows, given by their places in rising order, block by block."""
+        for block, where in self.blocks():
+            first, last = np.searchsorted(chosen, (where.start, where.stop))
+            if first < last:
+                yield block[chosen[first:last] - where.start], chosen[first:last]
+
+    @abstractmethod
+    def gram(self, block: Any, curvatures: Array) -> Array:
+        """Return ``sum_i c_i x_i x_i'`` over the rows of a block, which it may overwrite."""
+
+    def arrays(self) -> DenseArrays | SparseArrays:
+        """Return all rows at once, as compiled loops over single rows want them: the blocks put together, a copy."""
+        blocks = [block.copy() for block, _ in self.blocks()]
+        if not sparse.issparse(blocks[0]):
+            return DenseArrays(np.vstack(blocks), np.ones(self.n_samples), 0.0)
+        joined = sparse.vstack(blocks, format="csr")
+        return SparseArrays(joined.data, joined.indices, joined.indptr.astype(np.int64), 0.0)
+
+    def predictions(self, weights: Array) -> Array:
+        """Return every row times the weights, a vector or a matrix with one column an output."""
+        result = np.empty((self.n_samples, *weights.shape[1:]))
+        for block, where in self.views():
+            result[where] = block @ weights
+        return result
+
+
+class ClippedView:
+    """A block of the table as it is, which is clipped and given its constant column in the products it takes part in.
+
+    Examples
+    --------
+    >>> view = ClippedView(np.array([[3.0, 4.0]]), np.array([0.2]), intercept=0.5)
+    >>> (view @ np.array([1.0, 0.0, 2.0])).tolist(), (np.array([10.0]) @ view).tolist()
+    ([1.6], [6.0, 8.0, 5.0])
+    """
+
+    # NumPy leaves products with this class to it.
+    __array_ufunc__ = None
+
+    def __init__(self, table: NDArray[Any], factors: Array, intercept: float) -> None:
+        self._table = table
+        self._factors = factors
+        self._intercept = intercept
+
+    def __matmul__(self, weights: Array) -> Array:
+        """Return every row times the weights."""
+        count = self._table.shape[1]
+        product: Array = self._table @ weights[:count]
+        product *= self._factors if product.ndim == 1 else self._factors[:, None]
+        if self._intercept > 0:
+            product += self._intercept * weights[count]
+        return product
+
+    def __rmatmul__(self, slopes: Array) -> Array:
+        """Return the rows added up with these slopes, one set of slopes an output."""
+        product: Array = (slopes * self._factors) @ self._table
+        if self._intercept == 0:
+            return product
+        return np.append(product, self._intercept * slopes.sum(axis=-1, keepdims=True), axis=-1)
+
+
+def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
+    """Return the rows of a table that was read: sparse ones stay sparse."""
+    return SparseRows(matrix, domain, intercept) if sparse.issparse(matrix) else Rows(matrix, domain, intercept)
+
+
+class Rows(RowSource):
+    """Dense rows as the objective sees them: filled, clipped, with the constant column appended.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([[3.0, 4.0], [np.nan, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> [block.tolist() for block, _ in rows.blocks()]
+    [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
+    """
+
+    def __init__(self, matrix: Matrix, domain: Domain, intercept: float) -> None:
+        self.n_samples = matrix.shape[0]
+        self._n_features: int = matrix.shape[1]
+        self.dimension = self._n_features + (1 if intercept > 0 else 0)
+        self._matrix = matrix
+        self._intercept = intercept
+        self._factors = np.empty(self.n_samples)
+        self._repaired: dict[int, tuple[NDArray[np.intp], Array]] = {}
+        self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            self._inspect(start, domain)
+
+    def _inspect(self, start: int, domain: Domain) -> None:
+        """Compute the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
+        block = self._matrix[start : start + BLOCK_ROWS].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        odd = np.flatnonzero(~np.isfinite(norms))
+        if odd.size:
+            rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
+            # Finite values can overflow when squared: the largest entry is divided out first.
+            largest = np.abs(rows).max(axis=1, keepdims=True)
+            rows /= np.where(largest > 0, largest, 1.0)
+            unit_norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+            shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
+            self._repaired[start] = (odd, rows * np.minimum(largest, shorter))
+            norms[odd] = np.inf
+        long = norms > domain.row_norm
+        norms[~long] = domain.row_norm
+        self._factors[start : start + BLOCK_ROWS] = domain.row_norm / norms
+
+    def blocks(self) -> Iterator[tuple[Array, slice]]:
+        """Yield each block of rows with its slice of the table, in one buffer that the next block overwrites."""
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
+            yield self._block(where), where
+
+    def _block(self, where: slice) -> Array:
+        block = self._buffer[: where.stop - where.start]
+        features = block[:, : self._n_features]
+        np.multiply(self._matrix[where], self._factors[where, None], out=features)
+        if where.start in self._repaired:
+            positions, repaired = self._repaired[where.start]
+            features[positions] = repaired
+        if self._intercept > 0:
+            block[:, -1] = self._intercept
+        return block
+
+    def views(self) -> Iterator[tuple[Any, slice]]:
+        """Yield views of the table; only a block with repaired rows is put together in the buffer."""
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
+            if start in self._repaired:
+                yield self._block(where), where
+            else:
+                yield ClippedView(self._matrix[where], self._factors[where], self._intercept), where
+
+    def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+        """Yield chosen rows; only they are read."""
+        for start in range(0, len(chosen), BLOCK_ROWS):
+            places = chosen[start : start + BLOCK_ROWS]
+            block = np.empty((len(places), self.dimension))
+            features = block[:, : self._n_features]
+            np.multiply(self._matrix[places], self._factors[places, None], out=features)
+            for first, (positions, repaired) in self._repaired.items():
+                spots = np.searchsorted(places, first + positions)
+                found = places[np.minimum(spots, len(places) - 1)] == first + positions
+                features[spots[found]] = repaired[found]
+            if self._intercept > 0:
+                block[:, -1] = self._intercept
+            yield block, places
+
+    def arrays(self) -> DenseArrays:
+        """Return the table as it is, if its rows lie one after the other in single or double precision.
+
+        Any other table is copied once: columns that lie apart would cost a line of memory an entry. So is one with
+        repaired rows. Small integers are held by single precision.
+        """
+        matrix, kind = self._matrix, np.dtype(np.float64)
+        if isinstance(matrix, np.ndarray) and not self._repaired:
+            if matrix.flags.c_contiguous and matrix.dtype in (np.float32, np.float64):
+                return DenseArrays(matrix, self._factors, self._intercept)
+            kind = np.promote_types(matrix.dtype, np.float32)
+            # No type of the loops is longer than a double.
+            kind = min(kind, np.dtype(np.float64))
+        copy = np.empty((self.n_samples, self._n_features), dtype=kind)
+        factors = self._factors.copy()
+        for start in range(0, self.n_samples, BLOCK_ROWS):
+            copy[start : start + BLOCK_ROWS] = self._matrix[start : start + BLOCK_ROWS]
+            if start in self._repaired:
+                positions, repaired = self._repaired[start]
+                copy[start + positions] = repaired
+                factors[start + positions] = 1.0
+        return DenseArrays(copy, factors, self._intercept)
+
+    def gram(self, block: Any, curvatures: Array) -> Array:
+        """Return the product of rows scaled by the root of their curvature with their own transpose: half the work."""
+        block *= np.sqrt(curvatures)[:, None]
+        product: Array = block.T @ block
+        return product
+
+
+class SparseRows(RowSource):
+    """Sparse rows, never made dense: one clipped copy of the stored values, in blocks, constant column appended.
+
+    Examples
+    --------
+    >>> rows = SparseRows(sparse.csr_array([[3.0, 4.0], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> [block.toarray().tolist() for block, _ in rows.blocks()]
+    [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
+    """
+
+    def __init__(self, matrix: Any, domain: Domain, intercept: float) -> None:
+        self.n_samples, n_features = matrix.shape
+        self.dimension = n_features + (1 if intercept > 0 else 0)
+        self._intercept = intercept
+        # A copy: merging repeated entries happens in place, and the table is the user's.
+        table = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+        table.sum_duplicates()
+        self._blocks = [
+            (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
+            for start in range(0, self.n_samples, BLOCK_ROWS)
+        ]
+
+    def blocks(self) -> Iterator[tuple[Any, slice]]:
+        """Yield each block as a CSR array."""
+        yield from self._blocks
+
+    def arrays(self) -> SparseArrays:
+        """Return the blocks put together, which is a copy."""
+        blocks = [block for block, _ in self._blocks]
+        counts = np.concatenate([np.diff(block.indptr) for block in blocks])
+        indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        data = np.concatenate([block.data for block in blocks])
+        return SparseArrays(data, np.concatenate([block.indices for block in blocks]), indptr, self._intercept)
+
+    def gram(self, block: Any, curvatures: Array) -> Array:
+        """Return the product as a dense matrix, which is small where it is asked for."""
+        product: Array = (block.T @ block.multiply(curvatures[:, None])).toarray()
+        return product
+
+
+def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
+    """Return sparse rows filled and clipped, with the constant column appended."""
+    block = block.copy()
+    block.data[~np.isfinite(block.data)] = domain.fill
+    counts = np.diff(block.indptr)
+    # Finite values can overflow when squared: the largest entry of each row is divided out first.
+    largest = np.zeros(block.shape[0])
+    np.maximum.at(largest, np.repeat(np.arange(len(counts)), counts), np.abs(block.data))
+    scaled = block.data / np.repeat(np.where(largest > 0, largest, 1.0), counts)
+    squares = np.zeros(block.shape[0])
+    np.add.at(squares, np.repeat(np.arange(len(counts)), counts), scaled**2)
+    limit = domain.row_norm / np.sqrt(np.where(squares > 0, squares, 1.0))
+    block.data = np.where(np.repeat(largest > limit, counts), scaled * np.repeat(limit, counts), block.data)
+    if intercept == 0:
+        return block
+    column = sparse.csr_array(np.full((block.shape[0], 1), intercept))
+    return sparse.csr_array(sparse.hstack([block, column], format="csr"))

@@ -1,0 +1,270 @@
+"""A schema: the public facts of a table, which somebody vouches for; none is read from rows (docs/schema.md)."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Self
+
+from equipoise.data.schema.columns import (
+    Bounds,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    Target,
+    read_columns,
+    read_target,
+    settle,
+)
+from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
+from equipoise.errors import InvalidParameter, SchemaInvalid
+from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.numbers import LARGEST_EPSILON, plain, require_number
+
+VERSION = 1
+DEFAULT_MISSING = ("", "NA", "NaN", "nan", "null")
+MOST_COLUMNS = 10_000
+MOST_LEVELS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The public facts of a table: columns, target, number of rows, and who vouches for them.
+
+    Parameters
+    ----------
+    n_samples : int or None
+        The declared number of rows; None is a blank.
+    columns : tuple of NumberColumn and CategoryColumn
+        The features, in the order in which they are encoded.
+    target : Target
+        What is predicted.
+    unused : tuple of str
+        Columns of the data that take no part.
+    vouched_by, vouched_on : str
+        Who says that these facts are public and true, and since which day (2026-11-16).
+    missing : tuple of str
+        Texts that count as a missing value.
+    row_norm : float, optional
+        Encoded rows longer than this are clipped; the longest that an encoded row can be if left out.
+    private_bounds : float, optional
+        The epsilon that pays for blank bounds. It belongs to a fit, not to the file.
+
+    Examples
+    --------
+    >>> schema = Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("low", "high")))
+    >>> schema.blanks(), schema.n_features, schema.task
+    (('vouched_by', 'vouched_on'), 1, 'classification')
+    """
+
+    n_samples: int | None
+    columns: tuple[Column, ...]
+    target: Target
+    unused: tuple[str, ...] = ()
+    vouched_by: str = ""
+    vouched_on: str = ""
+    missing: tuple[str, ...] = DEFAULT_MISSING
+    row_norm: float | None = None
+    private_bounds: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse facts that cannot be so, or that contradict each other."""
+        right = isinstance(self.columns, list | tuple) and all(isinstance(entry, Column) for entry in self.columns)
+        if not right or not isinstance(self.target, Target) or not isinstance(self.unused, list | tuple):
+            raise SchemaInvalid(
+                "columns (NumberColumn, CategoryColumn), a Target and a tuple of unused names",
+                "something else",
+                'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
+            )
+        epsilon = None if self.private_bounds is None else _price(self.private_bounds)
+        faults = Faults()
+        self._check_columns(faults)
+        settle(
+            self,
+            n_samples=faults.count("n", self.n_samples),
+            columns=tuple(self.columns),
+            unused=tuple(self.unused),
+            vouched_by=faults.text("vouched_by", self.vouched_by).strip(),
+            vouched_on=faults.day("vouched_on", self.vouched_on),
+            missing=faults.texts("missing", self.missing, empty=True),
+            row_norm=faults.scale("row_norm", self.row_norm),
+            private_bounds=epsilon,
+        )
+        if not faults.found and len(self.to_toml().encode()) > LARGEST_FILE:
+            faults.found.append(f"the whole text: at most {LARGEST_FILE // 2**20} MiB; found more")
+        faults.refuse()
+
+    def _check_columns(self, faults: Faults) -> None:
+        """Refuse columns that are too many, none, or named twice."""
+        names = [column.name for column in self.columns] + [faults.name(name) for name in self.unused]
+        seen = {self.target.name}
+        for name in names:
+            if name in seen:
+                faults.found.append(f"{place('columns', name)}: each name once, the target's included; found it twice")
+            seen.add(name)
+        if not self.columns:
+            faults.found.append("columns: at least one of kind number or category, besides the target; found none")
+        levels = sum(len(column.levels) for column in self.columns if isinstance(column, CategoryColumn))
+        levels += len(self.target.classes or ())
+        if len(names) > MOST_COLUMNS or levels > MOST_LEVELS:
+            asked = f"at most {MOST_COLUMNS} columns, and at most {MOST_LEVELS} levels in all"
+            faults.found.append(f"columns: {asked}; found {len(names)} and {levels}")
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Read a schema file; blanks are taken, faults are refused, all of them at once."""
+        return cls._read(load(path), str(path))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read the text of a schema file.
+
+        Examples
+        --------
+        >>> schema = Schema.from_text('''
+        ... schema_version = 1
+        ... n = 32561
+        ... [target]
+        ... name = "income"
+        ... classes = ["<=50K", ">50K"]
+        ... [columns.age]
+        ... kind = "number"
+        ... bounds = []
+        ... ''')
+        >>> schema.blanks()
+        ('vouched_by', 'vouched_on', 'columns.age.bounds')
+        """
+        return cls._read(text, "the text")
+
+    @classmethod
+    def _read(cls, text: str, source: str) -> Self:
+        faults = Faults()
+        keys = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm", "target", "columns")
+        document = faults.table("", parse(text, source), keys)
+        version = document.get("schema_version")
+        if version != VERSION or isinstance(version, bool | float):
+            faults.add("schema_version", f"{VERSION} (a higher one is from a newer Equipoise)", version)
+        target = read_target(document.get("target"), faults)
+        columns, unused = read_columns(document.get("columns"), faults)
+        schema = faults.attempt(
+            lambda: cls(
+                n_samples=document.get("n"),
+                columns=columns,
+                target=target,
+                unused=unused,
+                vouched_by=document.get("vouched_by", ""),
+                vouched_on=document.get("vouched_on", ""),
+                missing=document.get("missing", DEFAULT_MISSING),
+                row_norm=document.get("row_norm"),
+            )
+        )
+        faults.refuse(source)
+        assert schema is not None  # noqa: S101 - a schema without faults was made
+        return schema
+
+    def to_toml(self) -> str:
+        """Return the schema as canonical text: the same facts are always the same bytes."""
+        lines = [
+            f"schema_version = {VERSION}",
+            f"n = {written('') if self.n_samples is None else self.n_samples}",
+            f"vouched_by = {written(self.vouched_by)}",
+            f"vouched_on = {self.vouched_on or written('')}",
+            f"missing = {written_list(map(written, self.missing))}",
+        ]
+        if self.row_norm is not None:
+            lines.append(f"row_norm = {written_number(self.row_norm)}")
+        lines += ["", "[target]", *self.target.lines()]
+        for column in self.columns:
+            lines += ["", f"[{place('columns', column.name)}]", *column.lines()]
+        for name in self.unused:
+            lines += ["", f"[{place('columns', name)}]", 'kind = "unused"']
+        return "\n".join([*lines, ""])
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the canonical text, in hexadecimal."""
+        return hashlib.sha256(self.to_toml().encode()).hexdigest()
+
+    def blanks(self) -> tuple[str, ...]:
+        """Return the place of everything that is still blank; bounds that are paid for are not."""
+        facts: dict[str, object] = {"n": self.n_samples, "vouched_by": self.vouched_by, "vouched_on": self.vouched_on}
+        facts["target.name"] = self.target.name
+        if self.target.classes is not None:
+            facts["target.classes"] = self.target.classes
+        elif self.private_bounds is None:
+            facts["target.bounds"] = self.target.bounds
+        for column in self.columns:
+            path = place("columns", column.name)
+            if isinstance(column, CategoryColumn):
+                facts |= {f"{path}.levels": column.levels, f"{path}.unknown": column.unknown}
+            elif self.private_bounds is None:
+                facts[f"{path}.bounds"] = column.bounds
+        return tuple(path for path, fact in facts.items() if not fact)
+
+    def require_complete(self, ignoring: tuple[str, ...] = ()) -> None:
+        """Refuse a schema with blanks, and name every one of them."""
+        blanks = [path for path in self.blanks() if path not in ignoring]
+        if not blanks:
+            return
+        remedy = "fill each in from what is publicly known: docs/schema.md says what to look up"
+        if any(path.endswith(".bounds") for path in blanks):
+            remedy += (
+                "; or let a part of epsilon pay for blank bounds: train --private-bounds 0.1 on the command line, "
+                "schema.with_private_bounds(0.1) in Python"
+            )
+        count = "1 blank" if len(blanks) == 1 else f"{len(blanks)} blanks"
+        raise SchemaInvalid("a complete schema", f"{count}: {', '.join(blanks)}", remedy)
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """The names of number columns, and then of a regression's target, whose bounds are blank."""
+        names = [column.name for column in self.columns if isinstance(column, NumberColumn) and column.bounds is None]
+        return (*names, self.target.name) if self.task == "regression" and self.target.bounds is None else tuple(names)
+
+    def with_private_bounds(self, epsilon: float) -> Self:
+        """Return the schema with blank bounds to be paid for by a part of the budget."""
+        if not self.unbounded:
+            raise InvalidParameter("blank bounds to pay for", "a schema that has none", "leave private bounds out")
+        return replace(self, private_bounds=_price(epsilon))
+
+    def with_bounds(self, bounds: Mapping[str, Bounds]) -> Self:
+        """Return the schema with blank bounds filled in; a declared fill outside of them moves to the nearer one."""
+        wrong = [name for name in bounds if name not in self.unbounded]
+        if wrong:
+            raise InvalidParameter("bounds for columns that lack them", f"{wrong[:8]}", f"choose from {self.unbounded}")
+        columns = tuple(
+            column.with_bounds(bounds[column.name])
+            if isinstance(column, NumberColumn) and column.name in bounds
+            else column
+            for column in self.columns
+        )
+        target = self.target
+        if target.name in bounds:
+            target = replace(target, bounds=bounds[target.name])
+        return replace(self, columns=columns, target=target, private_bounds=None)
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1]."""
+        if self.target.classes is None:
+            return Domain(row_norm=1.0, labels=(-1.0, 1.0))
+        self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
+        return Domain(row_norm=1.0, classes=self.target.classes)
+
+    @property
+    def n_features(self) -> int:
+        """The number of encoded columns."""
+        return sum(
+            1 + column.indicator if isinstance(column, NumberColumn) else len(column.levels) for column in self.columns
+        )
+
+    @property
+    def task(self) -> Literal["classification", "regression"]:
+        """What the target asks for."""
+        return "regression" if self.target.classes is None else "classification"
+
+
+def _price(epsilon: object) -> float:
+    """Return the epsilon that pays for private bounds; refuse what is none."""
+    remedy = "pass the part of epsilon that private bounds may cost, for example 0.1"
+    return require_number("private_bounds", plain(epsilon), above=0.0, largest=LARGEST_EPSILON, remedy=remedy)

@@ -1,0 +1,171 @@
+"""The ledger itself: who may spend how much of a dataset's budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+
+import sqlalchemy as sql
+
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.withdrawn import affecting
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.ledger import chain
+from equipoise.ledger.chain import Balance, Entry
+from equipoise.ledger.store import Store
+from equipoise.vocabulary.facts import Budget
+
+
+class Ledger:
+    """A ledger named by a URL or a dataset id, never held open.
+
+    Parameters
+    ----------
+    reference : str
+        ``sqlite:///folder/file.db#dataset`` (an absolute path has four slashes), ``postgresql://user@host/db#dataset``,
+        or a plain dataset name, which is kept in ``ledger.db`` of the folder EQUIPOISE_HOME (``~/.equipoise`` if
+        unset). Without ``#dataset`` the dataset is called "default".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
+    ...     ledger.create(Budget(3.0, 1e-6))
+    ...     str(ledger.balance().epsilon_left), ledger.verify()
+    ('3.0', ())
+    """
+
+    def __init__(self, reference: str) -> None:
+        self._store = Store(reference)
+        self.dataset = self._store.dataset
+
+    def __repr__(self) -> str:
+        """Return the reference, without a password."""
+        return f"Ledger({self._store.shown!r})"
+
+    def create(self, budget: Budget) -> None:
+        """Create the dataset's budget, and the file or table if need be; an existing budget is never changed."""
+        if not isinstance(budget, Budget):
+            raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
+        with self._store.opened(writing=True, creating=True) as connection:
+            if self._store.histories(connection, self.dataset):
+                remedy = "choose another dataset name; budgets are never changed"
+                raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
+            self._store.append(connection, chain.following((), self.dataset, "budget", budget))
+
+    def admit(self, certificate: Certificate, software: Mapping[str, str] | None = None) -> None:
+        """Record the spend of a certificate, or refuse it and record nothing.
+
+        Parameters
+        ----------
+        certificate : Certificate
+            What `plan` returned.
+        software : mapping, optional
+            The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
+        """
+        if not isinstance(certificate, Certificate):
+            remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
+            raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
+        if certificate.terms.seeded:
+            remedy = "leave random_state=None where a ledger is bound"
+            raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
+        if certificate.grade != "proved":
+            found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
+            remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
+            raise LedgerRefused('a certificate of grade "proved"', found, remedy)
+        with self._store.opened(writing=True) as connection:
+            entries = self._intact(connection)
+            left = chain.balance(entries)
+            amount = Budget(certificate.epsilon, certificate.delta)
+            spend = chain.following(entries, self.dataset, "spend", amount, certificate.planned_digest)
+            if spend.number in self._store.grounds(connection, self.dataset):
+                raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
+            if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
+                asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
+                found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
+                remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+                raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
+            self._store.append(connection, spend, _written(certificate, software or {}))
+
+    def balance(self) -> Balance:
+        """Return the budget and what remains of it; a broken history is refused."""
+        return self.statement()[0]
+
+    def statement(self) -> tuple[Balance, tuple[Entry, ...]]:
+        """Return the balance and the entries it comes from, read at the same moment; a broken history is refused."""
+        with self._store.opened() as connection:
+            entries = self._intact(connection)
+        return chain.balance(entries), entries
+
+    def history(self) -> tuple[Entry, ...]:
+        """Return every entry of the dataset in its order, as it is recorded, intact or not."""
+        with self._store.opened() as connection:
+            return self._known(self._store.histories(connection, self.dataset))
+
+    def export(self) -> str:
+        """Return the dataset's history as JSON, to be kept elsewhere; a broken one is refused."""
+        with self._store.opened() as connection:
+            return chain.export(self.dataset, self._intact(connection))
+
+    def verify(self, against: str | None = None) -> tuple[str, ...]:
+        """Return one line for every fault of the recorded history.
+
+        Parameters
+        ----------
+        against : str, optional
+            The text of an earlier `export`, which the history must still begin with. Only so is a cut-off end noticed.
+        """
+        with self._store.opened() as connection:
+            # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
+            histories = self._store.histories(connection)
+        lines = [f"{name!r}: {fault}" for name, entries in histories.items() for fault in chain.faults(entries)]
+        if against is None:
+            self._known(histories)
+            return tuple(lines)
+        return (*lines, *chain.departures(self.dataset, histories.get(self.dataset, ()), against))
+
+    def withdrawn(self) -> tuple[tuple[tuple[Entry, tuple[str, ...]], ...], tuple[Entry, ...]]:
+        """Return the spends that rest on what was found false since, each with the reasons, and those nobody can tell.
+
+        A ledger of version 0.1.0 kept no grounds: its spends are looked up by the certificates of their releases.
+        """
+        with self._store.opened() as connection:
+            entries = self._known(self._store.histories(connection, self.dataset))
+            grounds = self._store.grounds(connection, self.dataset)
+        spends = [entry for entry in entries if entry.kind == "spend"]
+        reasons = {entry.number: _reasons(grounds.get(entry.number, "")) for entry in spends}
+        affected = tuple((entry, found) for entry in spends if (found := reasons[entry.number]))
+        return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
+
+    def _intact(self, connection: sql.Connection) -> tuple[Entry, ...]:
+        entries = self._known(self._store.histories(connection, self.dataset))
+        if faults := chain.faults(entries):
+            raise self._tampered("; ".join(faults[:3]))
+        return entries
+
+    def _tampered(self, found: str) -> LedgerTampered:
+        remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
+        return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
+
+    def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
+        if self.dataset not in histories:
+            found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
+            raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
+        return histories[self.dataset]
+
+
+def _written(certificate: Certificate, software: Mapping[str, str]) -> str:
+    """Return what a certificate rests on, as a ledger keeps it."""
+    return json.dumps({"members": certificate.rests_on(), "software": dict(software)}, sort_keys=True)
+
+
+def _reasons(grounds: str) -> tuple[str, ...] | None:
+    """Return why the grounds of an entry were withdrawn; None where they are not known, or were overwritten."""
+    try:
+        record = json.loads(grounds)
+        members = [(str(family), str(name)) for family, name in record["members"]]
+        return affecting(members, dict(record["software"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None

@@ -1,0 +1,251 @@
+"""Where the entries are kept: a SQLite file or a PostgreSQL database. Never held open, and locked while it is written.
+
+One lock covers reading the history and appending to it; a lock or a server that does not answer is given up on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, fields
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from equipoise.errors import (
+    InvalidParameter,
+    LedgerError,
+    LedgerRefused,
+    LedgerTampered,
+    LedgerUnreachable,
+    MissingExtra,
+)
+from equipoise.ledger.chain import Entry
+
+DEFAULT_DATASET = "default"
+
+# How long to wait for a server to be reached and for a lock, in seconds; twice that for a whole transaction.
+PATIENCE = 30
+
+# The number under which every Equipoise locks a PostgreSQL database: the letters "equipois".
+ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
+
+
+def _table(name: str, texts: Sequence[str]) -> sql.Table:
+    return sql.Table(
+        name,
+        sql.MetaData(),
+        sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
+        sql.Column("dataset", sql.String, primary_key=True),
+        *(sql.Column(text, sql.String, nullable=False) for text in texts),
+        # Where rows have numbers of SQLite's own, REPLACE by such a number would pass the triggers.
+        sqlite_with_rowid=False,
+    )
+
+
+_ENTRIES = _table("entries", [field.name for field in fields(Entry)][2:])
+# What the certificate of an entry rests on. Ledgers of version 0.1.0 have no such table, and do without.
+_GROUNDS = _table("grounds", ["grounds"])
+
+# SQLite's REPLACE deletes without asking the triggers on DELETE, hence the one on INSERT.
+_TAKEN = "WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"
+_REFUSAL = "'the ledger is append-only'"
+
+
+def _triggers(dialect: str, table: str) -> list[str]:
+    prefix = "" if table == _ENTRIES.name else f"{table}_"
+    if dialect == "sqlite":
+        return [
+            f"CREATE TRIGGER {prefix}no_{event} BEFORE {event} ON {table} {condition.format(table=table)} "
+            f"BEGIN SELECT RAISE(ABORT, {_REFUSAL}); END"
+            for event, condition in (("update", ""), ("delete", ""), ("insert", _TAKEN))
+        ]
+    return [
+        f"CREATE FUNCTION {table}_append_only() RETURNS trigger LANGUAGE plpgsql "
+        f"AS $$ BEGIN RAISE EXCEPTION {_REFUSAL}; END $$",
+        f"CREATE TRIGGER {prefix}append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+        f"EXECUTE FUNCTION {table}_append_only()",
+    ]
+
+
+class Store:
+    """A database of entries, named by a reference.
+
+    Examples
+    --------
+    >>> store = Store("postgresql://officer:secret@localhost/budgets#trial")
+    >>> store.dataset, store.shown
+    ('trial', 'postgresql://officer:***@localhost/budgets#trial')
+    """
+
+    def __init__(self, reference: str) -> None:
+        remedy = 'pass ledger="sqlite:///ledger.db#dataset", "postgresql://user@host/database#dataset" or "dataset"'
+        # An address that cannot be read is not repeated: part of it may be a password.
+        if not isinstance(reference, str) or not reference or not reference.isprintable():
+            raise InvalidParameter("a ledger's URL or name", f"something else ({type(reference).__name__})", remedy)
+        address, _, dataset = reference.partition("#")
+        scheme, separator, rest = address.partition("://")
+        self.in_file, self.dataset, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
+        if not separator:
+            # A mistyped address is no name: its password would be shown, and its dataset would have another budget.
+            if set(reference) & set(":@=#"):
+                found = "a name with one of : @ = #; it is not shown, as it may hold a password"
+                raise LedgerRefused("a dataset's name, or a ledger's URL", found, remedy)
+            self.in_file, self.dataset, rest = True, reference, f"/{_home()}/ledger.db"
+        self.path = Path(rest[1:])
+        # A database in memory would forget its spends.
+        if self.in_file and rest.startswith("/") and rest not in ("/", "/:memory:"):
+            self.url = sql.URL.create("sqlite", database=str(self.path))
+        elif scheme == "postgresql":
+            self.url = _postgresql(address, dataset)
+            # The driver is our affair; people write postgresql://.
+            self.shown = f"{self.url.set(drivername=scheme).render_as_string(hide_password=True)}#{self.dataset}"
+        else:
+            kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
+            raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
+
+    def command(self, name: str) -> str:
+        """Return the line that runs a command of `equipoise ledger` on this ledger."""
+        return f"equipoise ledger {name} {shlex.quote(self.shown)}"
+
+    @property
+    def creation(self) -> str:
+        """The line that creates the ledger."""
+        return f"create it once: {self.command('create')} --epsilon E --delta D"
+
+    @contextmanager
+    def opened(self, writing: bool = False, creating: bool = False) -> Iterator[sql.Connection]:
+        """Open the database, under the write lock if asked; commit at the end, roll back on any exception."""
+        asked, remedy = f"the ledger {self.shown}", "check the address, the permissions, and who else holds it locked"
+        try:
+            if self.in_file and not creating and not self.path.is_file():
+                raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
+            with ExitStack() as stack:
+                connection = stack.enter_context(self._connection(stack, creating))
+                transaction = connection.begin()
+                for statement in self._beginning(writing):
+                    connection.exec_driver_sql(statement)
+                for table in (_ENTRIES, _GROUNDS) if creating else ():
+                    if not sql.inspect(connection).has_table(table.name):
+                        table.create(connection)
+                        for statement in _triggers(connection.dialect.name, table.name):
+                            connection.exec_driver_sql(statement)
+                yield connection
+                if writing:
+                    asked, remedy = f"to commit an entry to {asked}", f"look with {self.command('history')}"
+                    remedy = f"no row was read, but the entry may have been recorded: {remedy} before you try again"
+                transaction.commit()
+        except LedgerError:
+            raise
+        except (SQLAlchemyError, OSError) as error:
+            reason = " ".join(str(getattr(error, "orig", None) or error).split())
+            if self.url.password and str(self.url.password) in reason:
+                reason = "an error of the driver, not shown because the password occurs in it"
+            raise LedgerUnreachable(asked, reason, remedy) from None
+
+    def histories(self, connection: sql.Connection, dataset: str | None = None) -> dict[str, tuple[Entry, ...]]:
+        """Return the entries of a dataset, or of every one, in their order."""
+        tables = sql.inspect(connection)
+        if self.in_file and tables.has_table("spends"):
+            found = f"one of an earlier version in {self.path}, whose spends would not be counted"
+            remedy = "keep that file as a record, and give a new one the budget that remained"
+            raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
+        if not tables.has_table("entries"):
+            return {}
+        chosen = sql.select(_ENTRIES).where(_ENTRIES.c.dataset == dataset if dataset else sql.true())
+        rows = connection.execute(chosen.order_by(_ENTRIES.c.dataset, _ENTRIES.c.number))
+        return {name: tuple(Entry(*row) for row in group) for name, group in groupby(rows, lambda row: row.dataset)}
+
+    def grounds(self, connection: sql.Connection, dataset: str) -> dict[int, str]:
+        """Return what the certificates of a dataset's entries rest on, by the entries' numbers, where it was kept."""
+        if not sql.inspect(connection).has_table(_GROUNDS.name):
+            return {}
+        chosen = sql.select(_GROUNDS).where(_GROUNDS.c.dataset == dataset)
+        return {row.number: row.grounds for row in connection.execute(chosen)}
+
+    def append(self, connection: sql.Connection, entry: Entry, grounds: str = "") -> None:
+        """Insert an entry, and see that it is there: a rule or a trigger of somebody else's could have dropped it."""
+        connection.execute(sql.insert(_ENTRIES).values(asdict(entry)))
+        if grounds and sql.inspect(connection).has_table(_GROUNDS.name):
+            values = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
+            connection.execute(sql.insert(_GROUNDS).values(values))
+        place = (_ENTRIES.c.dataset == entry.dataset) & (_ENTRIES.c.number == entry.number)
+        if [Entry(*row) for row in connection.execute(sql.select(_ENTRIES).where(place))] != [entry]:
+            remedy = "look for triggers and rules on the table `entries` that Equipoise did not make"
+            raise LedgerTampered(
+                f"an entry in {self.shown}", "a database that did not keep it; nothing is spent", remedy
+            )
+
+    def _beginning(self, writing: bool) -> list[str]:
+        if self.in_file:
+            # EXTRA outlasts a loss of power right after the commit; FULL may not, where a journal file is deleted.
+            return ["PRAGMA synchronous = EXTRA", "BEGIN IMMEDIATE" if writing else "BEGIN"]
+        # One ledger to a database: a schema or a temporary table of somebody's own would be a second budget.
+        settings = [f"SET LOCAL lock_timeout = '{PATIENCE}s'", "SET LOCAL search_path = public, pg_temp"]
+        if writing:
+            lock = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
+            settings += ["SET LOCAL synchronous_commit = on", lock]
+        return settings
+
+    def _connection(self, stack: ExitStack, creating: bool) -> sql.Connection:
+        """Return a connection for one transaction; the stack ends the watch over it."""
+        if self.in_file:
+            if creating:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            arguments: dict[str, Any] = {"timeout": PATIENCE, "isolation_level": None}
+            return sql.create_engine(self.url, poolclass=sql.NullPool, connect_args=arguments).connect()
+        # A stricter isolation would read the history as it was before the lock was granted.
+        options: dict[str, Any] = {"isolation_level": "READ COMMITTED", "connect_args": {"connect_timeout": PATIENCE}}
+        try:
+            engine = sql.create_engine(self.url, poolclass=sql.NullPool, **options)
+        except ImportError:
+            found, remedy = "its driver psycopg is not installed", 'pip install "equipoise[postgres]"'
+            raise MissingExtra("a ledger in PostgreSQL", found, remedy) from None
+
+        @sql.event.listens_for(engine, "do_connect")
+        def connect(dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
+            connection = dialect.connect(*arguments, **options)
+            line = stack.enter_context(socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM))
+            timer = threading.Timer(2 * PATIENCE, _cut, [line])
+            timer.daemon = True
+            timer.start()
+            stack.callback(timer.cancel)
+            return connection
+
+        return engine.connect()
+
+
+def _home() -> Path:
+    """Return the folder of the ledger that plain names are kept in."""
+    try:
+        return Path(os.environ.get("EQUIPOISE_HOME") or Path.home() / ".equipoise")
+    except RuntimeError:
+        found = "no home folder for this user"
+        raise LedgerRefused("a folder for ledger.db", found, "set EQUIPOISE_HOME, or pass a ledger's URL") from None
+
+
+def _cut(line: socket.socket) -> None:
+    """End a conversation with a server that takes too long: the driver would wait for its answer for ever."""
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _postgresql(address: str, dataset: str) -> sql.URL:
+    url = None
+    with suppress(ArgumentError, ValueError):
+        url = sql.make_url(address).set(drivername="postgresql+psycopg")
+    # What follows an unescaped @, / or # in a password would pass for a host, a database or a dataset, and be shown.
+    if url is None or "@" in address.partition("@")[2] + dataset or any("password" in name for name in url.query):
+        asked = "an address postgresql://user@host/database#dataset"
+        found = "one that cannot be read; it is not shown, as it may hold a password"
+        remedy = "write special characters of a password as %40 and the like, or leave it to PGPASSWORD or ~/.pgpass"
+        raise LedgerRefused(asked, found, remedy)
+    return url

@@ -1,0 +1,31 @@
+"""OpenDP, loaded when noise is drawn and not before: it takes a second to import."""
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+
+def opendp() -> Any:
+    """Return OpenDP with the features that the samplers need."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
+
+
+def vector_space(dp: Any, count: int, metric: Any) -> tuple[Any, Any]:
+    """Return the space of vectors of finite doubles under a metric."""
+    return dp.vector_domain(dp.atom_domain(T=float, nan=False), size=count), metric
+
+
+@cache
+def software(seeded: bool) -> tuple[tuple[str, str], ...]:
+    """Return the libraries that noise comes from, with their versions.
+
+    Examples
+    --------
+    >>> [name for name, _ in software(seeded=False)]
+    ['opendp', 'mpmath', 'cryptography']
+    """
+    names = ("numpy",) if seeded else ("opendp", "mpmath", "cryptography")
+    return tuple((name, version(name)) for name in names)

@@ -1,0 +1,163 @@
+"""Sources of randomness: noise of any law, secret subsets, quantiles and choices."""
+
+import random
+import secrets
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.errors import InvalidParameter
+from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.samplers import sampler_of
+from equipoise.vocabulary.numbers import plain
+
+Array = NDArray[np.float64]
+
+
+class NoiseSource(ABC):
+    """Adds noise of a named law and scale to a vector, and draws everything else that is secret."""
+
+    @property
+    @abstractmethod
+    def seeded(self) -> bool:
+        """Whether somebody who knows the seed could subtract the noise."""
+
+    @abstractmethod
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        """Return the weights plus noise of this law and scale."""
+
+    @abstractmethod
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
+
+    @abstractmethod
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return the candidate with the best noisy score ``-|(1 - level) #below - level #above|`` (Q1)."""
+
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""
+        # The logarithm of an exponential variable, turned round, is a Gumbel variable.
+        return int(np.argmax(scores - scale * np.log(np.abs(self.add("laplace", np.zeros(len(scores)), 1.0)))))
+
+    def normals(self, out: Array) -> None:
+        """Fill an array with independent standard normal numbers."""
+        out[...] = self.add("gaussian", np.zeros(out.size), 1.0).reshape(out.shape)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with independent whole numbers below `bound`, every one equally likely."""
+        out[...] = np.array([self.subset(bound, 1)[0] for _ in range(out.size)]).reshape(out.shape)
+
+
+class SeededSource(NoiseSource):
+    """NumPy's generator: fast, repeatable, and therefore for experiments only.
+
+    Examples
+    --------
+    >>> SeededSource(0).add("laplace", np.zeros(2), 1.0).shape
+    (2,)
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    @property
+    def seeded(self) -> bool:
+        """Return True: whoever knows the seed can subtract the noise."""
+        return True
+
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        """Return the weights plus the law's noise, drawn by the generator."""
+        return sampler_of(law).seeded(weights, scale, self._generator)
+
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return a random subset in rising order."""
+        return np.sort(self._generator.choice(count, size=size, replace=False))
+
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return the candidate whose score with exponential noise is best."""
+        ordered = np.sort(values)
+        below, not_above = (np.searchsorted(ordered, candidates, side=side) for side in ("left", "right"))
+        scores = -np.abs((1 - level) * below - level * (len(values) - not_above))
+        return candidates[int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))]
+
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return the place whose score with Gumbel noise is best."""
+        return int(np.argmax(scores + self._generator.gumbel(scale=scale, size=len(scores))))
+
+    def normals(self, out: Array) -> None:
+        """Fill an array with the generator's normal numbers."""
+        self._generator.standard_normal(out=out)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with the generator's whole numbers."""
+        out[...] = self._generator.integers(bound, size=out.shape)
+
+
+class ExactSource(NoiseSource):
+    """Exact samplers on the operating system's entropy: what a release uses.
+
+    Examples
+    --------
+    >>> ExactSource().add("spherical-laplace", np.zeros(3), 1.0).shape
+    (3,)
+    """
+
+    @property
+    def seeded(self) -> bool:
+        """Return False: nobody can draw this noise again."""
+        return False
+
+    def add(self, law: str, weights: Array, scale: float) -> Array:
+        """Return the weights plus the law's exact noise."""
+        return sampler_of(law).exact(weights, scale)
+
+    def subset(self, count: int, size: int) -> NDArray[np.intp]:
+        """Return a random subset, drawn from the operating system's entropy without bias."""
+        return np.array(sorted(random.SystemRandom().sample(range(count), size)), dtype=np.intp)
+
+    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
+        """Return OpenDP's private quantile of values whose number is public."""
+        dp = opendp()
+        space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(values)), dp.symmetric_distance()
+        chosen = dp.m.make_private_quantile(*space, dp.max_divergence(), list(candidates), level, scale)
+        return float(chosen(values.tolist()))
+
+    def choose(self, scores: Array, scale: float) -> int:
+        """Return the place of OpenDP's largest noisy score: with this measure of privacy its noise is Gumbel's."""
+        dp = opendp()
+        space = vector_space(dp, len(scores), dp.linf_distance(T=float))
+        return int(dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)(scores.tolist()))
+
+    def normals(self, out: Array) -> None:
+        """Fill an array with normal numbers of a cryptographic stream: in double precision, not exact (`stream`)."""
+        _stream().normals(out)
+
+    def integers(self, bound: int, out: NDArray[np.int64]) -> None:
+        """Fill an array with whole numbers of a cryptographic stream, without bias."""
+        _stream().integers(bound, out)
+
+
+def _stream() -> Any:
+    # A key of its own for every call: no state that two threads, or a process and its fork, could share.
+    from equipoise.noise.stream import CipherStream
+
+    return CipherStream(secrets.token_bytes(32))
+
+
+def noise_source(random_state: object) -> NoiseSource:
+    """Return the exact source for None, a seeded one for a whole number.
+
+    Examples
+    --------
+    >>> noise_source(None).seeded, noise_source(7).seeded
+    (False, True)
+    """
+    seed = plain(random_state)
+    if seed is None:
+        return ExactSource()
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        remedy = "leave random_state=None for a release, or pass a whole number for an experiment"
+        raise InvalidParameter("random_state, None or a whole number >= 0", f"random_state={random_state!r}", remedy)
+    return SeededSource(seed)

@@ -1,0 +1,45 @@
+"""What planners of descents share: the recipe that was asked for, its ridge, and what is at stake."""
+
+import math
+from dataclasses import replace
+
+from equipoise.errors import InvalidParameter
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.public_alpha import guessed_norm, public_alpha
+from equipoise.planning.request import Request
+from equipoise.vocabulary.facts import Problem, Recipe
+
+
+def asked_recipe(request: Request) -> Recipe:
+    """Return the recipe of a request for a descent of a loss with one prediction a row."""
+    recipe, loss = request.recipe, request.problem(1.0 if isinstance(request.alpha, str) else request.alpha).loss
+    if recipe is None or not recipe.descends:
+        raise InvalidParameter("a recipe with passes", "none", "use SGDClassifier or SGDRegressor, with passes=10")
+    if loss.outputs > 1:
+        remedy = "declare two classes, or use LogisticRegression, which takes more"
+        raise InvalidParameter("a descent for two classes or a number", f"{loss.outputs} classes", remedy)
+    return recipe
+
+
+def ridge(request: Request) -> float:
+    """Return the ridge: as asked, or the one that a minimiser of the same budget would have."""
+    if not isinstance(request.alpha, str):
+        return request.alpha
+    return public_alpha(replace(request, recipe=None, dropout=None, mechanism="output"))
+
+
+def stake(problem: Problem) -> float:
+    """Return what a model that says nothing could lose: the steepest slope times the guessed predictions."""
+    reach = guessed_norm(problem) * problem.row_norm
+    return problem.loss.slope_bound(reach, problem.domain.label_bound) * reach
+
+
+def longest_considered(problem: Problem) -> float:
+    """Return half of the longest steady step; with corners, one that turns a prediction by a unit of evidence."""
+    smoothness, ridge_strength = problem.loss.curvature_bound() * problem.row_norm**2, problem.penalty.smoothness()
+    if math.isfinite(smoothness):
+        return 1 / (smoothness + ridge_strength)
+    label_bound = problem.domain.label_bound
+    steepest = problem.loss.slope_bound(math.inf, label_bound)
+    turning = known_loss(problem.loss).unit(label_bound) / (problem.row_norm**2 * steepest)
+    return min(turning, 1 / ridge_strength) if ridge_strength > 0 else turning

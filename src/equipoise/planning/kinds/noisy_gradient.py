@@ -1,0 +1,171 @@
+"""Noisy gradient descent: noise in every gradient, and everything after it is free."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
+from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clipped_descent
+from equipoise.certify.curves import LATTICE_DELTA
+from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning import reference
+from equipoise.planning.kinds.base import EXACT_STEPS, FEW_ROWS, REACH, WEAK, Extreme, Plan, Planner, require
+from equipoise.planning.laws import Calibration
+from equipoise.planning.laws.gaussian import largest_mu, settled_scale
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.reference import Reference, descent_shares, of_problem
+from equipoise.planning.request import Request
+from equipoise.planning.sampling import smallest_multiplier
+from equipoise.planning.words import Section, number
+from equipoise.vocabulary.constants import constants
+from equipoise.vocabulary.facts import Bound, Budget, Problem
+
+# What is considered: how many steps, how much momentum, and step lengths in half octaves of one over the smoothness, up
+# to half of where steps would no longer shrink an error.
+MARKS = (10, 20, 50, 100, 200)
+MOMENTA = (0.0, 0.9)
+LENGTHS = np.exp2(np.arange(-26, 1) / 2)
+
+# The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
+LONGEST_NUMBER = 4
+
+# With mini-batches, every row is seen about this often.
+PASSES = 20
+
+
+class NoisyGradientPlanner(Planner[NoisyGradient]):
+    """Noise in every gradient of a descent with momentum (C5), or of one with mini-batches (C3).
+
+    Each gradient is a sum of rows' gradients, every one clipped, so that one row moves it by at most 2 clip B / n. The
+    steps, their projection to a ball, momentum and averages only process what was released.
+    """
+
+    claim: ClassVar[type[Trained]] = NoisyGradient
+    words: ClassVar[str] = "noise in every gradient"
+    place: ClassVar[str] = "coordinate of a gradient"
+    changes: ClassVar[str] = "a gradient changes by at most (L2)"
+    flattered: ClassVar[bool] = True
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the one plan: all rows in every step, or batches of the size after the colon."""
+        if request.budget.delta <= LATTICE_DELTA:
+            raise BudgetImpossible(
+                "noisy gradient descent with pure privacy", "delta=0", "pass delta > 0, or mechanism='objective'"
+            )
+        batch = 0 if parameter is None else _batch(parameter, request.n_samples)
+        problem, clip = _problem(request)
+        hypotheses = tuple(clipped_descent(problem, clip))
+        require(hypotheses, "noisy gradient descent")
+        # Clipped at its typical slope, a loss is as curved as its clipped form.
+        imagined = of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip)), request.n_features)
+        radius = problem.domain.radius or REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
+        facts = constants(problem, radius)
+        mu = largest_mu(request.budget.epsilon, request.budget.delta - max(MARKS) * LATTICE_DELTA)
+        if mu == 0:
+            raise BudgetImpossible("noisy gradient descent", "a delta too small for this epsilon", "raise delta")
+        full = 2 * clip * facts.row_norm / request.n_samples / mu
+        descent, share = _descent(imagined, problem.penalty.alpha, full, facts.smoothness)
+        if batch:
+            steps = math.ceil(PASSES * request.n_samples / batch)
+            # As far in all as with every row in every step, if steps of that length still shrink an error.
+            longest = (1 + descent.momentum) / (facts.smoothness + problem.penalty.alpha)
+            length = min(descent.step * descent.steps / steps, longest)
+            descent = replace(descent, steps=steps, step=length)
+        open_claim = NoisyGradient(
+            budget=request.budget,
+            n_samples=request.n_samples,
+            problem=problem,
+            n_features=request.n_features,
+            noise=Noise("gaussian", 1.0, problem.dimension(request.n_features)),
+            sensitivity=1.0,
+            theorem="C3" if batch else "C5",
+            clip=clip,
+            radius=radius,
+            steps=descent.steps,
+            procedure=Descent(descent.step, descent.momentum, descent.average),
+            batch=batch,
+        )
+        sensitivity = open_claim.movement()
+        if batch:
+            left = request.budget.delta - descent.steps * LATTICE_DELTA
+            chance = batch / request.n_samples
+            scale = sensitivity * smallest_multiplier(request.budget.epsilon, left, chance, descent.steps)
+        else:
+            scale = settled_scale(sensitivity, mu, descent.steps, request.budget)
+        if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+            raise BudgetImpossible("noisy gradient descent", f"noise of scale {scale:g}", "change epsilon or the units")
+        claim = replace(open_claim, sensitivity=sensitivity, noise=replace(open_claim.noise, scale=scale))
+        yield Plan(
+            claim=claim,
+            share=share,
+            bounds=(Bound(claim.theorem, True, sensitivity, hypotheses),),
+            candidates=(Calibration("gaussian", scale, scale),),
+            clip=clip,
+        )
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a table of one row more than a batch."""
+        counts = parameter.isdecimal() and len(parameter) <= LONGEST_NUMBER
+        return Extreme(WEAK, max(FEW_ROWS, int(parameter) + 1) if counts else FEW_ROWS)
+
+    def rounding(self, claim: NoisyGradient) -> str:
+        """Say that the noise of every step is exact."""
+        return EXACT_STEPS
+
+    def how(self, claim: NoisyGradient, bounds: tuple[Bound, ...]) -> Section:
+        """Say what one row changes, and how the descent goes."""
+        most = number(claim.sensitivity)
+        title = f"What does one row change? Every gradient, by at most {most} (L2), by {claim.theorem}."
+        rows = f"{claim.batch} rows drawn in secret" if claim.batch else "all rows"
+        shown = "the last weights are" if claim.procedure.average == "last" else "the mean of all weights is"
+        return title, (
+            f"No row's slope counts for more than {number(claim.clip)}: steeper ones are clipped (B7).",
+            f"{claim.steps} steps of length {number(claim.procedure.step)} with momentum "
+            f"{number(claim.procedure.momentum)}, each on the noisy gradient of {rows}; {shown} released.",
+        )
+
+    def ball(self, claim: NoisyGradient) -> str:
+        """Say in which ball the weights are kept."""
+        return f"weights are kept in a ball of radius {number(claim.radius)}"
+
+    def entered(self, claim: NoisyGradient) -> str:
+        """Say what the noise entered."""
+        return f"each coordinate of every one of {claim.steps:,} gradients"
+
+
+def _batch(parameter: float, n_samples: int) -> int:
+    if not 1 <= parameter <= n_samples or parameter != int(parameter):
+        raise InvalidParameter(
+            f"a whole batch size from 1 to n = {n_samples}",
+            f"noisy-gradient:{parameter:g}",
+            "write noisy-gradient:256, or noisy-gradient for all rows in every step",
+        )
+    # A batch of all rows is no sample.
+    return 0 if parameter == n_samples else int(parameter)
+
+
+def _problem(request: Request) -> tuple[Problem, float]:
+    """Return the problem, with a ridge worth one row unless alpha was given, and the clip."""
+    problem = request.problem(1.0)
+    if isinstance(request.alpha, str):
+        one_row = constants(problem, 1.0).smoothness / request.n_samples
+        alpha = one_row if math.isfinite(one_row) else 1.0
+    else:
+        alpha = request.alpha
+    return request.problem(alpha), known_loss(problem.loss).typical_slope(problem.domain.label_bound)
+
+
+def _descent(imagined: Reference, alpha: float, noise: float, smoothness: float) -> tuple[reference.Descent, float]:
+    """Return the descent with the smallest modelled cost, when one release of the gradient has this noise."""
+    best: tuple[float, reference.Descent] | None = None
+    for momentum in MOMENTA:
+        lengths = LENGTHS * (1 + momentum) / (smoothness + alpha)
+        for descent, (shrinkage, variance) in descent_shares(imagined, alpha, lengths, momentum, MARKS).items():
+            cost = imagined.share(shrinkage, variance * descent.steps * noise * noise)
+            if best is None or cost < best[0]:
+                best = cost, descent
+    assert best is not None  # noqa: S101 - the grid is not empty
+    return best[1], best[0]

@@ -1,0 +1,164 @@
+"""Noisy SGD: noise in every step's gradient of a few secret rows ([001] Algorithm 2), also known as SGLD."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
+from equipoise.certify.claims.descents import NoisyDescent, secret_batches
+from equipoise.certify.curves import LATTICE_DELTA
+from equipoise.certify.sampled import MOST_STEPS
+from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.kinds.base import EXACT_STEPS, REACH, Plan, Planner, require
+from equipoise.planning.kinds.descending import asked_recipe, stake
+from equipoise.planning.laws import Calibration
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.reference import of_problem
+from equipoise.planning.request import Request
+from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_multiplier
+from equipoise.planning.words import Section, number, passes
+from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
+
+# Up to this many normal numbers come from OpenDP's exact sampler; more come from the stream.
+EXACT_DRAWS = 250_000
+STREAMED_STEPS = "the Gaussian noise of every step is drawn in double precision, which Mironov's attack may undo (C3)"
+
+
+@dataclass(frozen=True, slots=True)
+class Accounted:
+    """A noise multiplier, and whence it follows; `order` is that of a Renyi divergence, 0 for composed losses."""
+
+    words: str
+    multiplier: float
+    order: float = 0.0
+
+
+class NoisyDescentPlanner(Planner[NoisyDescent]):
+    """Every step draws its rows in secret and adds noise to their mean gradient (C3); all that follows is free."""
+
+    claim: ClassVar[type[Trained]] = NoisyDescent
+    words: ClassVar[str] = "noise in every gradient of a few secret rows"
+    place: ClassVar[str] = "coordinate of a gradient"
+    changes: ClassVar[str] = "a batch's gradient changes by at most (L2)"
+    minimises: ClassVar[bool] = False
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the one plan, calibrated by the composition of all steps."""
+        asked = asked_recipe(request)
+        if request.budget.delta <= LATTICE_DELTA:
+            remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
+            raise BudgetImpossible("noise in every step with pure privacy", "delta=0", remedy)
+        problem = _problem(request)
+        dimension, steps = problem.dimension(request.n_features), asked.steps(request.n_samples)
+        open_claim = NoisyDescent(
+            budget=request.budget,
+            n_samples=request.n_samples,
+            problem=problem,
+            n_features=request.n_features,
+            noise=Noise("gaussian", 1.0, dimension),
+            sensitivity=1.0,
+            theorem="C3",
+            recipe=asked,
+            radius=problem.domain.radius or REACH * of_problem(problem, request.n_features).norm,
+            stream=steps * dimension > EXACT_DRAWS,
+        )
+        hypotheses = tuple(secret_batches(open_claim.setting()))
+        require(hypotheses, "noisy SGD")
+        sensitivity = open_claim.movement()
+        choices = accounted(request, steps, asked.batch_size)
+        chosen, facts = choices[0], open_claim.constants
+        scale = sensitivity * chosen.multiplier
+        if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
+            raise BudgetImpossible("noisy SGD", f"noise of scale {scale:g}", "change epsilon or the units")
+        recipe = replace(asked, step=_length(asked, problem, facts, scale, request))
+        noise = replace(open_claim.noise, scale=scale)
+        yield Plan(
+            claim=replace(open_claim, recipe=recipe, noise=noise, sensitivity=sensitivity, order=chosen.order),
+            share=_risk(recipe, problem, facts, scale, request) / stake(problem),
+            bounds=(Bound("C3", True, sensitivity, hypotheses),),
+            candidates=tuple(
+                Calibration(choice.words, sensitivity * choice.multiplier, sensitivity * choice.multiplier)
+                for choice in choices
+            ),
+        )
+
+    def rounding(self, claim: NoisyDescent) -> str:
+        """Say how the noise of every step is drawn: exactly, or too often for that."""
+        return STREAMED_STEPS if claim.stream else EXACT_STEPS
+
+    def how(self, claim: NoisyDescent, bounds: tuple[Bound, ...]) -> Section:
+        """Say what one row changes in a step, and what the run is called elsewhere."""
+        temperature = 2 / (claim.recipe.length * claim.noise.scale**2)
+        title = (
+            "What does one row change? The mean gradient of a batch that has it, by at most "
+            f"{number(claim.sensitivity)} (L2), by {claim.theorem}."
+        )
+        return title, (
+            *passes(claim.recipe, claim.n_samples),
+            f"Rows of a step are different ones, drawn afresh; the weights are kept within {number(claim.radius)}.",
+            f"As Langevin dynamics the run has inverse temperature {number(temperature)}.",
+        )
+
+    def ball(self, claim: NoisyDescent) -> str:
+        """Say in which ball the weights are kept."""
+        return f"weights are kept in a ball of radius {number(claim.radius)}"
+
+    def entered(self, claim: NoisyDescent) -> str:
+        """Say what the noise entered."""
+        return "each coordinate of the gradient of every step"
+
+
+def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
+    """Return the noise that each way of accounting asks for, the one that is used first.
+
+    The composition of exact profiles for up to `MOST_STEPS` steps, Renyi divergences beyond; beside them the paper's
+    own formula, for the run that it is stated for.
+    """
+    epsilon, n_samples = request.budget.epsilon, request.n_samples
+    left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
+    divergences = renyi_multiplier(epsilon, left, share, steps)
+    order, _ = best_order(divergences, share, steps, epsilon)
+    found = [Accounted("gaussian (C3, Renyi)", divergences, order)]
+    if steps <= MOST_STEPS:
+        found.insert(0, Accounted("gaussian (C3)", smallest_multiplier(epsilon, left, share, steps)))
+    if batch == 1 and steps == n_samples**2 and epsilon <= 1:
+        paper = math.sqrt(2 * math.log(1 / request.budget.delta)) / epsilon
+        found.append(Accounted("gaussian ([001] Theorem 5.1)", paper))
+    return found
+
+
+def _problem(request: Request) -> Problem:
+    """Return the problem; its ridge is a number, since no rule picks one for noise in every step."""
+    if isinstance(request.alpha, str):
+        raise InvalidParameter("a ridge for noise in every step", f"alpha={request.alpha!r}", "pass alpha=0.0")
+    return request.problem(request.alpha)
+
+
+def _length(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
+    """Return the step: as asked, the one of a Langevin temperature, or the one with the smallest bound on risk (C4)."""
+    if not isinstance(recipe.step, str):
+        return recipe.step
+    name, _, parameter = recipe.step.partition(":")
+    if name == "langevin":
+        # w <- w - step g + sqrt(2 step / B) xi has noise sqrt(2 / (B step)) in the gradient.
+        return 2 / (float(parameter) * scale**2)
+    if name != "public":
+        raise InvalidParameter("a step for noise in every step", f"step={recipe.step!r}", 'pass a number or "public"')
+    steps = recipe.steps(request.n_samples)
+    return guessed_norm(problem) / math.sqrt(steps * _wander(recipe, problem, facts, scale, request))
+
+
+def _wander(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
+    """Return twice what a unit of step length costs: gradients, noise and instability (docs/proofs/C4.md)."""
+    steps, slope = recipe.steps(request.n_samples), facts.lipschitz**2
+    corners = math.sqrt(steps) if math.isinf(facts.smoothness) else 0.0
+    noise = problem.dimension(request.n_features) * scale**2
+    return slope + noise + 4 * slope * (corners + steps / request.n_samples)
+
+
+def _risk(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
+    """Return C4's bound on the expected excess risk of averaged weights, against weights of the guessed norm."""
+    steps, length = recipe.steps(request.n_samples), recipe.length
+    moved = guessed_norm(problem) ** 2 / (2 * length * steps)
+    return moved + length / 2 * _wander(recipe, problem, facts, scale, request)

@@ -1,0 +1,249 @@
+"""Objective perturbation: tilt the objective by a random linear term, then minimise."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
+from equipoise.certify.claims.objective import Objective
+from equipoise.certify.theorems.perturbation import (
+    SUFFIX,
+    determinant_price,
+    finishing_sensitivity,
+    in_ball,
+    row_share,
+    smallest_tolerance,
+)
+from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.planning.kinds.base import FEW_ROWS, REACH, Extreme, Plan, Planner, free_share
+from equipoise.planning.laws import deviation_of, known
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.reference import lost_by_projection, of_problem, ridge_share
+from equipoise.planning.request import Request
+from equipoise.planning.tilts import completed, quietest_tilt
+from equipoise.planning.words import Section, answers, number
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.constants import constants, well_conditioned
+from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
+from equipoise.vocabulary.losses import Loss
+from equipoise.vocabulary.numbers import LARGEST, SMALLEST, require_number
+
+# At this ridge, divided by a small epsilon, one row's curvature costs next to nothing.
+STRONGEST = 200.0
+
+FINISHING_LAW = "spherical-laplace"
+
+# The share of epsilon that hides where the solver stopped, and the share of one row's pull that the solver is asked
+# for, where rounding allows it (E4).
+FINISHING_SHARE = 0.02
+TOLERANCE_SHARE = 1e-6
+
+# Rows are reduced to a few directions only where, by the model, that wins half as much again of what is at stake: the
+# model is rough, and a projection is one more thing to explain.
+PROJECTION_GAIN = 1.5
+# The map is a dense matrix with a row a column of the table; wider tables, sparse ones mostly, stay as they are.
+MOST_PROJECTED = 4096
+
+# The grid of alpha="public": steps an octave, from 2^-40 to 2^30 of the loss's smoothness.
+STEPS_AN_OCTAVE = 4
+OCTAVES = (-40, 30)
+
+
+class ObjectivePlanner(Planner[Objective]):
+    """Noise in the objective: ``argmin F(w) + <b, w>/n`` over a ball, with a little noise on top (E2, E3, E4).
+
+    Directions in which the data is curved hardly feel the tilt; that is what output perturbation cannot do. Slopes are
+    clipped at their typical size at prediction 0 (or at the number after the colon), which keeps the objective convex
+    and quarters the noise's variance (B7).
+    """
+
+    claim: ClassVar[type[Trained]] = Objective
+    words: ClassVar[str] = "noise in the objective"
+    place: ClassVar[str] = "coordinate of b"
+    changes: ClassVar[str] = "scale of the tilt"
+    preferred: ClassVar[bool] = True
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the plan with clipped slopes, and the one without when clipping changes the loss."""
+        loss, label_bound = losses.named(request.loss), request.domain.label_bound
+        cap = known_loss(loss).typical_slope(label_bound)
+        if parameter is not None:
+            cap = require_number("clip", parameter, above=0.0, remedy="write objective:0.5, or objective alone")
+        clipped = known_loss(loss).clipped(cap)
+        if parameter is not None and clipped.slope_bound(math.inf, label_bound) > cap:
+            remedy = "clip the logistic, squared or huber loss, or leave the number out"
+            raise InvalidParameter(f"the {loss.id} loss clipped at {cap:g}", "a loss with no clipped form", remedy)
+        if clipped != loss:
+            yield _plan(request, clipped, cap)
+        if parameter is None or clipped == loss:
+            yield _plan(request, loss, None)
+        narrow = request.n_features <= MOST_PROJECTED
+        if parameter is None and narrow and request.penalty == "l2" and request.domain.radius is None:
+            yield from _projected(request, clipped, None if clipped == loss else cap)
+
+    def rounding(self, claim: Objective) -> str:
+        """Say what hides the rounding of the minimiser, besides."""
+        return f"{super().rounding(claim)}; what double precision leaves of the tilt and the solution is hidden by E4"
+
+    def how(self, claim: Objective, bounds: tuple[Bound, ...]) -> Section:
+        """Say what one row changes, and what it costs."""
+        facts, price = claim.constants, claim.problem.loss.determinant_price(row_share(claim.setting()))
+        title = (
+            f"What does one row change? The gradient, by at most Gam = {number(facts.gradient_diameter)}, and one "
+            f"direction's curvature, which costs up to {number(price)} of epsilon."
+        )
+        lines = [
+            "The minimiser of objective + <b, w>/n is released with a little more noise, of scale "
+            f"{number(claim.finish.scale)}: {number(claim.finishing_epsilon)} of epsilon hides where the solver "
+            "stopped (E4).",
+            f"The loss is {claim.problem.loss.name}; where slopes are clipped, no row pulls harder (B7).",
+            "Scale of b that each theorem asks for:",
+            *answers(bounds, claim.theorem),
+        ]
+        if claim.projection:
+            lines.insert(
+                0,
+                f"First every row is reduced to {claim.projection} random direction(s), drawn by the public seed, and "
+                "clipped again; the released weights are spread over the columns by the same map (P1).",
+            )
+        return title, tuple(lines)
+
+    def ball(self, claim: Objective) -> str:
+        """Say in which ball the weights are kept."""
+        return f"weights are kept in a ball of radius {number(claim.constants.radius)}"
+
+    def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
+        """Return a ridge at which one row's curvature, paid for out of epsilon, costs next to nothing."""
+        return Extreme(STRONGEST / min(1.0, budget.epsilon), FEW_ROWS)
+
+    def deviation_of_a_weight(self, claim: Objective) -> float | None:
+        """Return a bound: a tilt moves the minimiser by at most ``||b||/(n mu)``, with the finishing noise on top."""
+        moved = deviation_of(claim.noise) / (claim.n_samples * claim.constants.strong_convexity)
+        return free_share(claim) * math.hypot(moved, deviation_of(claim.finish))
+
+    def noise_words(self, claim: Objective, deviation: float | None) -> str:
+        """Say how far the tilt can move a weight."""
+        return (
+            f"Noise of standard deviation {deviation_of(claim.noise):.4g} a coordinate tilted the objective, a sum "
+            f"over {claim.n_samples:,} rows. It moves a weight by at most {deviation or 0.0:.4g}, in the root mean "
+            "square over all weights, and by less where rows determine a weight well. The shaded band is twice as wide."
+        )
+
+
+def _projected(request: Request, loss: Loss, clip: float | None) -> Iterator[Plan]:
+    """Yield the cheapest plan on a few public random directions (P1), if it wins enough to be worth them.
+
+    Where noise drowns most of the weights, fewer of them are better: the noise's norm grows with their number.
+    """
+    least = 1 - PROJECTION_GAIN * (1 - _plan(request, loss, clip).share)
+    best: Plan | None = None
+    for directions in (2**power for power in range((request.n_features - 1).bit_length())):
+        lost = lost_by_projection(request.n_features, directions)
+        if lost < least:
+            plan = _plan(replace(request, n_features=directions), loss, clip, directions)
+            share = lost + (1 - lost) * plan.share
+            if share < least:
+                best, least = replace(plan, share=share), share
+    if best is not None:
+        yield best
+
+
+def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0) -> Plan:
+    finishing = request.budget.epsilon * FINISHING_SHARE
+    budget = Budget(request.budget.epsilon * (1 - FINISHING_SHARE) * (1 - 1e-12), request.budget.delta)
+    alpha = _public_alpha(request, loss, budget, finishing) if isinstance(request.alpha, str) else request.alpha
+    problem = _problem(request, loss, alpha)
+    tilt = quietest_tilt(_setting(request, problem, None), budget)
+    scale = tilt.calibration.scale
+    setting = _setting(request, problem, scale)
+    bounds = tuple(completed(bound, setting, scale) for bound in tilt.bounds)
+    chosen = next(bound for bound in bounds if bound.theorem == tilt.theorem + SUFFIX)
+    if chosen.missing:
+        remedies = "; ".join(hypothesis.remedy for hypothesis in chosen.missing)
+        raise NoTheoremApplies("objective perturbation", "hypotheses that do not hold", remedies)
+    finishing_scale = known(FINISHING_LAW).scale_for(
+        finishing_sensitivity(setting), setting.dimension, Budget(finishing)
+    )
+    if finishing_scale is None or not SMALLEST_SCALE <= min(scale, finishing_scale) <= LARGEST_SCALE:
+        raise BudgetImpossible(
+            f"objective perturbation at epsilon={request.budget.epsilon:g}",
+            "an epsilon too small for the noise that hides where the solver stops",
+            "raise epsilon",
+        )
+    finish = Noise(FINISHING_LAW, finishing_scale, setting.dimension)
+    return Plan(
+        claim=Objective(
+            budget=request.budget,
+            n_samples=request.n_samples,
+            problem=problem,
+            n_features=request.n_features,
+            noise=Noise(tilt.calibration.law, scale, setting.dimension),
+            theorem=chosen.theorem,
+            radius=setting.constants.radius,
+            tolerance=setting.recipe.tolerance,
+            finish=finish,
+            finishing_epsilon=finishing,
+            projection=directions,
+        ),
+        share=_share(request, problem, tilt.calibration.deviation, deviation_of(finish)),
+        bounds=bounds,
+        candidates=tilt.candidates,
+        clip=clip,
+    )
+
+
+def _problem(request: Request, loss: Loss, alpha: float) -> Problem:
+    return Problem(loss, penalties.named(request.penalty, alpha), request.domain, request.intercept)
+
+
+def _setting(request: Request, problem: Problem, scale: float | None) -> Setting:
+    """Return the setting over the public ball; with the scale known, so is the tolerance."""
+    radius = problem.domain.radius
+    if radius is None:
+        imagined = of_problem(problem, request.n_features)
+        radius = REACH * imagined.norm * math.sqrt(problem.loss.free_outputs)
+    setting = in_ball(problem, radius, 0.0, request.n_samples, request.n_features)
+    if scale is None:
+        return setting
+    wanted = TOLERANCE_SHARE * setting.constants.gradient_diameter / setting.n_samples
+    return replace(setting, recipe=Recipe(max(wanted, smallest_tolerance(setting, scale))))
+
+
+def _share(request: Request, problem: Problem, deviation: float, finishing: float) -> float:
+    imagined = of_problem(problem, request.n_features)
+    return ridge_share(imagined, problem.penalty.strong_convexity(math.inf), deviation / request.n_samples, finishing)
+
+
+def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float) -> float:
+    """Return the grid's alpha with the smallest modelled cost.
+
+    The noise is calibrated once, where the determinant costs nothing, and grows as epsilon over what the price leaves;
+    the plan itself is calibrated exactly at the alpha that is found.
+    """
+    unit = constants(_problem(request, loss, 1.0), 1.0).smoothness
+    if not math.isfinite(unit):
+        remedy = "use a smooth loss, such as smooth-hinge or huber, or mechanism='output'"
+        raise NoTheoremApplies("objective perturbation", f"the {loss.id} loss, which has corners", remedy)
+    # Public numbers stay within these powers of ten.
+    lowest, highest = SMALLEST * 1.01, LARGEST / 1.01
+    free = _setting(request, _problem(request, loss, min(max(unit * 2.0**100, lowest), highest)), None)
+    calibration = quietest_tilt(free, budget).calibration
+    finisher = known(FINISHING_LAW)
+
+    def cost(alpha: float) -> float:
+        problem = _problem(request, loss, alpha)
+        setting = _setting(request, problem, calibration.scale)
+        rest = budget.epsilon - determinant_price(setting)
+        dimension = setting.dimension
+        if rest <= 0 or not well_conditioned(setting.constants, request.n_samples, dimension):
+            return math.inf
+        scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
+        if scale is None:
+            return math.inf
+        grown = calibration.deviation * budget.epsilon / rest
+        return _share(request, problem, grown, known(FINISHING_LAW).deviation(scale, dimension))
+
+    steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
+    grid = (unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps)
+    return min((min(max(alpha, lowest), highest) for alpha in grid), key=cost)

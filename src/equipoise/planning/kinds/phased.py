@@ -1,0 +1,155 @@
+"""Phased localisation (K1): ever shorter phases on fresh rows, each released with the whole budget."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from equipoise.certify.claims import Noise, Trained
+from equipoise.certify.claims.descents import Phase, Phased
+from equipoise.certify.theorems.descent import longest_steady
+from equipoise.errors import InvalidParameter
+from equipoise.planning.kinds.base import REACH, Plan, Planner
+from equipoise.planning.kinds.descending import asked_recipe, stake
+from equipoise.planning.laws import calibrations, quietest
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.reference import of_problem
+from equipoise.planning.request import Request
+from equipoise.planning.rules import public_tolerance
+from equipoise.planning.stability import smallest
+from equipoise.planning.words import Section, number
+from equipoise.vocabulary.constants import constants
+from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
+
+
+class PhasedPlanner(Planner[Phased]):
+    """Phase i meets ``n / 2^i`` fresh rows with steps ``4^-i`` times as long, and starts where the last was released.
+
+    One pass of averaged SGD for a smooth loss, a minimiser around the start for one with corners.
+    """
+
+    claim: ClassVar[type[Trained]] = Phased
+    words: ClassVar[str] = "noise after every phase"
+    place: ClassVar[str] = "weight of the first phase"
+    changes: ClassVar[str] = "a phase moves by at most (L2)"
+    minimises: ClassVar[bool] = False
+
+    def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
+        """Yield the one plan."""
+        asked = asked_recipe(request)
+        problem = request.problem(0.0)
+        dimension = problem.dimension(request.n_features)
+        radius = problem.domain.radius or REACH * of_problem(problem, request.n_features).norm
+        quiet = quietest(1.0, dimension, request.budget, "auto")
+        open_claim = Phased(
+            budget=request.budget,
+            n_samples=request.n_samples,
+            problem=problem,
+            n_features=request.n_features,
+            noise=Noise(quiet.law, quiet.scale, dimension),
+            recipe=asked,
+            radius=radius,
+            phases=(),
+        )
+        facts = open_claim.constants
+        smooth = math.isfinite(facts.smoothness)
+        if not smooth and facts.lipschitz < constants(problem, radius).lipschitz:
+            found = f"clip={asked.clip:g} with the {problem.loss.id} loss"
+            raise InvalidParameter("a clip for smooth losses only: phases of others minimise", found, "pass clip=None")
+        length = _length(asked, problem, facts, quiet.deviation, request)
+        if smooth and length / 4 > longest_steady(facts):
+            limit = 4 * longest_steady(facts)
+            raise InvalidParameter(
+                f"a step of at most {limit:.6g}, a quarter of which the first phase takes (K1, B1)",
+                f"step={length:g}",
+                f'pass step={limit / 2:.3g} or step="public"',
+            )
+        if request.n_samples < 2:
+            raise InvalidParameter("at least two rows", "1 sample", "train on more rows")
+        phases, bounds = [], []
+        for number_of_phase in range(1, request.n_samples.bit_length()):
+            phase = _opened(open_claim, request.n_samples >> number_of_phase, length / 4**number_of_phase)
+            bound = smallest(open_claim.setting_of(phase))
+            noise = quietest(bound.sensitivity, dimension, request.budget, quiet.law)
+            bounds.append(bound)
+            phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
+        first = phases[0]
+        yield Plan(
+            claim=replace(
+                open_claim,
+                recipe=replace(asked, step=length),
+                noise=replace(open_claim.noise, scale=first.noise_scale),
+                phases=tuple(phases),
+            ),
+            share=_risk(length, problem, facts, quiet.deviation, request) / stake(problem),
+            bounds=tuple(_named_by_phase(bounds)),
+            candidates=calibrations(first.sensitivity, dimension, request.budget, "auto"),
+        )
+
+    def how(self, claim: Phased, bounds: tuple[Bound, ...]) -> Section:
+        """Say what the phases are, and what each has to hide."""
+        kind = "minimises around its start" if claim.phases[0].alpha else "descends over its rows once"
+        title = f"How far can a phase move? The first by at most {number(claim.sensitivity)} (L2), by {claim.theorem}."
+        lines = [
+            f"{len(claim.phases)} phases on {sum(phase.rows for phase in claim.phases)} different rows, dealt by the "
+            f"public seed; each {kind}, starts where the last one was released,",
+            "and has the whole budget: a row belongs to one of them (K1).",
+        ]
+        lines += [
+            f"  phase {count}: {phase.rows} rows, step {number(phase.step)}, moves by at most "
+            f"{number(phase.sensitivity)} ({phase.theorem}), noise of scale {number(phase.noise_scale)}{_around(phase)}"
+            for count, phase in enumerate(claim.phases, start=1)
+        ]
+        return title, tuple(lines)
+
+    def ball(self, claim: Phased) -> str:
+        """Say in which ball phases start."""
+        return f"phases start in a ball of radius {number(claim.radius)}"
+
+    def entered(self, claim: Phased) -> str:
+        """Say what the noise entered."""
+        return f"each weight of the first of {len(claim.phases)} phases, and less in every later one"
+
+
+def _opened(claim: Phased, rows: int, length: float) -> Phase:
+    """Return a phase without theorem and noise: with a ridge around its start where the loss has corners."""
+    phase = Phase(rows, length, "", 1.0, 1.0)
+    if math.isfinite(claim.constants.smoothness):
+        return phase
+    phase = replace(phase, alpha=1 / (length * rows))
+    around = claim.setting_of(phase)
+    tolerance = public_tolerance(around.constants, rows, around.dimension, claim.budget.epsilon)
+    return replace(phase, tolerance=tolerance)
+
+
+def _around(phase: Phase) -> str:
+    return f", ridge {number(phase.alpha)}, tolerance {number(phase.tolerance)}" if phase.alpha else ""
+
+
+def _named_by_phase(bounds: list[Bound]) -> Iterator[Bound]:
+    """Yield the bounds under names that say which phase they are of; the first carries the name of the whole."""
+    for count, bound in enumerate(bounds, start=1):
+        yield replace(bound, theorem="K1" if count == 1 else f"K1 phase {count}")
+
+
+def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
+    """Return the step before the first quartering: as asked, or the one with the smallest bound on risk (K1)."""
+    if not isinstance(recipe.step, str):
+        return recipe.step
+    if recipe.step != "public":
+        raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
+    best = 2 * guessed_norm(problem) / math.sqrt(_wander(problem, facts, unit, request) * request.n_samples)
+    longest = longest_steady(facts)
+    return min(best, 2 * longest) if longest > 0 else best
+
+
+def _wander(problem: Problem, facts: Constants, unit: float, request: Request) -> float:
+    """Return what a unit of step length costs: the gradients' spread, and the noise as later phases leave it."""
+    noise = 4 * problem.dimension(request.n_features) * (unit * facts.gradient_diameter) ** 2 / request.n_samples
+    return facts.lipschitz**2 / 2 + noise
+
+
+def _risk(length: float, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
+    """Return the sum over phases of how far the start is and of what steps cost, after Feldman, Koren and Talwar."""
+    distance = 4 * guessed_norm(problem) ** 2 / (length * request.n_samples)
+    return distance + length * _wander(problem, facts, unit, request)

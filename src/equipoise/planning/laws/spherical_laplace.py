@@ -1,0 +1,133 @@
+"""What planning knows of spherical Laplace noise (D1, D6)."""
+
+import math
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammainccinv
+
+from equipoise.certify.laws import Law
+from equipoise.certify.laws.spherical_laplace import SphericalLaplace, rounding_epsilon
+from equipoise.certify.spherical import ROUNDING, TINY, SphericalCurve
+from equipoise.planning.laws.base import Array, KnownLaw
+from equipoise.planning.marginals import spherical
+from equipoise.vocabulary.facts import Budget
+
+# Marginals are worked on in blocks of this many, so that a hundred thousand weights need no gigabyte.
+BLOCK = 512
+
+
+class KnownSpherical(KnownLaw):
+    """Calibrated by its exact curve; for pure privacy ``sensitivity / (epsilon - rounding)``.
+
+    Examples
+    --------
+    >>> law = KnownSpherical(SphericalLaplace())
+    >>> round(law.scale_for(0.5, 3, Budget(2.0)), 6), round(law.scale_for(1.0, 10, Budget(1.0, 1e-5)), 6)
+    (0.25, 0.872812)
+    """
+
+    of: ClassVar[type[Law]] = SphericalLaplace
+    requirement: ClassVar[str] = "epsilon above d 2^-56, the price of rounding"
+
+    def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
+        """Return ``sensitivity / (epsilon - rounding)`` for pure privacy, otherwise the smallest scale by the curve."""
+        rounding = rounding_epsilon(dimension)
+        level = budget.epsilon - rounding
+        if level <= 0:
+            return None
+        pure = math.nextafter(sensitivity / level * (1 + 1e-15), math.inf)
+        if budget.delta == 0:
+            return pure
+        scale, step = sensitivity / largest_ratio(budget.epsilon, budget.delta, dimension, rounding), 1e-15
+        # The last digits of the curve jitter, so the scale grows until the curve of this very scale meets the budget.
+        while spent(sensitivity / scale, dimension, rounding, budget.epsilon) > budget.delta:
+            scale, step = scale * (1 + step), 2 * step
+        return min(scale, pure)
+
+    def deviation(self, scale: float, dimension: int) -> float:
+        """Return ``sqrt(d + 1) scale``."""
+        return math.sqrt(dimension + 1) * scale
+
+    def rounding(self, dimension: int) -> str:
+        """Say what the rounding cost."""
+        return (
+            "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
+            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-310)"
+        )
+
+    def mean_norm(self, scale: float, dimension: int) -> float:
+        """Return ``d scale``, the mean of a Gamma variable."""
+        return scale * dimension
+
+    def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
+        """Return the quantile of a Gamma variable."""
+        return scale * float(gammainccinv(dimension, failure))
+
+    def upper(self, places: Array, dimension: int) -> Array:
+        """Return the tail of a normal mixture; in one dimension it is Laplace's."""
+        if dimension == 1:
+            return np.asarray(np.exp(-places) / 2)
+        return _in_blocks(np.asarray(places, dtype=np.float64), None, dimension)
+
+    def between(self, start: Array, width: Array, dimension: int) -> Array:
+        """Return the probability of intervals under that mixture."""
+        if dimension == 1:
+            return np.asarray(-np.exp(-start) * np.expm1(-width) / 2)
+        return _in_blocks(start, width, dimension)
+
+
+def _in_blocks(places: Array, widths: Array | None, dimension: int) -> Array:
+    flat = places.ravel()
+    parts = None if widths is None else widths.ravel()
+    cuts = [slice(first, first + BLOCK) for first in range(0, len(flat), BLOCK)]
+    blocks = [spherical(flat[cut], None if parts is None else parts[cut], dimension) for cut in cuts]
+    return np.concatenate([np.empty(0), *blocks]).reshape(places.shape)
+
+
+def cautious(ratio: float, dimension: int, rounding: float) -> SphericalCurve:
+    """Return the curve with a larger margin than a check takes, so that what follows here follows everywhere."""
+    return SphericalCurve(ratio, dimension, rounding, 1.02 * ROUNDING)
+
+
+@lru_cache(maxsize=4096)
+def spent(ratio: float, dimension: int, rounding: float, epsilon: float) -> float:
+    """Return the delta of that curve; ratios of many sensitivities to their scales differ in the last digit only."""
+    return cautious(ratio, dimension, rounding).delta(epsilon)
+
+
+@lru_cache(maxsize=4096)
+def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float = 0.0) -> float:
+    """Return the largest ``sensitivity / scale`` whose curve is at most delta at epsilon, verified; 0 if there is none.
+
+    Examples
+    --------
+    >>> round(1 / largest_ratio(1.0, 1e-5, 10), 6)
+    0.872812
+    """
+    pure = epsilon - rounding
+    if not (pure > 0 and 0 <= delta < 1):
+        return 0.0
+
+    def beyond(gap: float) -> float:
+        return spent(pure + gap, dimension, rounding, epsilon)
+
+    ratio = pure
+    if delta > TINY:
+        excessive = 1.0
+        while beyond(excessive) <= delta:
+            excessive *= 2
+        private = excessive / 2
+        while beyond(private) > delta and private > 1e-15 * epsilon:
+            private, excessive = private / 4, private
+        if private > 1e-15 * epsilon:
+            # delta runs through many orders of magnitude, and so does the gap: the root is sought in logarithms.
+            ends = math.log(private), math.log(excessive)
+            ratio += math.exp(brentq(lambda gap: math.log(beyond(math.exp(gap)) / delta), *ends, xtol=1e-13))
+    step = 1e-15
+    # Whatever was found counts only where the curve of this very ratio meets the budget.
+    while spent(ratio, dimension, rounding, epsilon) > delta:
+        ratio, step = ratio * (1 - step), 2 * step
+    return ratio

@@ -1,0 +1,109 @@
+"""Which kind of release? As asked for by name, or the one with the smallest modelled cost."""
+
+from dataclasses import dataclass
+
+from equipoise.certify import laws
+from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
+from equipoise.planning.kinds import Plan, named, planner_of
+from equipoise.planning.laws import ANY
+from equipoise.planning.request import Request
+from equipoise.vocabulary.discovery import look_up, split_name
+
+# A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
+NEGLIGIBLE = 1e-4
+
+# Costs that differ by less than this are equal as far as the model can tell.
+RESOLUTION = 1e-3
+
+# Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
+# preferred one, if that costs no more than this factor.
+DROWNED = 0.4
+ROUGH_RESOLUTION = 1.15
+
+AUTOMATIC = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A line of the menu: one way to spend the budget, its modelled cost, and why it was taken or not."""
+
+    kind: str
+    theorem: str
+    law: str
+    alpha: float
+    clip: float | None
+    cost: float
+    verdict: str
+    projection: int = 0
+
+
+def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
+    """Return the plan that a request asks for, and the menu when the choice was left to public facts."""
+    planners, known_laws = named(), laws.members()
+    if request.recipe is not None:
+        known = {name: planner for name, planner in planners.items() if not planner.minimises}
+        asked = planners["method" if request.recipe.method else "sgd"]
+        known |= dict.fromkeys((*ANY, *known_laws), asked)
+        return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
+    if request.mechanism in known_laws:
+        return next(planners["output"]().plans(request, None)), ()
+    name, parameters = split_name(request.mechanism, "mechanism")
+    if name == AUTOMATIC and not parameters:
+        return _cheapest(request)
+    if name == AUTOMATIC or name in known_laws:
+        raise InvalidParameter(f"mechanism={name!r} without a number", repr(request.mechanism), f"write {name!r}")
+    known = {name: planner for name, planner in planners.items() if planner.minimises}
+    known |= dict.fromkeys((AUTOMATIC, *known_laws), planners["output"])
+    planner = look_up(known, name, "mechanism")()
+    return next(iter(planner.plans(request, parameters[0] if parameters else None))), ()
+
+
+def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
+    """Return the plan with the smallest modelled cost, or one that clips nothing where its cost is negligible."""
+    plans: list[Plan] = []
+    refusals: dict[str, EquipoiseError] = {}
+    for name, planner in sorted(named().items()):
+        if not planner.minimises:
+            continue
+        try:
+            plans.extend(planner().plans(request, None))
+        except EquipoiseError as refusal:
+            refusals[name] = refusal
+    if not plans:
+        raise refusals.get("output") or NoTheoremApplies(
+            "a mechanism", "none that applies", "declare more public facts"
+        )
+    plans.sort(key=lambda plan: (plan.share, plan.claim.kind))
+    faithful = [plan for plan in plans if plan.clip is None and plan.share <= NEGLIGIBLE]
+    equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
+    # Of plans that are as fast, one that clips slopes is taken: no row can pull far.
+    chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
+    if planner_of(chosen.claim).flattered and chosen.share > DROWNED:
+        limit = chosen.share * ROUGH_RESOLUTION
+        calm = [plan for plan in plans if _preferred(plan) and plan.share <= limit]
+        chosen = min(calm, key=lambda plan: plan.share, default=chosen)
+    reason = "taken: the smallest modelled cost"
+    if faithful:
+        reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
+    elif chosen is not plans[0]:
+        reason = "taken: no dearer than the cheapest, as far as the model can tell"
+    lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in plans]
+    lines += [
+        Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
+    ]
+    return chosen, tuple(lines)
+
+
+def _preferred(plan: Plan) -> bool:
+    return planner_of(plan.claim).preferred
+
+
+def _line(plan: Plan, verdict: str) -> Choice:
+    claim, directions = plan.claim, getattr(plan.claim, "projection", 0)
+    return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, directions)
+
+
+def _loss(plan: Plan, chosen: Plan) -> str:
+    if plan.share < chosen.share:
+        return "cheaper by less than the model can tell"
+    return f"costs {plan.share / chosen.share:.3g} times as much"

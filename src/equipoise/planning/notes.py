@@ -1,0 +1,136 @@
+"""What a planner notes beside a claim: the menu, modelled costs, every theorem's answer, sentences for people."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from equipoise.certify.certificate import ABOUT_NOTES, Certificate, Terms
+from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.record import build, to_plain
+from equipoise.planning import words
+from equipoise.planning.kinds import Plan, planner_of, words_of
+from equipoise.planning.laws import Calibration
+from equipoise.planning.menu import Choice
+from equipoise.planning.public_alpha import WEIGHT_GUESS, guessed_norm
+from equipoise.planning.request import Request
+from equipoise.planning.words import Section, number
+from equipoise.vocabulary.facts import Bound
+
+ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
+DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
+SEEDED = "seeded: for experiments, not for release"
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Beside a claim, for people and pictures; no claim rests on any of it.
+
+    Parameters
+    ----------
+    about : str
+        That very sentence.
+    claim : tuple of str
+        What was released, in a line or two.
+    sections : tuple of (title, lines)
+        The argument in words.
+    caveats : tuple of str
+        How rounding was priced, and what else to keep in mind.
+    asked : Request, optional
+        What was asked for, of which the claim is one answer; a search asked for several.
+    bounds, candidates, menu
+        Every theorem's answer, the laws and the kinds of release that were considered.
+    weight_guess, comparator_norm, excess_risk, cost : float
+        The yardsticks of alpha="public", the certified bound on training risk (J6) and the modelled cost.
+    """
+
+    about: str = ABOUT_NOTES
+    claim: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    caveats: tuple[str, ...] = ()
+    asked: Request | None = None
+    bounds: tuple[Bound, ...] = ()
+    candidates: tuple[Calibration, ...] = ()
+    menu: tuple[Choice, ...] = ()
+    weight_guess: float = 0.0
+    comparator_norm: float = 0.0
+    excess_risk: float = float("inf")
+    cost: float = float("inf")
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Self:
+        """Return the notes of a certificate, as its file has them."""
+        return build(cls, certificate.notes, "notes")
+
+    def plain(self) -> dict[str, Any]:
+        """Return them as a certificate carries them."""
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+
+def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
+    """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
+    parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
+    return tuple(dict.fromkeys((*_not_covered(terms), *parts)))
+
+
+def _not_covered(terms: Terms) -> Iterator[str]:
+    raw = f"covers raw rows as the schema {terms.schema[:16]} encodes them, whose facts {terms.vouched} vouches for"
+    yield f"{raw}; scores and choices that looked at the data are not covered" if terms.schema else ROWS_AS_GIVEN
+    yield "the running time of a fit is not covered"
+    yield from (DOUBLE_PRECISION, SEEDED) if terms.seeded else ()
+    yield from () if terms.ledger else ("not recorded: no ledger keeps this spend",)
+
+
+def notes_of(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> Notes:
+    """Return what is noted beside the claim of a plan."""
+    claim, norm = plan.claim, guessed_norm(plan.claim.problem)
+    planner = planner_of(claim)
+    released = (
+        f"Released: a {request.loss} model with penalty {claim.problem.penalty.name}, by {claim.kind} "
+        f"({planner.words}, {claim.noise.dimension} numbers)."
+    )
+    return Notes(
+        claim=(released,),
+        sections=tuple(_sections(request, plan, menu)),
+        caveats=caveats_of(request.terms(), claim),
+        asked=request,
+        bounds=plan.bounds,
+        candidates=plan.candidates,
+        menu=menu,
+        weight_guess=WEIGHT_GUESS,
+        comparator_norm=norm,
+        excess_risk=plan.excess_risk,
+        cost=plan.share,
+    )
+
+
+def _sections(request: Request, plan: Plan, menu: tuple[Choice, ...]) -> list[Section]:
+    claim: Trained = plan.claim
+    planner, norm = planner_of(claim), guessed_norm(claim.problem)
+    picked = f"picked from public facts, comparator norm {number(norm)}" if request.alpha == "public" else "given"
+    tolerance = getattr(claim, "tolerance", 0.0) or getattr(getattr(claim, "recipe", None), "tolerance", 0.0)
+    return [
+        words.facts(claim, picked, planner.ball(claim), tolerance, request.public_seed),
+        *([_menu(menu)] if menu else []),
+        planner.how(claim, plan.bounds),
+        words.noise(claim.noise, planner.place, plan.candidates),
+        words.cost(plan.share, plan.excess_risk, norm, WEIGHT_GUESS),
+    ]
+
+
+def _menu(menu: tuple[Choice, ...]) -> Section:
+    lines = []
+    for choice in menu:
+        if choice.theorem:
+            clip = "unclipped" if choice.clip is None else f"clip {number(choice.clip)}"
+            clip += f", {choice.projection} directions" if choice.projection else ""
+            mark = "*" if choice.verdict.startswith("taken") else " "
+            lines.append(
+                f"{mark} {choice.kind:<22} cost {choice.cost:<8.4f} {choice.theorem:<8} {choice.law:<18} "
+                f"alpha {number(choice.alpha):<12} {clip:<12} {choice.verdict}"
+            )
+        else:
+            lines.append(f"  {choice.kind:<22} {choice.verdict}")
+    lines.append("The cost is the expected loss above the best model's, over that of a model that says nothing.")
+    title = "Which way? Chosen by the cost modelled on the reference problem, from public facts (docs/mechanisms.md)."
+    return title, tuple(lines)

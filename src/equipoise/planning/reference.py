@@ -1,0 +1,212 @@
+"""The reference problem: how much accuracy a plan should cost, modelled from public facts alone (docs/mechanisms.md).
+
+Plans are compared by what they would cost on one imagined dataset, the same for everybody. Its rows fill half of their
+squared length with one direction, as rows do that are not centred, and spread the other half over the remaining
+directions like 1, 1/2, 1/3, ...; its best weights are equally long in every direction, and a typical prediction says
+odds of e^3 = 20 to 1 for a class, or is a third of the way from the middle to the end of a target's range. Around the
+best weights the loss is a quadratic with curvatures
+
+    h_i = c B^2 p_i,    p = (1/2, then (1/2) (1/j) / H),    w_i = m / B,
+
+where m is such a prediction and c the mean curvature of the loss there. A plan shrinks each w_i by a
+known factor and adds noise of a known variance v_i, so that its excess risk is
+
+    (1/2) sum_i h_i ((shrinkage_i w_i)^2 + v_i),
+
+quoted here as a share of ``(1/2) sum_i h_i w_i^2``, what a model that says nothing would lose. The model picks
+hyper-parameters and mechanisms; no privacy claim rests on it.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.planning.losses import known
+from equipoise.vocabulary.facts import Problem
+from equipoise.vocabulary.losses import Loss
+
+Array = NDArray[np.float64]
+Average = Literal["last", "uniform"]
+
+# How much evidence a typical prediction carries, in the loss's units.
+EVIDENCE = {"classification": 3.0, "regression": 1.0}
+
+# The share of the rows' squared length along their common direction.
+COMMON_SHARE = 0.5
+
+# Directions beyond the first are put together where their spread is nearly the same: this many groups an octave.
+GROUPS_AN_OCTAVE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """Curvatures along groups of directions, how many directions each group has, and the length of the weights."""
+
+    curvatures: Array
+    counts: Array
+    weight: float
+
+    @property
+    def norm(self) -> float:
+        """The norm of all weights."""
+        return self.weight * math.sqrt(float(self.counts.sum()))
+
+    def share(self, shrinkage: Array, variance: Array | float) -> float:
+        """Return the excess risk as a share of what a model that says nothing would lose."""
+        stakes = self.counts * self.curvatures
+        cost = stakes * (np.square(shrinkage * self.weight) + variance)
+        return float(cost.sum() / (stakes.sum() * self.weight**2))
+
+
+@lru_cache(maxsize=256)
+def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> Reference:
+    """Return the reference problem of a loss with rows of this norm and this many columns.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> found = reference(losses.named("logistic"), 1.0, 1.0, 100)
+    >>> round(float((found.counts * found.curvatures).sum()), 3), round(found.norm, 6)
+    (0.115, 30.0)
+    """
+    spreads, counts = _spectrum(columns)
+    prediction = EVIDENCE[loss.task] * known(loss).unit(label_bound)
+    # A corner is as curved as a slope that turns within one prediction.
+    curvature = mean_curvature(loss, label_bound, prediction) or known(loss).typical_slope(label_bound) / prediction
+    return Reference(curvature * row_norm**2 * spreads, counts, prediction / row_norm)
+
+
+def of_problem(problem: Problem, n_features: int) -> Reference:
+    """Return the reference problem of a problem."""
+    columns = n_features + (1 if problem.intercept > 0 else 0)
+    return reference(problem.loss, problem.row_norm, problem.domain.label_bound, columns)
+
+
+def _spectrum(columns: int) -> tuple[Array, Array]:
+    """Return the shares of the squared row length and how many directions have each."""
+    if columns == 1:
+        return np.ones(1), np.ones(1)
+    others = columns - 1
+    edges = [1.0]
+    while edges[-1] < others + 1:
+        edges.append(min(others + 1, max(edges[-1] + 1, math.floor(edges[-1] * 2 ** (1 / GROUPS_AN_OCTAVE)))))
+    ends = np.array(edges)
+    counts = np.diff(ends)
+    spreads = 1 / (ends[:-1] + (counts - 1) / 2)
+    spreads *= (1 - COMMON_SHARE) / float((counts * spreads).sum())
+    return np.concatenate([[COMMON_SHARE], spreads]), np.concatenate([[1.0], counts])
+
+
+@lru_cache(maxsize=256)
+def lost_by_projection(columns: int, directions: int) -> float:
+    """Return the share of what is at stake that no model of randomly projected rows can win back.
+
+    A random projection to k directions acts like a ridge r on the spectrum p of the rows: what is left is
+    ``sum_i p_i^2 / (p_i + r)``, with ``sum_i p_i / (p_i + r) = k``. The ridge is found by bisection.
+
+    Examples
+    --------
+    >>> round(lost_by_projection(64, 4), 2), lost_by_projection(64, 64)
+    (0.51, 0.0)
+    """
+    spreads, counts = _spectrum(columns)
+    if directions >= columns:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        kept = float((counts * spreads / (spreads + middle)).sum())
+        low, high = (middle, high) if kept > directions else (low, middle)
+    return 1.0 - float((counts * spreads**2 / (spreads + high)).sum())
+
+
+@lru_cache(maxsize=256)
+def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
+    """Return the mean curvature at normal predictions of this deviation, with labels as likely as they say.
+
+    For a regression the prediction is the midpoint and targets spread evenly; for several classes one class leads. The
+    mean over a cell of a grid is the change of the slope across it, which sees corners too.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses
+    >>> round(mean_curvature(losses.named("clipped-logistic"), 1.0, 3.0), 3)
+    0.083
+    """
+    if loss.task == "regression":
+        return (loss.slope(0.0, -label_bound) - loss.slope(0.0, label_bound)) / (2 * label_bound)
+    points, gap = np.linspace(-6.0, 6.0, 240, retstep=True)
+    likely = np.exp(-np.square(points) / 2)
+    likely /= likely.sum()
+    predictions = deviation * points
+    if loss.outputs > 1:
+        others = (0.0,) * loss.free_outputs
+        traces = np.array([known(loss).curvature_trace((leader, *others)) for leader in predictions.tolist()])
+        return float(likely @ traces) / loss.free_outputs
+    chances = 1 / (1 + np.exp(-predictions))
+    width = deviation * float(gap)
+
+    def curvature(label: float) -> Array:
+        ends = [(place - width / 2, place + width / 2) for place in predictions.tolist()]
+        return np.array([loss.slope(high, label) - loss.slope(low, label) for low, high in ends]) / width
+
+    return float(likely @ (chances * curvature(1.0) + (1 - chances) * curvature(-1.0)))
+
+
+def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float) -> float:
+    """Return the modelled cost of a minimiser: ridge, noise in the gradient, noise on the weights.
+
+    ``tilt`` is the deviation of a random linear term's coordinates, which moves ``w_i`` by ``tilt / (h_i + alpha)``;
+    ``deviation`` is that of noise added to the weights.
+    """
+    total = imagined.curvatures + alpha
+    return imagined.share(alpha / total, np.square(tilt / total) + deviation**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """A way to descend: how many steps, of what length, with how much momentum, and what is released of them."""
+
+    steps: int
+    step: float
+    momentum: float
+    average: Average
+
+
+def descent_shares(
+    imagined: Reference, alpha: float, lengths: Array, momentum: float, marks: tuple[int, ...]
+) -> dict[Descent, tuple[Array, Array]]:
+    """Return, for every descent, by how much it falls short along each direction and what a unit of noise leaves.
+
+    Heavy-ball steps from 0 with noise in every gradient obey ``v <- momentum v + (h + alpha) e + noise``,
+    ``e <- e - length v`` along a direction. The answers to a unit error and to one unit of noise are followed for all
+    lengths and directions at once, and read off at the marks.
+    """
+    curved, length = imagined.curvatures[None, :] + alpha, lengths[:, None]
+    error = np.ones((len(lengths), len(imagined.curvatures)))
+    speed, answer, push = np.zeros_like(error), np.zeros_like(error), np.ones_like(error)
+    error_sum, answer_sum = np.zeros_like(error), np.zeros_like(error)
+    last, uniform = np.zeros_like(error), np.zeros_like(error)
+    # The descent goes towards the minimiser of loss and ridge, which is itself short by alpha / (h + alpha).
+    kept = imagined.curvatures / (imagined.curvatures + alpha)
+    found: dict[Descent, tuple[Array, Array]] = {}
+    for count in range(1, max(marks) + 1):
+        speed = momentum * speed + curved * error
+        error = error - length * speed
+        error_sum += error
+        # The first push is the noise itself; from then on the answer drives itself.
+        push = push if count == 1 else momentum * push + curved * answer
+        answer = answer - length * push
+        answer_sum += answer
+        last += np.square(answer)
+        uniform += np.square(answer_sum)
+        if count in marks:
+            for row, size in enumerate(lengths):
+                ends = 1 - kept * (1 - error[row]), 1 - kept * (1 - error_sum[row] / count)
+                found[Descent(count, float(size), momentum, "last")] = ends[0], last[row].copy()
+                found[Descent(count, float(size), momentum, "uniform")] = ends[1], uniform[row] / count**2
+    return found

@@ -1,0 +1,113 @@
+"""The noise of many steps on secret batches: the smallest multiplier that each way of accounting asks for (C3)."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
+from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.laws.gaussian import largest_mu
+
+# How far `smallest_multiplier` may stay above the smallest one: about three times this, relative.
+PRECISION = 2e-4
+
+# Orders of the divergence that are tried.
+ORDERS = tuple(1 + 2.0 ** (half / 2) for half in range(-4, 25))
+
+
+@lru_cache(maxsize=1024)
+def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) -> float:
+    """Return the smallest noise multiplier, up to 0.1 %, whose own `SampledGaussianCurve` is within the budget.
+
+    Never less than 1/16.
+
+    Examples
+    --------
+    >>> multiplier = smallest_multiplier(1.0, 1e-5, share=0.01, steps=100)
+    >>> round(multiplier, 2), SampledGaussianCurve(multiplier, 0.01, 100).delta(1.0) <= 1e-5
+    (0.92, True)
+    """
+    if not (0 <= epsilon < math.inf and 0 < delta < 1):
+        raise InvalidParameter("epsilon >= 0 and delta in (0, 1)", f"{epsilon=}, {delta=}", "pass such a budget")
+    SampledGaussianCurve(1.0, share, steps)
+    mu = largest_mu(epsilon, delta)
+    if mu == 0.0:
+        raise BudgetImpossible("noisy gradients within the budget", f"{epsilon=}, {delta=}", "allow a larger delta")
+
+    def excess(logarithm: float) -> float:
+        curve = SampledGaussianCurve(math.exp(logarithm), share, steps)
+        return math.log(curve.delta(epsilon) / delta)
+
+    # A normal law with mu = share sqrt(steps (exp(1/z^2) - 1)) is the limit of many steps.
+    floor, stride = math.log(SMALLEST_MULTIPLIER), 0.1
+    low = high = max(floor, -math.log(math.log1p((mu / share) ** 2 / steps)) / 2)
+    while excess(high) > 0:
+        low, high, stride = high, high + stride, 2 * stride
+    while excess(low) <= 0:
+        if low == floor:
+            return math.exp(floor)
+        low, high, stride = max(floor, low - stride), low, 2 * stride
+    root = float(brentq(excess, low, high, xtol=PRECISION))
+    # A check on another machine may differ in the last digits of the transforms.
+    while excess(root) > -1e-9:
+        root += PRECISION
+    return math.exp(root)
+
+
+@lru_cache(maxsize=4096)
+def divergence(noise_multiplier: float, share: float, order: float) -> float:
+    """Return the Renyi divergence of one step as `certify` bounds it, all cells of the integral at once."""
+    mu = 1 / noise_multiplier
+    end = mu * mu * (order + 1) + mu * math.sqrt(2 * 745 + (mu * order) ** 2)
+    exponents = np.linspace(0.0, end, CELLS + 1)
+    lower, upper = exponents[:-1], exponents[1:]
+    # Too large an order for so little noise overflows, and says nothing.
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise_low, rise_high = (np.log1p(share * np.expm1(side)) for side in (lower, upper))
+        first, second = log_ndtr(mu / 2 - lower / mu), lower + log_ndtr(-mu / 2 - lower / mu)
+        profile = np.maximum(0.0, np.exp(first) * (1 + 1e-12) - np.exp(second) * (1 - 1e-12))
+        steeper = np.maximum((order - 2) * rise_low, (order - 2) * rise_high)
+        powers = np.exp(steeper) + np.exp(-(order + 1) * rise_low)
+        integral = float(((np.exp(upper) - np.exp(lower)) * powers * profile).sum()) * (1 + 1e-9)
+        integral += 2 * float(np.exp(max(order - 1, 1.0) * end + log_ndtr(mu / 2 - end / mu)))
+    if not math.isfinite(integral):
+        return math.inf
+    return math.log1p(order * (order - 1) * share**2 * integral) / (order - 1) * (1 + 1e-12)
+
+
+def best_order(noise_multiplier: float, share: float, steps: int, epsilon: float) -> tuple[float, float]:
+    """Return the order with the least delta at epsilon, and the logarithm of that delta."""
+
+    def exponent(order: float) -> float:
+        total = steps * divergence(noise_multiplier, share, order)
+        return (order - 1) * (total - epsilon + math.log1p(-1 / order)) - math.log(order)
+
+    order = min(ORDERS, key=exponent)
+    return order, exponent(order)
+
+
+def renyi_multiplier(epsilon: float, delta: float, share: float, steps: int) -> float:
+    """Return the smallest noise multiplier, up to a thousandth, whose Renyi divergences meet the budget.
+
+    Examples
+    --------
+    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2)
+    4.96
+    """
+
+    def meets(multiplier: float) -> bool:
+        # A billionth is the check's own margin, another one room for its last digits.
+        return math.exp(min(0.0, best_order(multiplier, share, steps, epsilon)[1])) * (1 + 2e-9) <= delta
+
+    low = high = 1.0
+    while not meets(high):
+        low, high = high, 2 * high
+    while meets(low):
+        low, high = low / 2, low
+    while high > low * 1.001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high

@@ -1,0 +1,106 @@
+"""Sentences for people: what a plan's sections have in common. No claim rests on any of them."""
+
+import inspect
+import math
+
+from equipoise.certify import theorems
+from equipoise.certify.claims import Noise, Trained
+from equipoise.planning import stability
+from equipoise.planning.laws import Calibration, deviation_of
+from equipoise.vocabulary.facts import Bound, Recipe
+
+Section = tuple[str, tuple[str, ...]]
+
+ORDERS = {
+    "permutation": "in one public order",
+    "fresh": "in a new public order every pass",
+    "replacement": "drawn in secret",
+}
+USED = {"last": "the last weights are", "uniform": "the mean of all weights is", "suffix": "the later half's mean is"}
+
+
+def number(value: float) -> str:
+    """Return a number as the text shows it."""
+    return f"{value:.6g}"
+
+
+def statement_of(theorem: str) -> str:
+    """Return what a theorem says, in the first line of its docstring, by its id."""
+    known = {**stability.members(), **theorems.perturbations()}
+    member = known.get(theorem.removesuffix("+A4").removesuffix("+E4"))
+    return "" if member is None else (inspect.getdoc(member) or "").partition("\n")[0]
+
+
+def answers(bounds: tuple[Bound, ...], chosen: str) -> list[str]:
+    """Return what every theorem said, each with its statement and what it misses."""
+    lines = []
+    for bound in bounds:
+        value = "does not apply" if bound.value is None else number(bound.value)
+        mark = "*" if bound.theorem == chosen else " "
+        lines.append(f"{mark} {bound.theorem:<12} {value:<14} {statement_of(bound.theorem)}")
+        lines += [f"    missing: {missing.claim}; {missing.remedy}" for missing in bound.missing]
+    return lines
+
+
+def passes(recipe: Recipe, n_samples: int) -> list[str]:
+    """Return how a recipe descends."""
+    lengths = f"length {number(recipe.length)}"
+    if recipe.decay:
+        lengths = f"length min({number(recipe.length)}, 1/({number(recipe.decay)} t))"
+    lines = [
+        f"{recipe.steps(n_samples)} steps of {lengths}, {recipe.batches(n_samples)} a pass, each on "
+        f"{recipe.batch_size} row(s) {ORDERS[recipe.order]}; {USED[recipe.average]} used."
+    ]
+    if recipe.clip is not None:
+        lines.append(f"No row's gradient is longer than {number(recipe.clip)}: longer ones are shortened (B7).")
+    if recipe.dropout:
+        lines.append(f"Public masks hide {recipe.dropout:.0%} of the columns in every step, and shorten rows (B6).")
+    if recipe.skip:
+        lines.append(f"Secret coins leave out {recipe.skip:.0%} of the steps (B6).")
+    return lines
+
+
+def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed: int) -> Section:
+    """Return the public facts, and the constants that follow from them."""
+    problem, constants = claim.problem, claim.constants
+    domain = problem.domain
+    target = f"classes {domain.classes}" if domain.classes is not None else f"targets in {domain.labels}"
+    lines = (
+        f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}, "
+        f"non-finite values become {domain.fill:g}; {target}",
+        f"- constant column {number(problem.intercept)}, so B = {number(constants.row_norm)}",
+        f"- alpha = {number(claim.alpha)} ({picked})",
+        f"- {ball}",
+        f"- loss: Lipschitz rho = {number(constants.lipschitz)}, smoothness beta = {number(constants.smoothness)}, "
+        f"gradient diameter Gam = {number(constants.gradient_diameter)}",
+        f"- penalty: strong convexity mu = {number(constants.strong_convexity)}",
+        *([f"- solver: stops at a gradient norm tau = {number(tolerance)}"] if tolerance else []),
+        f"- public seed {public_seed}",
+    )
+    return "Public facts and constants", lines
+
+
+def noise(drawn: Noise, place: str, candidates: tuple[Calibration, ...]) -> Section:
+    """Return which noise hides the change, and which laws were considered."""
+    title = f"Which noise hides that? {drawn.law}, scale {number(drawn.scale)}"
+    lines = [f"Its standard deviation is {number(deviation_of(drawn))} a {place}."]
+    lines += [
+        f"  {entry.law:<20} scale {number(entry.scale):<12} standard deviation {number(entry.deviation)}"
+        for entry in candidates
+    ]
+    return title, tuple(lines)
+
+
+def cost(share: float, excess_risk: float, norm: float, guess: float) -> Section:
+    """Return what a plan is modelled to cost, or the certified bound where there is one."""
+    if math.isinf(share):
+        return "What it costs", ("It is not modelled: the caller's code trains.",)
+    if math.isinf(excess_risk):
+        return "What it costs", (
+            f"Modelled on the reference problem, {share:.2%} of what a model that says nothing would lose "
+            "(docs/mechanisms.md); there is no certified bound for this kind of release.",
+        )
+    return "What it costs", (
+        f"The expected training loss is at most {number(excess_risk)} above that of any weights of norm at most "
+        f"{number(norm)}, {number(guess)} units of evidence over the row norm (docs/proofs/J6.md).",
+    )

@@ -1,0 +1,20 @@
+"""Carriers, one file a kind of release, found by the type of its claim. Members are discovered from this folder."""
+
+from typing import Any
+
+from equipoise.certify.claims import Claim
+from equipoise.release.carriers.base import Carrier, TrainedCarrier
+from equipoise.release.job import Carried, Job
+from equipoise.vocabulary.discovery import discover
+
+__all__ = ["Carrier", "TrainedCarrier", "carry_out", "members"]
+
+
+def members() -> dict[type[Claim], type[Carrier[Any]]]:
+    """Return what carries out each kind, by the type of its claim."""
+    return discover(__name__, Carrier, key="claim")
+
+
+def carry_out(claim: Claim, job: Job) -> Carried:
+    """Carry out a claim on rows; nothing that is computed from them leaves but what noise was added to."""
+    return members()[type(claim)]().carry_out(claim, job)

@@ -1,0 +1,85 @@
+"""What every carrier promises, and how rows are mapped for those that train."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from equipoise.certify.claims import Claim, Trained
+from equipoise.data.projection import directions, projected_rows
+from equipoise.data.rows import RowSource, coded_targets, row_source
+from equipoise.errors import PrivateFailure
+from equipoise.release.job import Array, Carried, Job, Task
+from equipoise.solve.losses import arrays_of
+from equipoise.solve.solvers.base import Target
+
+Kind = TypeVar("Kind", bound=Claim)
+Made = TypeVar("Made", bound=Trained)
+
+
+class Carrier(ABC, Generic[Kind]):
+    """Carries out one kind of claim on rows."""
+
+    claim: ClassVar[type[Claim]]
+
+    @abstractmethod
+    def carry_out(self, claim: Kind, job: Job) -> Carried:
+        """Return what was released, and the claim that says so."""
+
+
+class TrainedCarrier(Carrier[Made]):
+    """Carries out a claim about weights: rows are mapped into their domain one by one, then weights are found."""
+
+    @abstractmethod
+    def weights(self, task: Task[Made]) -> Array:
+        """Return the noisy free weights, a row an output."""
+
+    def carry_out(self, claim: Made, job: Job) -> Carried:
+        """Map, train, add noise, and spread the weights over all outputs and columns."""
+        task = self.prepared(Task(claim, *mapped(claim, job), job))
+        return Carried(task.claim, spread(claim, self.weights(task), job), job)
+
+    def prepared(self, task: Task[Made]) -> Task[Made]:
+        """Return the task after what must be released first, if anything."""
+        return task
+
+
+def mapped(claim: Trained, job: Job) -> tuple[RowSource, Array]:
+    """Return the rows in their domain, reduced to public directions where the claim says so, and coded targets."""
+    problem, count = claim.problem, getattr(claim, "projection", 0)
+    if job.target is None:
+        raise PrivateFailure
+    coded = coded_targets(job.target.read(), problem, job.classes)
+    if not count:
+        return row_source(job.table.read(), problem.domain, problem.intercept), coded
+    columns = directions(job.terms.n_features, count, job.terms.public_seed)
+    return projected_rows(job.table.read(), problem.domain, problem.intercept, columns), coded
+
+
+def spread(claim: Trained, free: Array, job: Job) -> Array:
+    """Return the weights of every output and column that free weights stand for."""
+    weights, count = arrays_of(claim.problem.loss).full(free), getattr(claim, "projection", 0)
+    if not count:
+        return weights
+    columns = directions(job.terms.n_features, count, job.terms.public_seed)
+    return np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
+
+
+def target_of(claim: Trained, tolerance: float) -> Target:
+    """Return what a solver must reach, from public facts alone."""
+    facts = claim.constants
+    return Target(
+        tolerance=tolerance,
+        smoothness=facts.smoothness + claim.problem.penalty.smoothness(),
+        strong_convexity=facts.strong_convexity,
+        start_distance=facts.radius,
+        radius=claim.problem.domain.radius,
+        row_norm=facts.row_norm,
+        label_bound=facts.label_bound,
+    )
+
+
+def within(weights: Array, radius: float) -> Array:
+    """Return the weights, projected to the ball."""
+    norm = float(np.linalg.norm(weights))
+    return weights if norm <= radius else weights * (radius / norm)

@@ -1,0 +1,75 @@
+"""Phased localisation: every phase meets fresh rows, and starts where the last one was released."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.descents import Phase, Phased
+from equipoise.data.chosen_rows import ChosenRows
+from equipoise.release.carriers.base import TrainedCarrier, within
+from equipoise.release.carriers.sgd import public_order
+from equipoise.release.job import Array, Task
+from equipoise.solve import solvers
+from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target
+from equipoise.vocabulary import penalties
+
+
+class PhasedCarrier(TrainedCarrier[Phased]):
+    """Rows are dealt to phases by the public seed; starts are projected into the public ball, which is free (K1)."""
+
+    claim: ClassVar[type[Claim]] = Phased
+
+    def weights(self, task: Task[Phased]) -> Array:
+        """Go through the phases."""
+        claim, radius = task.claim, task.claim.constants.radius
+        order = public_order(task.rows.n_samples, task.public_seed)
+        weights, used = np.zeros(task.rows.dimension), 0
+        for phase in claim.phases:
+            places = order[used : used + phase.rows]
+            used += phase.rows
+            start = within(weights, radius)
+            find = _around if phase.alpha > 0 else _descended
+            found = find(task, phase, places, start)
+            weights = task.source.add(claim.law, found, phase.noise_scale)
+        return weights[None, :]
+
+
+def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
+    """Return the mean of the weights of one pass over a phase's rows, in the public ball."""
+    clip, problem = task.claim.recipe.clip, task.claim.problem
+    run = Run(
+        batch=1,
+        steps=phase.rows,
+        step=phase.step,
+        average="uniform",
+        radius=task.claim.constants.radius,
+        clip=math.inf if clip is None else clip,
+    )
+    return run_passes(task.rows, task.targets, problem.loss, run, [places], start=start)
+
+
+def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
+    """Return the minimiser over a phase's rows with a ridge around the start, to the phase's tolerance."""
+    facts = task.claim.constants
+    inside = np.sort(places)
+    rows = ChosenRows(task.rows, inside)
+    penalty = penalties.named("l2", phase.alpha)
+    # A ridge around the start is a ridge around 0 and a linear term.
+    objective = Objective(
+        task.claim.problem.loss, penalty, rows, task.targets[inside], start=start, tilt=-phase.alpha * start
+    )
+    target = Target(
+        tolerance=phase.tolerance,
+        smoothness=facts.smoothness + phase.alpha,
+        strong_convexity=phase.alpha,
+        start_distance=facts.radius + facts.lipschitz / phase.alpha,
+        radius=None,
+        row_norm=facts.row_norm,
+        label_bound=facts.label_bound,
+    )
+    return solvers.suited(objective).solve(objective, target)

@@ -1,0 +1,123 @@
+"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights."""
+
+import math
+from collections.abc import Iterator
+from itertools import repeat
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
+from equipoise.noise import NoiseSource
+from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.job import Array, Task
+from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.vocabulary.facts import Recipe
+
+# Which of the public seed's streams is used for what.
+ORDERS, MASKS = 1, 2
+
+# Rows that stay together in a fresh order of dealt rows: some lines of memory.
+RUN = 16
+
+# Masks and skips are drawn for so many steps at a time.
+STEPS_AT_ONCE = 2**14
+
+
+class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
+    """Coins that the theorem needs to be secret come from the source of noise, all others from the public seed."""
+
+    claim: ClassVar[type[Claim]] = StochasticDescent
+
+    def weights(self, task: Task[StochasticDescent]) -> Array:
+        """Descend, add noise, and make up for the columns that masks have hidden."""
+        claim, recipe = task.claim, task.claim.recipe
+        n_samples, keep = task.rows.n_samples, 1 - recipe.dropout
+        run = run_of(claim, recipe.steps(n_samples))
+        dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
+        orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
+        if recipe.dropout or recipe.skip:
+            orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
+        columns = task.rows.dimension - (1 if claim.problem.intercept > 0 else 0)
+        masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
+        skips = _skips(recipe.skip, task.source) if recipe.skip else None
+        weights = run_passes(task.rows, task.targets, claim.problem.loss, run, orders, masks, skips, dealt=dealt)
+        noisy = task.source.add(claim.law, weights, claim.scale)
+        # Predictions see every column, training saw a share of them (B6); after the noise this is free.
+        noisy[:columns] *= keep
+        return noisy[None, :]
+
+
+def run_of(claim: StochasticDescent | NoisyDescent, steps: int) -> Run:
+    """Return the run that a recipe stands for."""
+    recipe, problem = claim.recipe, claim.problem
+    return Run(
+        batch=recipe.batch_size,
+        steps=steps,
+        step=recipe.length,
+        decay=recipe.decay,
+        average=recipe.average,
+        radius=problem.domain.radius or math.inf,
+        clip=math.inf if recipe.clip is None else recipe.clip,
+        ridge=problem.penalty.smoothness(),
+        l1=problem.penalty.corner,
+        short=problem.domain.row_norm * math.sqrt(1 - recipe.dropout) if recipe.dropout else math.inf,
+    )
+
+
+def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:
+    """Return the public order of the rows."""
+    return np.random.default_rng([public_seed, ORDERS]).permutation(n_samples)
+
+
+def _pays_to_deal(recipe: Recipe) -> bool:
+    """Return whether a copy of the rows in a public order pays: for ordered passes in batches, from the third on."""
+    return recipe.order != "replacement" and recipe.passes > 2 and recipe.batch_size > 1
+
+
+def orders_of(
+    recipe: Recipe, n_samples: int, public_seed: int, source: NoiseSource, dealt: bool
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of one pass after the other, without end; where they were dealt, as places among the dealt.
+
+    A fresh order of dealt rows keeps short runs of them together, which lie together in memory.
+    """
+    if recipe.order == "permutation":
+        yield from repeat(np.arange(n_samples) if dealt else public_order(n_samples, public_seed))
+    coins = np.random.default_rng([public_seed, ORDERS])
+    while recipe.order == "fresh":
+        yield fresh_runs(coins, n_samples) if dealt else coins.permutation(n_samples)
+    while True:
+        drawn = np.empty(recipe.batches(n_samples) * recipe.batch_size, dtype=np.int64)
+        source.integers(n_samples, drawn)
+        yield drawn
+
+
+def fresh_runs(coins: np.random.Generator, n_samples: int) -> NDArray[np.int64]:
+    """Return every row once, in runs of neighbours whose order is random; the last run may be short."""
+    runs = coins.permutation(-(-n_samples // RUN))
+    rows = (runs[:, None] * RUN + np.arange(RUN)).ravel()
+    return rows[rows < n_samples]
+
+
+def in_blocks(orders: Iterator[NDArray[np.int64]], length: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the same orders in blocks of whole batches: the length is a multiple of the batch's size."""
+    for order in orders:
+        for first in range(0, len(order), length):
+            yield order[first : first + length]
+
+
+def _masks(public_seed: int, keep: float, columns: int) -> Iterator[NDArray[np.bool_]]:
+    coins = np.random.default_rng([public_seed, MASKS])
+    while True:
+        yield coins.random((STEPS_AT_ONCE, columns)) < keep
+
+
+def _skips(chance: float, source: NoiseSource) -> Iterator[NDArray[np.bool_]]:
+    """Yield which steps are skipped: never less often than the chance says."""
+    while True:
+        coins = np.empty(STEPS_AT_ONCE, dtype=np.int64)
+        source.integers(2**53, coins)
+        yield coins < math.ceil(chance * 2**53)

@@ -1,0 +1,140 @@
+"""The door: plan -> admit -> map -> compute and perturb -> seal.
+
+Everything above the line that reads looks at public facts alone; everything below it may fail only with
+`PrivateFailure`, whose text is a constant.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.certify.certificate import Certificate, Release
+from equipoise.certify.claims import Trained
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.data.rows import observed_classes
+from equipoise.data.tables import Unread
+from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
+from equipoise.noise import NoiseSource
+from equipoise.noise.exact import software
+from equipoise.release.carriers import carry_out
+from equipoise.release.job import Job, Training, Unbounded
+from equipoise.vocabulary.facts import Label
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What leaves: noisy weights (a row an output, the constant column last), public labels, the certificate.
+
+    A selection of a column releases its place instead of weights.
+    """
+
+    weights: Array
+    classes: tuple[Label, ...]
+    certificate: Certificate
+
+
+def release(
+    certificate: Certificate,
+    table: Unread,
+    target: Unread | None,
+    source: NoiseSource,
+    ledger: str | None = None,
+    start: Array | None = None,
+    unbounded: Unbounded | None = None,
+    train: Training | None = None,
+) -> Released:
+    """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The plan; nothing about it changes here but what its claims say was released on the way.
+    table, target : Unread
+        The rows and targets as given; no value has been fetched yet. Some selections have no target.
+    source : NoiseSource
+        Where the noise comes from; a seeded one must have been planned as such.
+    ledger : str, optional
+        The URL or name of the ledger that must admit the spend first.
+    start : array, optional
+        Private weights from which the solver begins, in the layout of `Released.weights`.
+    unbounded : Unbounded, optional
+        The same rows before they are encoded, where the certificate pays for bounds of columns.
+    train : callable, optional
+        The caller's own training, where the certificate is for a method of the caller's.
+    """
+    terms, trained = certificate.terms, certificate.claim.trained
+    if table.shape != (terms.n_samples, terms.n_features):
+        raise PlanMismatch(
+            f"the {terms.n_samples} rows and {terms.n_features} columns that were planned",
+            f"{table.shape[0]} rows and {table.shape[1]} columns",
+            "plan again for this table, or pass the planned one: n is public and part of the claim",
+        )
+    if source.seeded is not terms.seeded:
+        raise InvalidParameter(
+            "the noise source that was planned", "another one", "plan and fit with the same random_state"
+        )
+    if (unbounded is None) is any(isinstance(node, PrivateBounds) for node in certificate.claim.nodes()):
+        raise InvalidParameter(
+            "columns without bounds exactly where the plan pays for them",
+            "another schema",
+            "plan again with the schema",
+        )
+    _check_target(trained, target)
+    _admit(certificate, source, ledger)
+    # Rows are read from here on.
+    declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
+    observed = declared == "observed" and target is not None
+    classes = observed_classes(target.read()) if observed and target is not None else declared or ()
+    job = Job(terms, table, target, tuple(classes), source, start, unbounded, train)
+    try:
+        # Overflow warnings would tell of values inside rows.
+        with np.errstate(all="ignore"):
+            carried = carry_out(certificate.claim, job)
+    except Exception:  # the cause may depend on rows, so it goes no further
+        carried = None
+    if carried is None:
+        raise PrivateFailure
+    return Released(carried.weights, job.classes, certificate.with_release(carried.claim, _made(source)))
+
+
+def _check_target(trained: object, target: Unread | None) -> None:
+    if not isinstance(trained, Trained):
+        return
+    if trained.problem.loss.task == "regression" and target is not None and not target.numeric:
+        raise InvalidData(
+            "a numeric target",
+            "a target of text or objects",
+            "convert it by a public rule: whether an entry parses depends on values, which never raise",
+        )
+
+
+def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:
+    """Record the spend in the ledger that was planned with, if any; another one, or none, is refused."""
+    planned, found = certificate.terms.ledger, None
+    if ledger is not None:
+        # The database toolkit is loaded only where a ledger is bound.
+        from equipoise.ledger import Ledger
+
+        found = Ledger(ledger).dataset
+    if found != planned:
+        raise InvalidParameter(
+            f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
+        )
+    if ledger is not None:
+        Ledger(ledger).admit(certificate, dict(_software(source)))
+
+
+def _made(source: NoiseSource) -> Release:
+    """Return when and by which software a release is made, under a random name."""
+    return Release(secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds"), _software(source))
+
+
+def _software(source: NoiseSource) -> tuple[tuple[str, str], ...]:
+    """Return Equipoise and what the noise comes from, with their versions."""
+    return (("equipoise", version("equipoise")), *software(source.seeded))

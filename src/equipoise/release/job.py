@@ -1,0 +1,85 @@
+"""What the door hands to whatever carries out a claim, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from equipoise.certify.certificate import Terms
+from equipoise.certify.claims import Claim, Trained
+from equipoise.data.rows import RowSource
+from equipoise.data.tables import Unread
+from equipoise.noise import NoiseSource
+from equipoise.vocabulary.facts import Label
+
+Array = NDArray[np.float64]
+Training = Callable[[Array, Array], ArrayLike]
+Made = TypeVar("Made", bound=Trained)
+
+
+class Bounded(Protocol):
+    """A table with its target, encoded by complete public facts."""
+
+    features: Unread
+    target: Unread
+
+
+class Unbounded(Protocol):
+    """A table some of whose columns have no bounds yet: they are paid for before it can be encoded."""
+
+    def numbers(self, column: str) -> Array:
+        """Return a column's numbers, NaN where one is missing."""
+
+    def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> Bounded:
+        """Return the table encoded by these bounds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """The terms of the plan, the rows and targets as given, the source of noise, and what some kinds need besides.
+
+    `candidates` are what parts before this one have released, for the part that chooses among them.
+    """
+
+    terms: Terms
+    table: Unread
+    target: Unread | None
+    classes: tuple[Label, ...]
+    source: NoiseSource
+    start: Array | None = None
+    unbounded: Unbounded | None = None
+    train: Training | None = None
+    candidates: tuple[Carried, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """What a claim has released: the claim with that in it, noisy weights, and the job for whatever follows."""
+
+    claim: Claim
+    weights: Array
+    job: Job
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task(Generic[Made]):
+    """A claim about weights, the rows mapped into their domain, the coded targets, and the job."""
+
+    claim: Made
+    rows: RowSource
+    targets: Array
+    job: Job
+
+    @property
+    def source(self) -> NoiseSource:
+        """Where the noise comes from."""
+        return self.job.source
+
+    @property
+    def public_seed(self) -> int:
+        """What drives orders and masks."""
+        return self.job.terms.public_seed

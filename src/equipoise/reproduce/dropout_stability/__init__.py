@@ -1,1 +1,0 @@
-"""Seed 003: dropout as a stabiliser, its theorems corrected and its experiments run again."""

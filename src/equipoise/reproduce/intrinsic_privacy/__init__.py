@@ -1,1 +1,0 @@
-"""Seed 004: Hyland and Tople, "On the Intrinsic Privacy of Stochastic Gradient Descent"."""

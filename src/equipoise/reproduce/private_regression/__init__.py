@@ -1,1 +1,0 @@
-"""Seed 002: Wu, Fredrikson, Wu, Jha and Naughton, private regression models for warfarin dosing."""

@@ -1,0 +1,1 @@
+"""Descents: from gradients to weights, and over rows one batch at a time, by compiled loops."""

@@ -1,0 +1,447 @@
+"""The loops of stochastic descent, compiled: one step a turn, dense or sparse rows, any loss of one output.
+
+All of them stand in this file because Numba's cache looks at no other file's date; the slope comes with the loss, and
+the cache knows it by its formula (`equipoise.solve.compiled_slope`). They are the loops that
+docs/proofs/SGD-rounding.md prices: sums may be taken in any order, so products of vectors may be reassociated and
+fused, and nothing else may. Division by zero gives infinity, as in NumPy; no value of a row raises or is reported. What
+is random comes in arrays.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.solve.compiled_slope import CompiledSlope as Slope
+from equipoise.solve.compiled_slope import slope
+from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
+from equipoise.solve.descents.prefetch import fetch
+
+Array = NDArray[np.float64]
+Order = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
+
+# Rows of a batch are taken in tiles that stay in the first cache for their second use. A row's page is looked up FAR
+# rows ahead, and its lines are fetched AHEAD rows ahead.
+TILE = 32
+FAR = 64
+AHEAD = 32
+LINE = 64
+
+# How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
+STRETCH = 256
+
+
+def compiled(function: Compiled, **options: Any) -> Compiled:
+    """Compile a function, and keep the result on disk where a folder can be written."""
+    try:
+        made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
+    except RuntimeError:  # no folder for the cache: compile in every process
+        made = numba.njit(error_model="numpy", **options)(function)
+    return made
+
+
+def inlined(function: Compiled) -> Compiled:
+    """Compile a function into its callers: a call in every step would count references to every array."""
+    return compiled(function, forceinline=True)
+
+
+def vectorised(function: Compiled) -> Compiled:
+    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
+    return compiled(function, forceinline=True, fastmath={"reassoc", "contract"})
+
+
+@inlined
+def clipped(pull: float, norm: float, limit: float) -> float:
+    """Return the slope of a row of this norm whose gradient is no longer than the limit (B7)."""
+    return pull if abs(pull) * norm <= limit else math.copysign(limit / norm, pull)
+
+
+@inlined
+def step_length(settings: Settings, number: int) -> float:
+    """Return the length of a step, counted from 1 over all passes (B4)."""
+    if settings.decay == 0.0:
+        return settings.step
+    return min(settings.step, 1.0 / (settings.decay * number))
+
+
+@vectorised
+def product(table: NDArray[Any], row: int, weights: Array) -> float:
+    """Return a row of the table times the weights of its columns."""
+    total = 0.0
+    for column in range(table.shape[1]):
+        total += table[row, column] * weights[column]
+    return total
+
+
+@vectorised
+def four_products(table: NDArray[Any], rows: Any, weights: Array, out: Array) -> None:
+    """Put the products of four rows with the weights into `out`; each weight is loaded once for all of them."""
+    one, two, three, four = rows
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    for column in range(table.shape[1]):
+        first += table[one, column] * weights[column]
+        second += table[two, column] * weights[column]
+        third += table[three, column] * weights[column]
+        fourth += table[four, column] * weights[column]
+    out[0], out[1], out[2], out[3] = first, second, third, fourth
+
+
+@vectorised
+def mask_row(table: NDArray[Any], row: int, mask: Mask, kept: Array) -> float:
+    """Copy the kept part of a row, and return its squared norm."""
+    total = 0.0
+    for column in range(table.shape[1]):
+        entry = np.float64(table[row, column]) if mask[column] else 0.0
+        kept[0, column] = entry
+        total += entry * entry
+    return total
+
+
+@vectorised
+def add_row(total: Array, pull: float, table: NDArray[Any], row: int) -> None:
+    """Add a multiple of a row of the table."""
+    for column in range(table.shape[1]):
+        total[column] += pull * table[row, column]
+
+
+@vectorised
+def add_four_rows(total: Array, pulls: Array, table: NDArray[Any], rows: Any) -> None:
+    """Add multiples of four rows of the table; the sum is loaded once for all of them."""
+    one, two, three, four = rows
+    first, second, third, fourth = pulls[0], pulls[1], pulls[2], pulls[3]
+    for column in range(table.shape[1]):
+        lower = first * table[one, column] + second * table[two, column]
+        total[column] += lower + (third * table[three, column] + fourth * table[four, column])
+
+
+@vectorised
+def move_along_row(weights: Array, shrink: float, length: float, table: NDArray[Any], row: int) -> None:
+    """Shrink the columns' weights and take a multiple of a row from them."""
+    for column in range(table.shape[1]):
+        weights[column] = shrink * weights[column] - length * table[row, column]
+
+
+@vectorised
+def move(weights: Array, shrink: float, length: float, direction: Array) -> None:
+    """Shrink the weights and take a multiple of a vector from them."""
+    for column in range(len(weights)):
+        weights[column] = shrink * weights[column] - length * direction[column]
+
+
+@vectorised
+def square(weights: Array) -> float:
+    """Return the squared norm of the weights."""
+    total = 0.0
+    for column in range(len(weights)):
+        total += weights[column] * weights[column]
+    return total
+
+
+@inlined
+def into_ball(weights: Array, settings: Settings) -> None:
+    """Project the weights to the ball, where there is one."""
+    if settings.radius < math.inf:
+        norm = math.sqrt(square(weights))
+        if norm > settings.radius:
+            move(weights, settings.radius / norm, 0.0, weights)
+
+
+@inlined
+def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
+    """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
+    if len(normals) > 0:
+        move_along_row(weights, 1.0, length * settings.deviation, normals, here)
+    if settings.l1 > 0.0:
+        threshold = length * settings.l1
+        for column in range(len(weights)):
+            # Adding 0 turns -0 into 0.
+            weights[column] = math.copysign(max(abs(weights[column]) - threshold, 0.0), weights[column]) + 0.0
+    into_ball(weights, settings)
+
+
+@inlined
+def fetch_ahead(rows: DenseRows, order: Order, place: int) -> None:
+    """Ask for rows and facts that the order comes to later: the page of one, all lines of another."""
+    if place + FAR < len(order):
+        row = order[place + FAR]
+        fetch(rows.facts, row * rows.facts.shape[1])
+        fetch(rows.table, row * rows.table.shape[1])
+    if place + AHEAD < len(order):
+        first = order[place + AHEAD] * rows.table.shape[1]
+        for entry in range(first, first + rows.table.shape[1], LINE // rows.table.itemsize):
+            fetch(rows.table, entry)
+
+
+@inlined
+def batch_gradient(
+    loss: Slope, rows: DenseRows, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array
+) -> None:
+    """Put the sum of a batch's gradients into `out`."""
+    out[:] = 0.0
+    pulls = np.empty(TILE)
+    constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
+    constants = 0.0
+    for first in range(start, stop, TILE):
+        count = min(TILE, stop - first)
+        fours = count // 4 * 4
+        # All at once: between products it holds them up.
+        for place in range(first, first + count):
+            fetch_ahead(rows, order, place)
+        for place in range(0, fours, 4):
+            four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
+            four_products(rows.table, four, weights, pulls[place:])
+        for place in range(fours, count):
+            pulls[place] = product(rows.table, order[first + place], weights)
+        for place in range(count):
+            row = order[first + place]
+            factor = rows.facts[row, 0]
+            pull = slope(loss, factor * pulls[place] + constant, rows.facts[row, 1], settings.parameter)
+            if settings.clip < math.inf:
+                pull = clipped(pull, rows.facts[row, 2], settings.clip)
+            constants += pull
+            pulls[place] = factor * pull
+        for place in range(0, fours, 4):
+            four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
+            add_four_rows(out, pulls[place:], rows.table, four)
+        for place in range(fours, count):
+            add_row(out, pulls[place], rows.table, order[first + place])
+    if settings.intercept > 0.0:
+        out[-1] = settings.intercept * constants
+
+
+@inlined
+def masked_gradient(
+    loss: Slope, rows: DenseRows, batch: Order, mask: Mask, settings: Settings, weights: Array, out: Array
+) -> None:
+    """Put the sum of a batch's gradients into `out`, columns dropped and the rest clipped anew (B6)."""
+    out[:] = 0.0
+    kept = np.empty((1, rows.table.shape[1]))
+    constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
+    constants = 0.0
+    for row in batch:
+        factor, target = rows.facts[row, 0], rows.facts[row, 1]
+        norm = factor * math.sqrt(mask_row(rows.table, row, mask, kept))
+        if norm > settings.short:
+            factor *= settings.short / norm
+            norm = settings.short
+        pull = slope(loss, factor * product(kept, 0, weights) + constant, target, settings.parameter)
+        pull = clipped(pull, math.hypot(norm, settings.intercept), settings.clip)
+        constants += pull
+        add_row(out, factor * pull, kept, 0)
+    if settings.intercept > 0.0:
+        out[-1] = settings.intercept * constants
+
+
+@inlined
+def single_step(
+    loss: Slope, rows: DenseRows, row: int, shrink: float, length: float, settings: Settings, weights: Array
+) -> None:
+    """Take the step of one row, without a detour over its gradient."""
+    factor = rows.facts[row, 0]
+    prediction = factor * product(rows.table, row, weights)
+    if settings.intercept > 0.0:
+        prediction += settings.intercept * weights[-1]
+    pull = slope(loss, prediction, rows.facts[row, 1], settings.parameter)
+    if settings.clip < math.inf:
+        pull = clipped(pull, rows.facts[row, 2], settings.clip)
+    if settings.intercept > 0.0:
+        weights[-1] = shrink * weights[-1] - length * pull * settings.intercept
+    move_along_row(weights, shrink, length * pull * factor, rows.table, row)
+
+
+@compiled
+def dense_steps(
+    loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
+) -> int:
+    """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
+    order, masked = schedule.order, len(schedule.masks) > 0
+    gradient = np.zeros(len(weights))
+    # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
+    unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
+    for here, start in enumerate(range(0, len(order), settings.batch)):
+        if done == settings.steps:
+            break
+        done += 1
+        if len(schedule.skips) == 0 or not schedule.skips[here]:
+            length = step_length(settings, done)
+            shrink = 1.0 - length * settings.ridge
+            if settings.batch == 1 and not masked:
+                fetch_ahead(rows, order, start)
+                single_step(loss, rows, order[start], shrink, length, settings, weights)
+            else:
+                stop = min(start + settings.batch, len(order))
+                if masked:
+                    masked_gradient(loss, rows, order[start:stop], schedule.masks[here], settings, weights, gradient)
+                else:
+                    batch_gradient(loss, rows, order, start, stop, settings, weights, gradient)
+                move(weights, shrink, length / settings.batch, gradient)
+            if unsettled:
+                settle(weights, length, schedule.normals, here, settings)
+            else:
+                into_ball(weights, settings)
+        if done >= settings.averaged_from:
+            move(total, 1.0, -1.0, weights)
+    return done
+
+
+@compiled
+def masked_rows(rows: SparseRows, batch: Order, mask: Mask, short: float) -> SparseRows:
+    """Return a copy of a batch's rows, columns dropped and the rest clipped anew (B6)."""
+    stored = 0
+    for row in batch:
+        stored += rows.starts[row + 1] - rows.starts[row]
+    entries, places = np.empty(stored), np.empty(stored, dtype=rows.places.dtype)
+    starts, norms, end = np.zeros(len(batch) + 1, dtype=np.int64), np.empty(len(batch)), 0
+    for place, row in enumerate(batch):
+        squares, constant = 0.0, 0.0
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            column, value = rows.places[entry], rows.entries[entry]
+            if column >= rows.columns:
+                constant += value * value
+            elif mask[column]:
+                squares += value * value
+            else:
+                continue
+            entries[end], places[end], end = value, column, end + 1
+        norm = math.sqrt(squares)
+        if norm > short:
+            for entry in range(starts[place], end):
+                entries[entry] *= short / norm if places[entry] < rows.columns else 1.0
+        starts[place + 1], norms[place] = end, math.hypot(min(norm, short), math.sqrt(constant))
+    return SparseRows(entries, places, starts, rows.targets[batch], norms, rows.columns)
+
+
+@inlined
+def sparse_product(rows: SparseRows, row: int, weights: Array) -> float:
+    """Return a row times the weights: two sums that need not wait for each other; wider gathers are slower."""
+    first, last = rows.starts[row], rows.starts[row + 1]
+    even, odd = 0.0, 0.0
+    for entry in range(first, last - 1, 2):
+        # An index without a sign cannot count from the end.
+        even += rows.entries[entry] * weights[np.uint64(rows.places[entry])]
+        odd += rows.entries[entry + 1] * weights[np.uint64(rows.places[entry + 1])]
+    if (last - first) % 2 == 1:
+        even += rows.entries[last - 1] * weights[np.uint64(rows.places[last - 1])]
+    return even + odd
+
+
+@inlined
+def sparse_pulls(
+    loss: Slope, rows: SparseRows, batch: Order, settings: Settings, weights: Array, scale: float, pulls: Array
+) -> float:
+    """Put each row's slope into `pulls`, and return the sum of the norms of the gradients."""
+    norms = 0.0
+    for place, row in enumerate(batch):
+        prediction = scale * sparse_product(rows, row, weights)
+        pull = slope(loss, prediction, rows.targets[row], settings.parameter)
+        pulls[place] = clipped(pull, rows.norms[row], settings.clip)
+        norms += abs(pulls[place]) * rows.norms[row]
+    return norms
+
+
+@inlined
+def sparse_move(
+    rows: SparseRows, batch: Order, length: float, pulls: Array, counted: float, weights: Array, owed: Array
+) -> None:
+    """Take multiples of rows from the stored weights; what sums of earlier weights must not see goes to `owed`."""
+    for place, row in enumerate(batch):
+        pull = length * pulls[place]
+        for entry in range(rows.starts[row], rows.starts[row + 1]):
+            weights[np.uint64(rows.places[entry])] -= pull * rows.entries[entry]
+        if counted != 0.0:
+            for entry in range(rows.starts[row], rows.starts[row + 1]):
+                owed[np.uint64(rows.places[entry])] += counted * pull * rows.entries[entry]
+
+
+@compiled
+def write_back(scale: float, counted: float, weights: Array, owed: Array, total: Array) -> None:
+    """Multiply the scale into the stored weights and bring the deferred sum up to date."""
+    for column in range(len(weights)):
+        total[column] += counted * weights[column] + owed[column]
+        owed[column] = 0.0
+        weights[column] *= scale
+
+
+@compiled
+def sparse_steps(
+    loss: Slope, rows: SparseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
+) -> int:
+    """Do what `dense_steps` does, in time proportional to the entries stored; noise and L1 touch every weight.
+
+    The weights are ``scale v``, so that a ridge costs one product a step. Their sum is ``counted v + owed``. The scale
+    is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
+    norm itself is computed only where the ball may have been left.
+    """
+    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
+    masked = len(schedule.masks) > 0
+    dense = len(schedule.normals) > 0 or settings.l1 > 0.0
+    scale, counted, deferred = 1.0, 0.0, 0
+    bound = math.sqrt(square(weights))
+    for here, start in enumerate(range(0, len(schedule.order), settings.batch)):
+        if done == settings.steps:
+            break
+        done += 1
+        if len(schedule.skips) == 0 or not schedule.skips[here]:
+            if start + settings.batch < len(schedule.order):
+                following = schedule.order[start + settings.batch]
+                for entry in range(rows.starts[following], rows.starts[following + 1], 8):
+                    fetch(rows.entries, entry)
+                    fetch(rows.places, entry)
+            batch = schedule.order[start : min(start + settings.batch, len(schedule.order))]
+            length = step_length(settings, done)
+            shrink = 1.0 - length * settings.ridge
+            if masked:
+                kept, few = masked_rows(rows, batch, schedule.masks[here], settings.short), np.arange(len(batch))
+                norms = sparse_pulls(loss, kept, few, settings, weights, scale, pulls)
+            else:
+                norms = sparse_pulls(loss, rows, batch, settings, weights, scale, pulls)
+            if dense or abs(scale * shrink) < 0.5:
+                write_back(scale, counted, weights, owed, total)
+                move(weights, shrink, 0.0, weights)
+                scale, counted, deferred = 1.0, 0.0, 0
+            else:
+                scale *= shrink
+            stored = length / (settings.batch * scale)
+            if masked:
+                sparse_move(kept, few, stored, pulls, counted, weights, owed)
+            else:
+                sparse_move(rows, batch, stored, pulls, counted, weights, owed)
+            # More than rounding can add to the norm in a step.
+            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
+            if dense:
+                settle(weights, length, schedule.normals, here, settings)
+            elif bound > settings.radius:
+                bound = abs(scale) * math.sqrt(square(weights))
+                if bound > settings.radius:
+                    scale, bound = scale * (settings.radius / bound), settings.radius
+        if done >= settings.averaged_from:
+            counted += scale
+            deferred += 1
+        if abs(scale) < 0.5 or deferred == STRETCH:
+            write_back(scale, counted, weights, owed, total)
+            scale, counted, deferred = 1.0, 0.0, 0
+    write_back(scale, counted, weights, owed, total)
+    return done
+
+
+@compiled
+def distinct_rows(draws: Order, batch: int, done: int, filled: int, seen: Order, order: Order) -> int:
+    """Fill an order with the draws that are new in their batch, and return how much of it is filled.
+
+    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` holds
+    the last step that each row was drawn for, and `done` the steps before this order.
+    """
+    for draw in draws:
+        if filled == len(order):
+            break
+        number = done + filled // batch + 1
+        if seen[draw] != number:
+            seen[draw] = number
+            order[filled] = draw
+            filled += 1
+    return filled

@@ -1,0 +1,266 @@
+"""Stochastic descent on rows: a run whose every number is public, and what is random given from outside.
+
+The loops are compiled on first use and kept on disk (`kernels`). This module checks nothing about values: rows are
+clipped already, and an order is the caller's to make.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
+from equipoise.solve.rows import DenseArrays, RowBlocks
+from equipoise.vocabulary.losses import Loss
+
+Array = NDArray[np.float64]
+Order = NDArray[np.int64]
+Switches = NDArray[np.bool_]
+
+# How many random numbers are drawn at a time: what fits into the second cache.
+CHUNK = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a run goes, in public numbers that were fixed before a row was read.
+
+    Parameters
+    ----------
+    batch : int
+        Rows a step; the sum of their gradients is divided by this number, in a short last batch too.
+    steps : int
+        How many steps are taken over all passes.
+    step : float
+        The length of a step, or its upper limit.
+    decay : float
+        0 for steps of one length; otherwise step t has length ``min(step, 1 / (decay t))`` (B4).
+    average : {"last", "uniform", "suffix"}
+        The weights to return: after the last step, the mean after every step, or the mean over the steps after the
+        first ``ceil(steps / 2)``.
+    radius : float
+        The ball that the weights are projected to after every step.
+    clip : float
+        The largest norm of one row's gradient of the loss (B7).
+    ridge, l1 : float
+        The penalties' factors: the ridge is part of the gradient, the L1 norm is met by a soft threshold.
+    short : float
+        The norm that a row's kept columns are clipped to (B6).
+
+    Examples
+    --------
+    >>> Run(batch=1, steps=100, step=0.1).average
+    'last'
+    """
+
+    batch: int
+    steps: int
+    step: float
+    decay: float = 0.0
+    average: Literal["last", "uniform", "suffix"] = "last"
+    radius: float = math.inf
+    clip: float = math.inf
+    ridge: float = 0.0
+    l1: float = 0.0
+    short: float = math.inf
+
+    @property
+    def averaged_from(self) -> int:
+        """The first step whose weights are averaged, counted from 1; of one step the suffix is that step."""
+        first = {"last": self.steps, "uniform": 1, "suffix": (self.steps + 1) // 2 + 1}[self.average]
+        return min(first, self.steps)
+
+
+def run_passes(
+    rows: RowBlocks,
+    targets: Array,
+    loss: Loss,
+    run: Run,
+    orders: Iterable[Order],
+    masks: Iterable[Switches] | None = None,
+    skips: Iterable[Switches] | None = None,
+    start: Array | None = None,
+    dealt: Order | None = None,
+) -> Array:
+    """Return the weights of a run over rows in a given order.
+
+    Parameters
+    ----------
+    orders : iterable of integer arrays
+        The rows to take, one array a pass, or a pass in several arrays of whole batches. The last batch of an array may
+        be short. Arrays are taken until `run.steps` steps are done.
+    masks : iterable of boolean arrays, optional
+        For each array of orders, one line a step: which columns the step sees (B6).
+    skips : iterable of boolean arrays, optional
+        For each array of orders, one entry a step: whether it is skipped. A skipped step leaves the weights alone and
+        counts (B6).
+    start : array, optional
+        The weights to start from, 0 otherwise.
+    dealt : integer array, optional
+        The rows are first copied in this order, and `orders` speak of places in the copy: passes over memory as it lies
+        are twice as fast as passes that jump about, and a few of them pay for the copy.
+
+    Examples
+    --------
+    >>> from equipoise.data.rows import row_source
+    >>> from equipoise.vocabulary import losses
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> rows = row_source(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
+    >>> run = Run(batch=1, steps=4, step=0.25)
+    >>> run_passes(rows, np.array([1.0, -1.0]), losses.named("squared"), run, [np.arange(2)] * 2).tolist()
+    [0.75, -0.75]
+    """
+    steps = _Steps(rows, targets, loss, run, deviation=0.0, start=start, dealt=dealt)
+    masked = repeat(np.empty((0, 0), dtype=np.bool_)) if masks is None else masks
+    skipped = repeat(np.empty(0, dtype=np.bool_)) if skips is None else skips
+    nothing = np.empty((0, 0))
+    for order, mask, skip in zip(orders, masked, skipped, strict=False):
+        if steps.take(order, mask, skip, nothing) == run.steps:
+            break
+    return steps.result()
+
+
+def run_noisy(
+    rows: RowBlocks,
+    targets: Array,
+    loss: Loss,
+    run: Run,
+    deviation: float,
+    draw_rows: Callable[[Order], None],
+    draw_normals: Callable[[Array], None],
+    start: Array | None = None,
+) -> Array:
+    """Return the weights of a run with noise in every step, each on a fresh random subset of rows (C3).
+
+    `draw_rows` fills an array with independent row numbers, every row equally likely, and `draw_normals` fills one with
+    standard normal numbers; `deviation` times these is added to the mean of the batch's gradients. Subsets come of
+    rejecting rows that the batch has: about b draws for a batch much smaller than the table, n ln n for the whole of
+    it. On sparse rows a step takes time for every weight, because noise does.
+
+    Examples
+    --------
+    >>> from equipoise.data.rows import row_source
+    >>> from equipoise.vocabulary import losses
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> rows = row_source(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
+    >>> coins = np.random.default_rng(0)
+    >>> def draw_rows(out): out[:] = coins.integers(2, size=len(out))
+    >>> def draw_normals(out): coins.standard_normal(out=out)
+    >>> run = Run(batch=1, steps=2000, step=0.1, average="suffix")
+    >>> run_noisy(rows, np.array([1.0, -1.0]), losses.named("squared"), run, 0.1, draw_rows, draw_normals).round(1)
+    array([ 1., -1.])
+    """
+    from equipoise.solve.descents.kernels import distinct_rows
+
+    steps = _Steps(rows, targets, loss, run, deviation, start)
+    no_masks, no_skips = np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.bool_)
+    draws = np.empty(CHUNK, dtype=np.int64)
+    seen = np.zeros(rows.n_samples, dtype=np.int64)
+    done = 0
+    while done < run.steps:
+        count = min(max(1, CHUNK // max(rows.dimension, run.batch)), run.steps - done)
+        order = np.empty(count * run.batch, dtype=np.int64)
+        if run.batch == 1:
+            draw_rows(order)
+        else:
+            filled = 0
+            while filled < len(order):
+                # Draws that are left over are thrown away: the others do not depend on them.
+                some = draws[: len(order) - filled]
+                draw_rows(some)
+                filled = distinct_rows(some, run.batch, done, filled, seen, order)
+        normals = np.empty((count, rows.dimension))
+        draw_normals(normals)
+        done = steps.take(order, no_masks, no_skips, normals)
+    return steps.result()
+
+
+class _Steps:
+    """The state of a run: weights, the sum of those to be averaged, and how many steps are done."""
+
+    def __init__(
+        self,
+        rows: RowBlocks,
+        targets: Array,
+        loss: Loss,
+        run: Run,
+        deviation: float,
+        start: Array | None,
+        dealt: Order | None = None,
+    ) -> None:
+        from equipoise.solve.compiled_slope import compiled_slope
+        from equipoise.solve.descents import kernels
+
+        self._slope = compiled_slope(loss)
+        self._weights = np.zeros(rows.dimension) if start is None else np.array(start, dtype=np.float64)
+        self._total = np.zeros(rows.dimension)
+        self._done = 0
+        self._run = run
+        arrays = rows.arrays()
+        if dealt is not None:
+            arrays, targets = arrays.dealt(dealt), targets[dealt]
+        self._settings = _settings(loss, run, arrays.intercept, deviation)
+        self._advance: Callable[..., int]
+        self._rows: Any
+        if isinstance(arrays, DenseArrays):
+            self._advance = kernels.dense_steps
+            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, run.clip))
+        else:
+            self._advance = kernels.sparse_steps
+            squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
+            norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
+            columns = rows.dimension - (arrays.intercept > 0)
+            self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
+
+    def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
+        """Take the steps of an order and return how many are done in all."""
+        schedule = Schedule(
+            np.ascontiguousarray(order, dtype=np.int64),
+            np.ascontiguousarray(masks),
+            np.ascontiguousarray(skips),
+            normals,
+        )
+        # A sum of its own for each order: a million small additions to one large sum would lose more.
+        total = np.zeros_like(self._total)
+        self._done = self._advance(self._slope, self._rows, schedule, self._settings, self._done, self._weights, total)
+        self._total += total
+        return self._done
+
+    def result(self) -> Array:
+        """Return the average."""
+        result: Array = self._total / (self._run.steps - self._run.averaged_from + 1)
+        return result
+
+
+def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Settings:
+    return Settings(
+        parameter=loss.parameter,
+        intercept=float(intercept),
+        batch=int(run.batch),
+        steps=int(run.steps),
+        averaged_from=int(run.averaged_from),
+        step=float(run.step),
+        decay=float(run.decay),
+        ridge=float(run.ridge),
+        l1=float(run.l1),
+        radius=float(run.radius),
+        clip=float(run.clip),
+        short=float(run.short),
+        deviation=float(deviation),
+    )
+
+
+def _facts(arrays: DenseArrays, targets: Array, clip: float) -> Array:
+    """Return each row's factor and target side by side, and its norm where gradients are clipped."""
+    columns = [arrays.factors, targets]
+    if clip < math.inf:
+        squares = np.empty(len(targets))
+        for first in range(0, len(targets), CHUNK):
+            block = arrays.matrix[first : first + CHUNK].astype(np.float64)
+            squares[first : first + CHUNK] = np.einsum("ij,ij->i", block, block)
+        columns.append(np.hypot(arrays.factors * np.sqrt(squares), arrays.intercept))
+    return np.column_stack(columns)

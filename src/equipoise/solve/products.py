@@ -1,0 +1,31 @@
+"""Sums of products of columns, for methods that release them instead of weights."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.solve.rows import RowBlocks
+
+Array = NDArray[np.float64]
+
+
+def products(rows: RowBlocks, targets: Array) -> tuple[Array, Array]:
+    """Return ``sum x x'`` and ``sum y x`` in one pass over the rows."""
+    squares = np.zeros((rows.dimension, rows.dimension))
+    moments = np.zeros(rows.dimension)
+    for block, where in rows.blocks():
+        squares += rows.gram(block, np.ones(block.shape[0]))
+        moments += targets[where] @ block
+    return squares, moments
+
+
+def symmetric(upper: Array, dimension: int) -> Array:
+    """Return the symmetric matrix with this upper triangle, row by row.
+
+    Examples
+    --------
+    >>> symmetric(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    matrix = np.zeros((dimension, dimension))
+    matrix[np.triu_indices(dimension)] = upper
+    return matrix + np.triu(matrix, 1).T

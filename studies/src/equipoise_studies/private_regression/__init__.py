@@ -1,0 +1,1 @@
+"""[002] Wu, Fredrikson, Wu, Jha and Naughton, private regression models for warfarin dosing."""

@@ -1,0 +1,224 @@
+"""Writes the certificates of this version that are kept for ever: ``python tests/certificates/freeze.py``.
+
+A stored file is never written again. Every kind has an ordinary case, an extreme one and variants; what was released
+on the way comes from seeded fits, or from exact noise where the name says so.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import equipoise as eq
+
+HERE = Path(__file__).parent
+
+TWO = eq.Domain(row_norm=1.0, classes=(0, 1))
+NAMED = eq.Domain(row_norm=2.0, classes=("no", "yes"), radius=5.0)
+FOUR = eq.Domain(row_norm=1.0, classes=("a", "b", "c", "d"))
+LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+WIDE = eq.Domain(row_norm=3.0, labels=(0.0, 400.0), radius=50.0, fill=0.5)
+
+SCHEMA = """
+schema_version = 1
+n = 4000
+vouched_by = "A. Tester"
+vouched_on = 2026-11-16
+
+[target]
+name = "ill"
+classes = ["no", "yes"]
+
+[columns.age]
+kind = "number"
+bounds = [0, 120]
+
+[columns.weight]
+kind = "number"
+"""
+
+
+def table(n_samples: int, n_features: int, seed: int = 0) -> np.ndarray:
+    """Return rows of no importance."""
+    return np.random.default_rng(seed).uniform(-0.5, 0.5, size=(n_samples, n_features))
+
+
+def split(rows: np.ndarray) -> np.ndarray:
+    """Return two classes of rows, as 0 and 1."""
+    return (rows[:, 0] + 0.1 * rows[:, -1] > 0).astype(int)
+
+
+Made = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def planned(model: Any, n_samples: int, n_features: int) -> Callable[[], Any]:
+    """Return what plans."""
+    return lambda: model.plan(n_samples, n_features)
+
+
+def fitted(model: Any, n_samples: int, n_features: int, regression: bool = False) -> Callable[[], Any]:
+    """Return what plans and fits."""
+
+    def made() -> Any:
+        rows = table(n_samples, n_features)
+        return model.fit(rows, rows[:, 0] if regression else split(rows)).certificate_
+
+    return made
+
+
+def minimisers() -> Made:
+    """Yield noise on weights, in objectives, in gradients and on sums."""
+    yield "output-ordinary", planned(eq.LogisticRegression(domain=TWO, mechanism="output"), 1000, 5)
+    yield "output-extreme", planned(eq.LogisticRegression(0.001, 0.0, TWO, 3.0, "laplace", False), 10**9, 1)
+    yield "output-loose", planned(eq.LinearSVC(1e4, 0.1, TWO, mechanism="output"), 30, 300)
+    yield "output-classes", planned(eq.LogisticRegression(1.0, 1e-6, FOUR, 0.05, "gaussian"), 5000, 20)
+    yield "output-radius", planned(eq.HuberRegressor(0.5, 0.0, WIDE, mechanism="output"), 20_000, 7)
+    yield "output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, mechanism="output"), 3000, 12)
+    yield "output-sparse", planned(eq.ElasticNet(2.0, 0.0, LABELS, l1_ratio=0.3), 9000, 4)
+    yield "output-bridge", planned(eq.BridgeClassifier(3.0, 1e-7, TWO, power=1.7), 9000, 6)
+    exact = eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="gaussian")
+    yield "output-released-exact", fitted(exact, 200, 3)
+    yield "objective-ordinary", planned(eq.LogisticRegression(domain=TWO, mechanism="objective"), 1000, 5)
+    yield "objective-extreme", planned(eq.LogisticRegression(40.0, 1e-12, NAMED, 1e-6, "objective:1"), 10**7, 50)
+    yield "objective-classes", planned(eq.LogisticRegression(1.0, 1e-6, FOUR, mechanism="objective"), 5000, 8)
+    yield "objective-radius", planned(eq.Ridge(1.0, 0.0, WIDE, mechanism="objective", fit_intercept=False), 9000, 8)
+    yield "objective-directions", planned(eq.LogisticRegression(0.05, 0.0, TWO, mechanism="objective"), 200, 64)
+    yield "objective-directions-auto", planned(eq.LogisticRegression(0.05, 0.0, TWO), 200, 64)
+    yield "noisy-gradient-ordinary", planned(eq.LogisticRegression(1, 1e-6, TWO, 0.01, "noisy-gradient"), 1000, 9)
+    yield "noisy-gradient-extreme", planned(eq.Ridge(9.0, 1e-10, WIDE, 0.5, "noisy-gradient"), 10**6, 3)
+    yield "noisy-gradient-classes", planned(eq.LogisticRegression(1, 1e-6, FOUR, mechanism="noisy-gradient"), 2000, 9)
+    yield "noisy-gradient-batches", planned(eq.LogisticRegression(1, 1e-6, TWO, 0.01, "noisy-gradient:30"), 900, 9)
+    yield "products-ordinary", planned(eq.Ridge(domain=LABELS, mechanism="sufficient-statistics"), 5000, 5)
+    yield "products-extreme", planned(eq.Ridge(1e-3, 0.0, WIDE, 1e-4, "sufficient-statistics", False), 10**8, 1)
+    yield "products-gaussian", planned(eq.Ridge(1.0, 1e-6, WIDE, mechanism="sufficient-statistics"), 5000, 40)
+    yield "functional-ordinary", planned(eq.Ridge(domain=LABELS, mechanism="functional"), 5000, 5)
+    yield "functional-extreme", planned(eq.Ridge(500.0, 0.0, WIDE, 2.0, "functional", False), 100, 1)
+    yield "functional-radius", planned(eq.Ridge(1.0, 0.0, WIDE, mechanism="functional"), 10**6, 30)
+
+
+def descents() -> Made:
+    """Yield noise after, inside and between descents."""
+    yield "sgd-ordinary", planned(eq.SGDClassifier(domain=TWO), 1000, 5)
+    yield "sgd-extreme", planned(eq.SGDRegressor(0.01, 0.0, WIDE, 0.0, passes=1, batch_size=1, step=1e-9), 10**6, 2)
+    yield "sgd-decay", planned(eq.SGDClassifier(1.0, 0.0, TWO, 0.1, step="decay", average="suffix"), 4000, 6)
+    yield "sgd-fresh", planned(eq.SGDClassifier(1.0, 1e-6, NAMED, 0.1, order="fresh", average="uniform"), 4000, 6)
+    yield "sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, TWO, order="replacement", batch_size=8), 3000, 5)
+    yield "sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, TWO, 0.0, skip=0.5, passes=3), 3000, 5)
+    yield "sgd-corners", planned(eq.SGDClassifier(2.0, 0.0, NAMED, 0.02, loss="hinge", dropout=0.2), 4000, 6)
+    yield (
+        "sgd-corners-drawn",
+        planned(eq.SGDRegressor(1.0, 1e-6, WIDE, 0.0, loss="absolute", skip=0.3, clip=0.5), 4000, 6),
+    )
+    yield "sgd-released", fitted(eq.SGDClassifier(domain=TWO, random_state=0), 300, 3)
+    yield "noisy-sgd-ordinary", planned(eq.NoisySGDClassifier(domain=TWO), 1000, 5)
+    yield "noisy-sgd-extreme", planned(eq.NoisySGDRegressor(30.0, 1e-3, WIDE, 0.1, batch_size=3, passes=0.01), 1000, 2)
+    yield (
+        "noisy-sgd-divergence",
+        planned(eq.NoisySGDClassifier(1, 1e-6, TWO, passes="quadratic", batch_size=1), 12_000, 3),
+    )
+    yield "noisy-sgd-stream", planned(eq.NoisySGDClassifier(1.0, 1e-6, NAMED, passes=300), 50_000, 100)
+    yield "noisy-sgd-langevin", planned(eq.NoisySGDClassifier(1.0, 1e-6, TWO, 0.01, step="langevin:1000"), 2000, 4)
+    yield "phased-ordinary", planned(eq.PhasedClassifier(domain=TWO), 10_000, 5)
+    yield "phased-extreme", planned(eq.PhasedRegressor(0.01, 1e-9, WIDE, False, loss="squared"), 10**6, 200)
+    yield "phased-corners", planned(eq.PhasedClassifier(1.0, 1e-6, NAMED, loss="hinge"), 20_000, 5)
+    yield "phased-released", fitted(eq.PhasedRegressor(1.0, 0.0, LABELS, random_state=0), 800, 2, regression=True)
+
+
+def methods() -> Made:
+    """Yield noise on what a caller's own algorithm computes."""
+    ridge = eq.penalties.named("l2", 0.5)
+    logistic = eq.Problem(eq.losses.named("logistic"), ridge, TWO)
+    squared = eq.Problem(eq.losses.named("squared"), eq.penalties.named("none", 0.0), LABELS)
+    recipes = {
+        "heavy-ball": (squared, eq.Recipe(passes=5, batch_size=1000, step=0.2, method="heavy-ball:0.5"), 1000, 3),
+        "nesterov": (squared, eq.Recipe(passes=9, batch_size=500, step=0.1, method="nesterov:0.9"), 500, 2),
+        "ranking": (logistic, eq.Recipe(tolerance=1e-6, method="ranking:400/600"), 1000, 4),
+        "ranking-extreme": (logistic, eq.Recipe(tolerance=1e-9, method="ranking"), 10**6, 1),
+        "multi-task": (logistic, eq.Recipe(tolerance=1e-6, method="multi-task:400/250/350"), 1000, 3),
+        "graph": (logistic, eq.Recipe(tolerance=1e-6, method="graph-convolution:7"), 1000, 3),
+        "bagging": (logistic, eq.Recipe(tolerance=1e-6, method="bagging:10"), 1000, 3),
+        "bagging-clipped": (
+            eq.Problem(eq.losses.named("squared"), eq.penalties.named("none", 0.0), WIDE),
+            eq.Recipe(method="bagging:10/7"),
+            1000,
+            3,
+        ),
+        "bootstrap": (logistic, eq.Recipe(tolerance=1e-6, method="bootstrap:5/20"), 1000, 3),
+    }
+    for name, (problem, recipe, n_samples, n_features) in recipes.items():
+        budget = eq.Budget(1.0, 1e-6 if name in ("graph", "nesterov") else 0.0)
+        yield (
+            f"method-{name}",
+            lambda arguments=(problem, recipe, budget, n_samples, n_features): eq.plan_method(*arguments),
+        )
+
+
+def released_first() -> Made:
+    """Yield claims that release something before the weights."""
+    schema = eq.Schema.from_text(SCHEMA)
+    for name, epsilon, share in (("ordinary", 1.0, 0.2), ("extreme", 0.01, 0.009)):
+        model = eq.LogisticRegression(epsilon, 0.0, schema.with_private_bounds(share))
+        yield f"private-bounds-{name}", lambda model=model: model.plan()
+
+    def paid() -> Any:
+        import pandas as pd
+
+        rows = table(4000, 2)
+        frame = pd.DataFrame({"age": 60 + 50 * rows[:, 0], "weight": 70 + 30 * rows[:, 1]})
+        frame["ill"] = np.where(split(rows) > 0, "yes", "no")
+        model = eq.LogisticRegression(1.0, 1e-6, schema.with_private_bounds(0.3), random_state=0)
+        return model.fit(frame).certificate_
+
+    yield "private-bounds-released", paid
+    yield "dropout-ordinary", planned(eq.DropoutRegressor(1.0, 1e-6, LABELS), 5000, 4)
+    yield "dropout-extreme", planned(eq.DropoutClassifier(20.0, 1e-3, TWO, radius=0.1, masks=1), 10**6, 1)
+    yield "dropout-released", fitted(eq.DropoutRegressor(1.0, 1e-6, LABELS, random_state=0), 5000, 3, regression=True)
+    kept = eq.DropoutClassifier(1.0, 1e-6, TWO, radius=1.0, proposal=0.01, random_state=0)
+    yield "dropout-confirmed", fitted(kept, 5000, 2)
+    refused = eq.DropoutRegressor(1.0, 1e-6, LABELS, proposal=0.15, curvature_share=0.3, random_state=0)
+    yield "dropout-refused", fitted(refused, 5000, 2, regression=True)
+
+
+def choices() -> Made:
+    """Yield searches and selections."""
+    grid = {"alpha": [0.01, 0.1, 1.0]}
+
+    def searched(**settings: Any) -> eq.PrivateGridSearch:
+        return eq.PrivateGridSearch(eq.LogisticRegression(domain=TWO), grid, **settings)
+
+    yield "choice-ordinary", planned(searched(epsilon=1.0), 3000, 4)
+    yield "choice-extreme", planned(searched(epsilon=0.01, delta=1e-9, validation_share=0.01), 10**6, 40)
+    yield "choice-released", fitted(searched(epsilon=2.0, random_state=0), 900, 3)
+    stopped = {"method": "random-stopping"}
+    yield "stopping-ordinary", planned(searched(epsilon=1.0, **stopped), 3000, 4)
+    yield "stopping-extreme", planned(searched(epsilon=30.0, delta=1e-4, shape=1, mean_runs=100.0, **stopped), 10**6, 9)
+    yield "stopping-approximate", planned(searched(epsilon=1.0, delta=1e-6, **stopped), 3000, 4)
+    yield "stopping-released", fitted(searched(epsilon=2.0, random_state=0, **stopped), 900, 3)
+    yield "simplex-ordinary", planned(eq.SimplexSelector(1.0, 1e-6), 5000, 100)
+    yield "simplex-extreme", planned(eq.SimplexSelector(10.0, 1e-12, test_share=0.5), 10**6, 10**4)
+    for name, share in (("passed", 0.6), ("refused", 0.05)):
+        rows = (np.random.default_rng(0).random((2000, 3)) < share).astype(float)
+        model = eq.SimplexSelector(1.0, 1e-6, random_state=0)
+        yield f"simplex-{name}", lambda model=model, rows=rows: model.fit(rows).certificate_
+    yield "selection-ordinary", planned(eq.FeatureSelector(domain=TWO), 5000, 6)
+    other = eq.FeatureSelector(eq.SGDRegressor(3.0, 1e-8, WIDE), threshold=0.25)
+    yield "selection-extreme", planned(other, 10**5, 300)
+    yield "selection-released", fitted(eq.FeatureSelector(threshold="deviations:3", domain=TWO, random_state=0), 500, 3)
+
+
+def samples() -> dict[str, Callable[[], Any]]:
+    """Return everything that is kept, by its name, as what makes it."""
+    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices()])
+
+
+if __name__ == "__main__":
+    folder = HERE / eq.__version__
+    folder.mkdir(exist_ok=True)
+    for name, make in samples().items():
+        file = folder / f"{name}.json"
+        if file.exists():
+            print(f"kept     {file.name}")
+            continue
+        file.write_text(make().to_json(), encoding="utf-8")
+        print(f"written  {file.name}")

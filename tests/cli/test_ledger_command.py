@@ -1,0 +1,209 @@
+"""`equipoise ledger create | show | history | export | verify | withdrawn`."""
+
+import dataclasses
+import json
+import math
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import equipoise as eq
+from equipoise.certify.withdrawn import Withdrawal
+from equipoise.cli.ledger import group
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+
+
+def run(*arguments: object) -> Result:
+    """Run the command; a refusal is raised, as the program's entrance expects."""
+    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}).invoke(group, list(map(str, arguments)))
+    if isinstance(result.exception, EquipoiseError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def reference(tmp_path) -> str:
+    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
+    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5).exit_code == 0
+    eq.Ledger(reference).admit(PLAN)
+    return reference
+
+
+def test_create_gives_a_budget_once(reference):
+    assert eq.Ledger(reference).balance().limit == eq.Budget(1.0, 1e-5)
+    with pytest.raises(LedgerRefused, match="never changed"):
+        run("create", reference, "--epsilon", 2)
+
+
+@pytest.mark.parametrize("wrong", [("--epsilon", -1), ("--epsilon", "nan"), ("--epsilon", 1, "--delta", 1)])
+def test_create_refuses_a_budget_that_means_nothing_and_makes_no_file(tmp_path, wrong):
+    with pytest.raises(InvalidParameter):
+        run("create", f"sqlite:///{tmp_path}/ledger.db#trial", *wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference):
+    shown = run("show", reference).stdout
+    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "for fixed budgets; admits nothing"):
+        assert words in shown
+    record = json.loads(run("show", reference, "--json").stdout)
+    assert record["dataset"] == "trial"
+    assert record["limit"] == {"epsilon": "1.0", "delta": "1e-05"}
+    assert record["spent"] == {"epsilon": "0.1", "delta": "0.000001"}
+    assert record["left"] == {"epsilon": "0.9", "delta": "0.000009"}
+    assert record["spends"] == 1
+    assert (record["fixed_budgets"]["epsilon"], record["fixed_budgets"]["delta"]) == (0.1, 1e-6)
+    assert record["fixed_budgets"]["meaning"] == "for fixed budgets; admits nothing"
+
+
+def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
+    eq.Ledger(reference).create(eq.Budget(5.0))
+    for _ in range(40):
+        claim = dataclasses.replace(PLAN.claim, budget=eq.Budget(0.125))
+        eq.Ledger(reference).admit(dataclasses.replace(PLAN, claim=claim))
+    figure = json.loads(run("show", reference, "--extra-delta", 0.1, "--json").stdout)["fixed_budgets"]
+    exact = 40 * 0.125 * math.tanh(0.0625) + math.sqrt(2 * 40 * 0.125**2 * math.log(10))
+    assert exact < figure["epsilon"] < exact * (1 + 1e-5)
+    assert 0.1 < figure["delta"] < 0.1 * (1 + 2e-5)
+    assert figure["extra_delta"] == 0.1
+
+
+def test_history_lists_every_entry(reference):
+    shown = run("history", reference).stdout
+    assert PLAN.digest[:12] in shown
+    assert "does not hold" not in shown
+    budget, spend = json.loads(run("history", reference, "--json").stdout)
+    assert (budget["kind"], spend["kind"], spend["certificate"]) == ("budget", "spend", PLAN.digest)
+
+
+def test_an_export_is_written_once_and_verified_against(reference, tmp_path):
+    file = tmp_path / "export.json"
+    assert run("export", reference, "--out", file).exit_code == 0
+    assert file.read_text() == run("export", reference).stdout == eq.Ledger(reference).export()
+    with pytest.raises(OutputRefused):
+        run("export", reference, "--out", file)
+    eq.Ledger(reference).admit(PLAN)
+    done = run("verify", reference, "--against", file)
+    assert done.exit_code == 0
+    assert "intact: 3 entry(s) of 'trial'" in done.stdout
+    assert "only with --against" in run("verify", reference).stdout
+    assert json.loads(run("verify", reference, "--json").stdout) == {"intact": True, "faults": []}
+
+
+def test_verify_names_the_fault_and_ends_with_1(reference, tmp_path):
+    kept = tmp_path / "export.json"
+    run("export", reference, "--out", kept)
+    connection = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE entries SET epsilon = '0.01' WHERE number = 2")
+    connection.close()
+    done = run("verify", reference)
+    assert done.exit_code == 1
+    assert "entry 2: a field was altered" in done.stdout
+    record = json.loads(run("verify", reference, "--against", kept, "--json").stdout)
+    assert record["intact"] is False
+    assert record["faults"][-1] == "entry 2 of the export differs"
+    assert "does not hold" in run("history", reference).stdout
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"{}"])
+def test_what_is_no_export_is_refused(reference, tmp_path, content):
+    file = tmp_path / "export.json"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises((InvalidParameter, LedgerRefused), match="equipoise ledger export"):
+        run("verify", reference, "--against", file)
+
+
+FALSE = Withdrawal("2026-11-16", "theorem", "A2", "two rows [were] one")
+
+
+def test_withdrawn_says_that_nothing_is(reference):
+    done = run("withdrawn", reference)
+    assert done.exit_code == 0
+    assert done.stdout == "nothing withdrawn that entries of 'trial' rest on\n"
+    assert json.loads(run("withdrawn", reference, "--json").stdout) == {"affected": [], "unknown": []}
+
+
+def test_withdrawn_lists_the_spends_with_the_reasons_and_ends_with_5(reference, monkeypatch):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    done = run("withdrawn", reference)
+    assert done.exit_code == 5
+    assert done.stdout.splitlines() == [f"withdrawn: entry 2, certificate {PLAN.digest}", f"  {FALSE}"]
+    done = run("withdrawn", reference, "--json")
+    assert done.exit_code == 5
+    found = {"number": 2, "certificate": PLAN.digest, "reasons": [str(FALSE)]}
+    assert json.loads(done.stdout) == {"affected": [found], "unknown": []}
+
+
+def test_withdrawn_names_the_spends_of_a_ledger_that_kept_no_grounds(tmp_path, monkeypatch):
+    shutil.copy(Path(__file__).parents[1] / "released" / "0.1.0" / "ledger.db", tmp_path)
+    former = f"sqlite:///{tmp_path}/ledger.db#people"
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    done = run("withdrawn", former)
+    assert done.exit_code == 0
+    assert "Not known here: entry(s) 2, 3," in done.stdout
+    assert "equipoise verify RELEASE" in done.stdout
+    assert json.loads(run("withdrawn", former, "--json").stdout) == {"affected": [], "unknown": [2, 3]}
+    # The first budget that is created in the file brings the table, and later spends are known.
+    assert run("create", f"sqlite:///{tmp_path}/ledger.db#others", "--epsilon", 1).exit_code == 0
+    eq.Ledger(former).admit(PLAN)
+    done = run("withdrawn", former)
+    assert done.exit_code == 5
+    assert f"withdrawn: entry 4, certificate {PLAN.digest}" in done.stdout
+    assert "Not known here: entry(s) 2, 3," in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("overwritten", "shown"),
+    [("'\x1b[2Jgone'", "\\x1b[2Jgone"), ("'[red]gone[/]'", "[red]gone[/]"), ("x'ff'", "\\xff")],
+    ids=["a command", "markup", "bytes"],
+)
+def test_withdrawn_shows_an_overwritten_certificate_as_text(reference, tmp_path, monkeypatch, overwritten, shown):
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (FALSE,))
+    connection = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute(f"UPDATE entries SET certificate = {overwritten} WHERE number = 2")  # noqa: S608
+    connection.close()
+    done = run("withdrawn", reference)
+    assert done.exit_code == 5, done.exception
+    assert shown in done.stdout
+    assert "\x1b" not in done.stdout
+    done = run("withdrawn", reference, "--json")
+    assert done.exit_code == 5, done.exception
+    assert json.loads(done.stdout)["affected"][0]["number"] == 2
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "withdrawn"])
+def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
+    with pytest.raises(LedgerUnreachable, match="equipoise ledger create"):
+        run(command, f"sqlite:///{tmp_path}/none.db#trial")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_with_markup_is_shown_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path))
+    assert "'[red]x[/]'" in run("create", "[red]x[/]", "--epsilon", 1).stdout
+    for command in ("show", "history", "verify", "withdrawn"):
+        assert "'[red]x[/]'" in run(command, "[red]x[/]").stdout
+
+
+def test_the_program_knows_the_group_and_refuses_in_three_lines(tmp_path):
+    program = [sys.executable, "-c", "from equipoise.cli import main; main()", "ledger"]
+    environment = {**os.environ, "EQUIPOISE_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
+    done = subprocess.run([*program, "show", "adult"], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 3
+    assert [line.split("  ")[0] for line in done.stderr.splitlines()] == ["asked", "found", "to do"]
+    assert "equipoise ledger create adult --epsilon E --delta D" in done.stderr

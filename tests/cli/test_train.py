@@ -1,0 +1,376 @@
+"""From a table on disk to a release and back, by the commands alone; and every way in which that is refused."""
+
+import errno
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise.artifact import staging
+from equipoise.artifact.page import page_of
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.withdrawn import Withdrawal
+from equipoise.cli import main
+
+# One of them draws its charts.
+pytestmark = pytest.mark.usefixtures("plain_page")
+
+SCHEMA = """
+schema_version = 1
+n = 300
+vouched_by = "A. Officer"
+vouched_on = 2026-11-16
+
+[target]
+name = "ill"
+classes = ["no", "yes"]
+
+[columns.age]
+kind = "number"
+bounds = [0, 100]
+
+[columns.job]
+kind = "category"
+levels = ["none", "nurse"]
+unknown = "none"
+"""
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    age = generator.integers(20, 90, 300)
+    job = generator.choice(["none", "nurse"], 300)
+    return pd.DataFrame({"age": age, "job": job, "ill": np.where(age > 50, "yes", "no")})
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, table) -> Path:
+    """A folder with a table, a schema and a ledger of 3 units of epsilon."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    table.to_csv("rows.csv", index=False)
+    Path("schema.toml").write_text(SCHEMA)
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5))
+    return tmp_path
+
+
+@pytest.fixture
+def run(place, monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+TRAIN = ("train", "rows.csv", "--schema", "schema.toml", "--epsilon", 2, "--ledger", "trial")
+
+
+def left() -> float:
+    return float(eq.Ledger("trial").balance().epsilon_left)
+
+
+def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table, monkeypatch):
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", page_of)
+    code, said, _ = run(*TRAIN, "--out", "release")
+    assert code == 0
+    assert "Claim (proved): (2, 0)" in said
+    assert "equipoise verify release" in said
+    assert sorted(path.name for path in Path("release").iterdir()) == [
+        *("MANIFEST.sha256", "certificate.json", "model.json", "report.html", "schema.toml")
+    ]
+    assert left() == 1.0
+    code, said, _ = run("verify", "release")
+    assert code == 0
+    assert said.startswith("consistent; origin unproved: (2, 0)-differential privacy, replace-one\n  proved, by ")
+    assert "\n  checked: manifest, claim, schema digest, model shape\n" in said
+    assert "\n  not checked: what the page says" in said
+    assert "A. Officer (2026-11-16)" in run("explain", "release")[1]
+    assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
+    predictions = pd.read_csv("predictions.csv")["prediction"]
+    assert (predictions == eq.load("release").predict(table)).all()
+    assert run("report", "release", "--ledger", "trial", "--out", "page.html")[0] == 0
+    assert "A. Officer" in Path("page.html").read_text()
+    assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+def test_probabilities_and_standard_output(run):
+    run(*TRAIN, "--quiet")
+    code, said, _ = run("predict", "release", "rows.csv", "--probabilities")
+    assert code == 0
+    header, first, *_ = said.splitlines()
+    assert header == "prediction,probability of no,probability of yes"
+    assert sum(map(float, first.split(",")[1:])) == pytest.approx(1.0)
+
+
+def test_quiet_says_nothing_and_json_is_json(run):
+    assert run(*TRAIN, "--quiet")[1] == ""
+    assert run("verify", "release", "--quiet")[1] == ""
+    said = json.loads(run("verify", "release", "--json")[1])
+    assert (said["consistent"], said["faults"], said["withdrawn"], said["trusted"]) == (True, [], [], [])
+    code, said, _ = run(*TRAIN[:-4], "--epsilon", 0.5, "--out", "second", "--json")
+    assert code == 0
+    assert json.loads(said)["certificate"] == eq.load("second").certificate_.digest
+
+
+def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
+    Path("rows.csv").write_text("age,job,ill\n")  # no row could be read
+    before = sorted(Path().rglob("*"))
+    code, said, _ = run(*TRAIN, "--dry-run")
+    assert code == 0
+    assert "Claim (proved): (2, 0)" in said
+    assert "nothing was spent" in said
+    assert left() == 3.0
+    assert sorted(Path().rglob("*")) == before
+    assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["terms"]["n_samples"] == 300
+
+
+def test_private_bounds_are_paid_from_epsilon(run):
+    Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert "columns.age.bounds" in said
+    assert "--private-bounds" in said
+    assert left() == 3.0
+    assert run(*TRAIN, "--private-bounds", 0.5)[0] == 0
+    assert left() == 1.0
+    certificate = eq.load("release").certificate_
+    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, PrivateBounds))
+    assert (paid.budget.epsilon, certificate.epsilon) == (0.5, 2.0)
+    assert [bounds.column for bounds in paid.released] == ["age"]
+    assert run("verify", "release")[0] == 0
+    assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
+
+
+def test_a_changed_byte_is_noticed(run):
+    run(*TRAIN, "--quiet")
+    path = Path("release/model.json")
+    path.write_text(path.read_text().replace("1", "2", 1))
+    code, said, _ = run("verify", "release")
+    assert code == 1
+    assert "model.json" in said
+    code, _, said = run("predict", "release", "rows.csv")
+    assert code == 2
+    assert "model.json" in said
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "versions", "code"),
+    [
+        ("sampler", "opendp", (), 5),
+        ("sampler", "opendp", ("0.0.1",), 0),
+        ("sampler", "numpy", (), 0),
+        ("kind", "objective", (eq.__version__,), 5),
+        ("kind", "objective", ("0.0.1",), 0),
+    ],
+)
+def test_a_release_that_rests_on_what_was_withdrawn_answers_so(run, monkeypatch, family, name, versions, code):
+    run(*TRAIN, "--quiet")
+    found = Withdrawal("2026-11-16", family, name, "false", versions)
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (found,))
+    ended, said, _ = run("verify", "release")
+    assert ended == code
+    assert (str(found) in said) is (code == 5)
+    listed = run("ledger", "withdrawn", "trial")
+    assert listed[0] == code
+    spent = eq.Certificate.from_json(Path("release/certificate.json").read_text()).planned_digest
+    assert (f"entry 2, certificate {spent}" in listed[1]) is (code == 5)
+
+
+# What is wrong, how it is made, a word of the answer.
+REFUSED = {
+    "wrong delimiter": (lambda: write("rows.csv", "age;job;ill\n1;none;no\n"), "--delimiter"),
+    "wrong encoding": (lambda: Path("rows.csv").write_bytes("age,job,ill\n".encode("utf-16")), "UTF-8"),
+    "an empty file": (lambda: write("rows.csv", ""), "empty"),
+    "no such file": (lambda: Path("rows.csv").unlink(), "rows.csv"),
+    "a column that the schema does not know": (lambda: write("rows.csv", "age,job,ill,id\n"), "unused"),
+    "a column that the file lacks": (lambda: write("rows.csv", "age,ill\n"), "job"),
+    "a schema with an unknown key": (lambda: write("schema.toml", SCHEMA + "\nbound = [1, 2]\n"), "bound"),
+    "a schema that is no TOML": (lambda: write("schema.toml", "n = ["), "schema.toml"),
+    "a schema with blanks": (lambda: write("schema.toml", SCHEMA.replace("n = 300", 'n = ""')), "blank"),
+    "no schema": (lambda: Path("schema.toml").unlink(), "schema.toml"),
+    "an existing folder": (lambda: Path("release").mkdir(), "--force"),
+    "an existing file": (lambda: write("release", ""), "--force"),
+}
+
+
+def write(name: str, text: str) -> None:
+    Path(name).write_text(text)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input_is_refused_before_anything_is_spent(name, run):
+    make, word = REFUSED[name]
+    make()
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert word in said
+    assert len(said.splitlines()) == 3
+    assert left() == 3.0
+    assert not (Path("release") / "model.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        (("--epsilon", -1), "epsilon"),
+        (("--epsilon", "nan"), "epsilon"),
+        (("--delta", 2), "delta"),
+        (("--model", "forest"), "logistic"),
+        (("--model", "ridge"), "labels"),
+        (("--alpha", "small"), "--alpha"),
+        (("--mechanism", "magic"), "magic"),
+        (("--private-bounds", 0.1), "blank"),
+        (("--delimiter", "::"), "delimiter"),
+        (("--out", "rows.csv/release"), "rows.csv"),
+        (("--public-seed", -1), "public_seed"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_bad_options_are_refused_before_anything_is_spent(run, wrong, word):
+    code, _, said = run(*TRAIN, *wrong)
+    assert code == 2
+    assert word in said
+    assert left() == 3.0
+
+
+def test_a_parquet_file_with_another_number_of_rows_is_refused_before_the_spend(run, table):
+    table[:-1].to_parquet("rows.parquet")
+    code, _, said = run("train", "rows.parquet", *TRAIN[2:])
+    assert code == 2
+    assert "300" in said
+    assert "299" in said
+    assert left() == 3.0
+
+
+@pytest.mark.parametrize("lines", [250, 350], ids=["too few", "too many"])
+def test_a_csv_file_with_another_number_of_rows_is_handled_by_a_public_rule(run, table, lines):
+    pd.concat([table, table])[:lines].to_csv("rows.csv", index=False)
+    assert run(*TRAIN)[0] == 0
+    assert eq.load("release").certificate_.n_samples == 300
+
+
+def test_ragged_rows_and_odd_values_train_all_the_same(run):
+    with Path("rows.csv").open("ab") as file:
+        file.seek(0)
+        file.truncate()
+        file.write(b"age,job,ill\n" + b'1,2\n\xff\xfe,",\n,,,,,,\nforty,pilot,perhaps\n"""\n\x00,\x00,\x00\n' * 43)
+    code, _, said = run(*TRAIN)
+    assert (code, said) == (0, "")
+
+
+def test_an_overdraft_and_an_unreachable_ledger_have_their_own_code_and_nothing_is_read(run):
+    Path("rows.csv").write_text("age,job,ill\n")
+    assert run(*TRAIN, "--epsilon", 5)[0] == 3
+    assert run(*TRAIN, "--ledger", "unknown")[0] == 3
+    code, _, said = run(*TRAIN, "--ledger", "sqlite:////no/such/place/ledger.db#trial")
+    assert code == 3
+    assert "ledger create" in said
+    assert run(*TRAIN, "--ledger", "postgresql://nobody@127.0.0.1:9/none#trial")[0] == 3
+    assert left() == 3.0
+    assert not Path("release").exists()
+
+
+def test_a_failure_after_the_spend_says_nothing_about_rows(run, monkeypatch):
+    def fail(*_):
+        raise ValueError("a private value")
+
+    monkeypatch.setattr("equipoise.data.encoder.Encoder.encode", fail)
+    code, _, said = run(*TRAIN)
+    assert code == 4
+    assert "private value" not in said
+    assert "is spent" in said
+    assert left() == 1.0
+    assert not Path("release").exists()
+
+
+def test_force_replaces_a_release_and_nothing_else(run):
+    run(*TRAIN, "--quiet")
+    before = Path("release/model.json").read_text()
+    assert run(*TRAIN, "--epsilon", 0.5, "--force")[0] == 0
+    assert Path("release/model.json").read_text() != before
+    Path("papers").mkdir()
+    Path("papers/thesis.txt").write_text("precious")
+    code, _, said = run(*TRAIN, "--epsilon", 0.25, "--out", "papers", "--force")
+    assert code == 2
+    assert "only releases are replaced" in said
+    assert Path("papers/thesis.txt").read_text() == "precious"
+    assert left() == 0.5
+
+
+def test_a_disk_that_fills_up_after_the_spend_leaves_no_half_release_and_loses_nothing(run, monkeypatch, tmp_path):
+    written = staging._write
+
+    def full(path, text):
+        if path.parent.parent == tmp_path and path.name == "report.html":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written(path, text)
+
+    monkeypatch.setattr(staging, "_write", full)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "elsewhere"))
+    Path("elsewhere").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", None)
+    code, _, said = run(*TRAIN)
+    assert code == 4
+    assert "No space left" in said
+    assert not Path("release").exists()
+    (kept,) = Path("elsewhere").glob("*/release")
+    assert str(kept) in said
+    assert eq.load(kept).certificate_.verify() == ()
+
+
+def test_a_disk_without_room_is_noticed_before_the_spend(run, monkeypatch):
+    def full(path, text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(staging, "_write", full)
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert "No space left" in said
+    assert left() == 3.0
+    assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+def test_predict_refuses_what_it_cannot_do(run, table):
+    run(*TRAIN, "--quiet")
+    table.drop(columns="age").to_csv("other.csv", index=False)
+    assert "age" in run("predict", "release", "other.csv")[2]
+    assert run("predict", "nowhere", "rows.csv")[0] == 2
+    assert run("predict", "release", "nowhere.csv")[0] == 2
+    Path("taken.csv").write_text("precious")
+    assert run("predict", "release", "rows.csv", "--out", "taken.csv")[0] == 2
+    assert Path("taken.csv").read_text() == "precious"
+    assert run("predict", "release", "rows.csv", "--out", "taken.csv", "--force")[0] == 0
+
+
+def test_a_fault_of_the_program_shows_its_type_and_no_text(run, monkeypatch):
+    def fail(*_, **__):
+        raise KeyError("a value from some file")
+
+    monkeypatch.setattr("equipoise.cli.predict.load", fail)
+    code, _, said = run("predict", "release", "rows.csv")
+    assert code == 70
+    assert "KeyError" in said
+    assert "some file" not in said
+
+
+def test_a_page_that_cannot_be_drawn_is_noticed_before_the_spend(run, monkeypatch):
+    def fail():
+        raise eq.errors.MissingExtra("a chart", "Altair is not installed", 'pip install "equipoise[report]"')
+
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", lambda *_, **__: fail())
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert "equipoise[report]" in said
+    assert left() == 3.0

@@ -1,0 +1,174 @@
+"""The owner's diagnosis of a table: counts of what a schema's rules change, stamped, and nothing but counts."""
+
+import json
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from equipoise.data.diagnosis import STAMP, ColumnDiagnosis, check_table
+from equipoise.data.files import open_table
+from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.errors import InvalidData, SchemaInvalid
+
+SCHEMA = Schema(
+    6,
+    (
+        NumberColumn("age", (17, 90), indicator=True),
+        CategoryColumn("job", ("none", "nurse", "?"), unknown="none"),
+    ),
+    Target("income", classes=("low", "high")),
+    unused=("id",),
+    missing=("", "NA", "?", "-999"),
+)
+LINES = [
+    "17,nurse,high,1",
+    "16.9,clown,low,2",
+    "-999,?,medium,3",
+    "young,,,4",
+    "inf,NA,HIGH,5",
+    '"a stray quote',
+    "NAN,none,low,6",
+    ",NA,,7",
+]
+
+
+def table_of(tmp_path: Path, lines: list[str]) -> RawTable:
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["age,job,income,id", *lines]), encoding="utf-8")
+    return open_table(path)
+
+
+def test_every_count_is_that_of_its_rule(tmp_path):
+    found = check_table(SCHEMA, table_of(tmp_path, LINES))
+    assert (found.rows, found.declared_rows, found.clipped) == (8, 6, 0)
+    assert found.unusable_rows == 2
+    assert found.columns == (
+        # -999, the stray quote, NAN and nothing are missing; young and inf cannot be read; 16.9 is too low.
+        ColumnDiagnosis("age", missing=4, unreadable=2, outside_bounds=1),
+        # "?" is a missing text and a level: then it is the level.
+        ColumnDiagnosis("job", missing=4, unknown_levels=1),
+    )
+    assert found.target == ColumnDiagnosis("income", missing=3, unknown_levels=2)
+
+
+def test_the_target_of_a_regression_is_counted_as_a_number(tmp_path):
+    schema = replace(SCHEMA, target=Target("income", bounds=(0, 10)))
+    lines = ["1,none,10,1", "1,none,10.5,2", "1,none,,3", "1,none,much,4", "1,none,-1,5"]
+    target = check_table(schema, table_of(tmp_path, lines)).target
+    assert target == ColumnDiagnosis("income", missing=1, unreadable=1, outside_bounds=2)
+
+
+def test_frames_are_counted_like_files(tmp_path):
+    frame = pd.DataFrame({"age": [17, 16.9, None], "job": ["nurse", "clown", None], "income": ["high", "?", "low"]})
+    lines = ["17,nurse,high,1", "16.9,clown,?,1", ",,low,1"]
+    for raw in (FrameTable(frame), FrameTable(pa.Table.from_pandas(frame)), FrameTable(frame.astype(object))):
+        assert check_table(SCHEMA, raw) == check_table(SCHEMA, table_of(tmp_path, lines))
+
+
+@pytest.mark.parametrize(("row_norm", "clipped"), [(None, 0), (1.42, 0), (1.41, 1), (1.0, 2), (0.5, 3)])
+def test_rows_longer_than_the_row_norm_are_counted(row_norm, clipped):
+    columns = (NumberColumn("a", (-1, 1)), NumberColumn("b", (-1, 1)))
+    schema = Schema(3, columns, Target("y", classes=(0, 1)), row_norm=row_norm)
+    # Of lengths 1.4142 (after -9 is clipped into its bounds), 1.005 and 0.67.
+    frame = pa.table({"a": [1.0, 1.0, 0.6], "b": [-9.0, 0.1, 0.3], "y": [0, 1, 0]})
+    assert check_table(schema, FrameTable(frame)).clipped == clipped
+
+
+def test_a_row_exactly_as_long_as_allowed_is_not_clipped():
+    columns = tuple(NumberColumn(name, (-1, 1)) for name in "abc")
+    schema = Schema(1, columns, Target("y", classes=(0, 1)), row_norm=3**0.5)
+    assert check_table(schema, FrameTable(pa.table({"a": [1], "b": [1], "c": [1], "y": [0]}))).clipped == 0
+
+
+def test_the_text_is_stamped_and_says_what_becomes_of_rows_beyond_or_below_the_declared_number(tmp_path):
+    text = str(check_table(SCHEMA, table_of(tmp_path, LINES)))
+    assert text.startswith(STAMP)
+    assert "6 (the last 2 of the table are left out)" in text
+    assert "6 (the 5 that lack count as rows without any value)" in str(
+        check_table(SCHEMA, table_of(tmp_path, LINES[:1]))
+    )
+    exact = str(check_table(SCHEMA, table_of(tmp_path, LINES[:6])))
+    assert "left out" not in exact
+    assert "lack" not in exact
+    assert "income (target)" in exact
+    assert "not declared" in str(check_table(replace(SCHEMA, n_samples=None), table_of(tmp_path, LINES)))
+
+
+def test_a_long_name_does_not_break_the_text():
+    name = "n" * 200
+    schema = Schema(1, (NumberColumn(name, (0, 1)),), Target("y", classes=(0, 1)))
+    text = str(check_table(schema, FrameTable(pa.table({name: [0.5], "y": [1]}))))
+    assert max(map(len, text.splitlines())) < 120
+
+
+def test_plain_data_is_stamped_and_can_be_written_as_json(tmp_path):
+    found = check_table(SCHEMA, table_of(tmp_path, LINES))
+    plain = json.loads(json.dumps(found.to_plain()))
+    assert next(iter(plain)) == "stamp"
+    assert plain["stamp"] == STAMP
+    assert (plain["rows"], plain["declared_rows"], plain["unusable_rows"]) == (8, 6, 2)
+    assert plain["columns"][0] == {
+        "name": "age",
+        "missing": 4,
+        "unreadable": 2,
+        "outside_bounds": 1,
+        "unknown_levels": None,
+    }
+    assert plain["target"]["unknown_levels"] == 2
+
+
+def test_no_value_of_a_row_is_told(tmp_path):
+    found = check_table(SCHEMA, table_of(tmp_path, LINES))
+    told = str(found) + json.dumps(found.to_plain())
+    assert not any(value in told for value in ("clown", "medium", "young", "16.9", "quote"))
+
+
+def test_a_diagnosis_cannot_be_changed(tmp_path):
+    found = check_table(SCHEMA, table_of(tmp_path, LINES))
+    with pytest.raises(FrozenInstanceError):
+        found.rows = 1
+
+
+def test_a_table_without_rows_has_counts_of_nothing(tmp_path):
+    found = check_table(SCHEMA, table_of(tmp_path, []))
+    assert (found.rows, found.unusable_rows, found.clipped) == (0, 0, 0)
+    assert found.target == ColumnDiagnosis("income", missing=0, unknown_levels=0)
+
+
+class Awkward:
+    """An object that raises whatever is asked of it."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __eq__ = __str__ = __hash__ = __bool__ = __float__ = __repr__
+
+
+def test_odd_objects_are_counted_and_do_not_raise():
+    frame = pd.DataFrame(
+        {name: pd.Series([Awkward(), [1], b"x", 10**400], dtype=object) for name in ("age", "job", "income")}
+    )
+    found = check_table(SCHEMA, FrameTable(frame))
+    assert found.rows == 4
+    for column in (*found.columns, found.target):
+        assert column.missing + (column.unreadable or 0) + (column.unknown_levels or 0) == 4
+
+
+def test_a_table_that_does_not_fit_is_refused_but_another_number_of_rows_is_reported():
+    frame = pa.table({"age": [1], "job": ["none"], "income": ["low"]})
+    assert check_table(SCHEMA, FrameTable(frame)).rows == 1
+    with pytest.raises(InvalidData, match="no column job"):
+        check_table(SCHEMA, FrameTable(frame.drop_columns(["job"])))
+    with pytest.raises(InvalidData, match="does not mention: more"):
+        check_table(SCHEMA, FrameTable(frame.append_column("more", [[1]])))
+
+
+def test_a_schema_with_blanks_cannot_count():
+    schema = replace(SCHEMA, columns=(NumberColumn("age", None), *SCHEMA.columns[1:]))
+    frame = pa.table({"age": [1], "job": ["none"], "income": ["low"]})
+    with pytest.raises(SchemaInvalid, match=r"columns\.age\.bounds"):
+        check_table(schema, FrameTable(frame))

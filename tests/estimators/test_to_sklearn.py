@@ -1,0 +1,116 @@
+"""`to_sklearn`: the same predictions from plain scikit-learn objects, where this library is not installed."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.errors import InvalidParameter
+from equipoise.estimators import models
+from equipoise.estimators.classifier import PrivateClassifier
+
+MODELS = models()
+N = 240
+VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16", "missing": ("", "NA", "?")}
+COLUMNS = (
+    NumberColumn("age", (0, 100), fill=30, indicator=True),
+    CategoryColumn("job", ("none", "nurse", "clerk"), unknown="none"),
+    NumberColumn("height", (100, 220)),
+    CategoryColumn("town", ("A", "B", "unknown"), unknown="A", fill="unknown"),
+)
+UNUSED = ("ill", "dose", "grade")
+TARGETS = {
+    "ill": Target("ill", classes=("no", "yes")),
+    "grade": Target("grade", classes=(1, 2, 3)),
+    "dose": Target("dose", bounds=(-1000, 1000)),
+}
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Raw rows with missing, unknown and out-of-range values."""
+    generator = np.random.default_rng(2)
+    age = generator.uniform(-20, 130, N)
+    table = pd.DataFrame(
+        {
+            "age": age,
+            "job": generator.choice(["none", "nurse", "clerk", "pilot", "NA"], N),
+            "height": generator.normal(170, 40, N),
+            "town": generator.choice(["A", "B", "C", "?"], N),
+        }
+    )
+    table["ill"], table["dose"], table["grade"] = np.where(age > 60, "yes", "no"), 3 * age, 1 + (age > 30) + (age > 70)
+    table.loc[::7, "age"] = np.nan
+    table["town"] = table["town"].astype(object)
+    table.loc[::5, "town"] = None
+    table.loc[1::5, "town"] = np.nan
+    return table
+
+
+def fitted(kind, frame, target):
+    schema = eq.Schema(N, COLUMNS, TARGETS[target], tuple(name for name in UNUSED if name != target), **VOUCHED)
+    # One classifier leaves alpha to public facts, which takes a search; the others have one if they can.
+    given = {"alpha": 0.05} if "alpha" in kind().get_params() and kind is not eq.LogisticRegression else {}
+    return kind(epsilon=20.0, domain=schema, random_state=0, **given).fit(frame)
+
+
+CASES = [(name, "ill" if issubclass(kind, PrivateClassifier) else "dose") for name, kind in MODELS.items()]
+
+
+@pytest.mark.parametrize(("name", "target"), [*CASES, ("logistic", "grade"), ("elastic-net-classifier", "grade")])
+def test_predictions_are_the_same(name, target, frame):
+    model = fitted(MODELS[name], frame, target)
+    plain = model.to_sklearn()
+    rows = frame[[column.name for column in COLUMNS]]
+    if target == "dose":
+        np.testing.assert_allclose(plain.predict(rows), model.predict(rows), rtol=1e-9)
+        return
+    np.testing.assert_allclose(plain.decision_function(rows), model.decision_function(rows), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(plain.predict(rows), model.predict(rows))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(plain.predict_proba(rows), model.predict_proba(rows), rtol=1e-9)
+
+
+def test_it_works_where_this_library_cannot_be_imported(frame, tmp_path):
+    model = fitted(eq.LogisticRegression, frame, "ill")
+    rows = frame[[column.name for column in COLUMNS]]
+    (tmp_path / "model").write_bytes(pickle.dumps((model.to_sklearn(), rows, model.predict(rows))))
+    program = (
+        "import pickle, sys; sys.modules['equipoise'] = None\n"
+        "plain, rows, expected = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "assert (plain.predict(rows) == expected).all()"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / "model"], check=True)
+
+
+def test_plain_rows_give_a_bare_linear_model():
+    X = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 3))
+    model = eq.Ridge(domain=eq.Domain(1.0, labels=(-1.0, 1.0)), random_state=0).fit(X, X[:, 0])
+    plain = model.to_sklearn()
+    assert type(plain).__module__.startswith("sklearn.")
+    inside = np.abs(plain.predict(X)) <= 1
+    np.testing.assert_allclose(plain.predict(X)[inside], model.predict(X)[inside])
+
+
+def test_a_schema_that_clips_rows_is_refused(frame):
+    schema = eq.Schema(N, COLUMNS, TARGETS["ill"], ("dose", "grade"), **VOUCHED, row_norm=1.0)
+    model = eq.LogisticRegression(domain=schema, random_state=0).fit(frame)
+    with pytest.raises(InvalidParameter, match="clips"):
+        model.to_sklearn()
+
+
+def test_private_bounds_are_part_of_it(frame):
+    columns = (NumberColumn("age", None), *COLUMNS[1:])
+    schema = eq.Schema(N, columns, TARGETS["ill"], ("dose", "grade"), **VOUCHED).with_private_bounds(5.0)
+    model = eq.LogisticRegression(epsilon=20.0, domain=schema, random_state=0).fit(frame)
+    np.testing.assert_array_equal(model.to_sklearn().predict(frame), model.predict(frame))
+
+
+def test_an_unfitted_model_has_nothing_to_give():
+    with pytest.raises(ValueError, match="not fitted"):
+        eq.LogisticRegression().to_sklearn()

@@ -1,0 +1,293 @@
+"""The reference problem behind the automatic choice: its spectrum, its costs against simulation, and its symmetries."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import equipoise as eq
+from equipoise.planning import reference
+from equipoise.planning.issue import forget, issue
+from equipoise.planning.kinds import Plan
+from equipoise.planning.kinds.noisy_gradient import MARKS
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.menu import choose
+from equipoise.planning.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
+from equipoise.planning.request import Request
+from equipoise.solve.descents.gradient import descend
+from equipoise.vocabulary import losses, penalties
+from equipoise.vocabulary.facts import Budget, Domain, Problem
+
+Array = NDArray[np.float64]
+
+LOSSES = (
+    "logistic",
+    "clipped-logistic:0.5",
+    "multinomial:4",
+    "huber:0.5",
+    "smooth-hinge",
+    "squared",
+    "clipped-squared",
+)
+# Written out for every direction, groups of directions are as small as these tests want them.
+COLUMNS = 9
+
+
+def small(loss: str = "logistic", row_norm: float = 1.3) -> Reference:
+    return reference.reference(losses.named(loss), row_norm, 2.0, COLUMNS)
+
+
+@pytest.mark.parametrize("columns", [*range(1, 51), 1000, 22_823])
+def test_the_spectrum_shares_out_the_row_among_all_directions(columns):
+    spreads, counts = reference._spectrum(columns)
+    assert float(counts @ spreads) == pytest.approx(1.0, rel=1e-12)
+    assert counts.sum() == columns
+    assert (counts >= 1).all()
+    np.testing.assert_array_equal(counts, np.round(counts))
+    assert (spreads > 0).all()
+    if columns > 1:
+        assert spreads[0] == 0.5
+        assert counts[0] == 1
+        assert (np.diff(spreads[1:]) < 0).all()
+        # Every direction has about the share of 1, 1/2, 1/3, ... that it would have by itself.
+        harmonic = 1 / np.arange(1, columns)
+        each = np.repeat(spreads[1:], counts[1:].astype(int))
+        np.testing.assert_allclose(each, harmonic / (2 * harmonic.sum()), rtol=0.11)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_reference_has_the_loss_s_curvature_and_equal_weights(loss):
+    member = losses.named(loss)
+    found = small(loss, row_norm=1.0)
+    prediction = {"classification": 3.0, "regression": 1.0}[member.task] * known_loss(member).unit(2.0)
+    total = mean_curvature(member, 2.0, prediction)
+    assert float(found.counts @ found.curvatures) == pytest.approx(total, rel=1e-12)
+    assert 0 < total <= member.curvature_bound()
+    assert found.norm == pytest.approx(prediction * np.sqrt(COLUMNS), rel=1e-12)
+    assert found.share(np.ones(len(found.counts)), 0.0) == pytest.approx(1.0, rel=1e-12)
+    assert found.share(np.zeros(len(found.counts)), 0.0) == 0
+
+
+def test_an_intercept_is_one_column_more():
+    penalty = penalties.named("l2", 1.0)
+    domain = Domain(3.0, classes=(0, 1))
+    plain = of_problem(Problem(losses.named("logistic"), penalty, domain), 5)
+    with_constant = of_problem(Problem(losses.named("logistic"), penalty, domain, intercept=4.0), 4)
+    assert plain.counts.sum() == with_constant.counts.sum() == 5
+    np.testing.assert_allclose(with_constant.curvatures, plain.curvatures * 25 / 9)
+
+
+def spelled_out(imagined: Reference) -> tuple[Array, Array]:
+    """Return the curvature and the best weight of every single direction."""
+    curvatures = np.repeat(imagined.curvatures, imagined.counts.astype(int))
+    return curvatures, np.full(len(curvatures), imagined.weight)
+
+
+def excess(curvatures: Array, best: Array, mean: Array, responses: Array) -> float:
+    """Return the mean excess risk at ``mean + responses @ unit noise``, as a share of what weights of 0 would lose."""
+    second = np.square(mean - best) + np.square(responses).sum(axis=1)
+    return float(curvatures @ second / (curvatures @ np.square(best)))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("alpha", [1e-6, 0.03, 5.0])
+def test_the_cost_of_a_minimiser_is_that_of_solving_the_quadratic(loss, alpha):
+    imagined = small(loss)
+    curvatures, best = spelled_out(imagined)
+    hessian = np.diag(curvatures + alpha)
+    for tilt, deviation in ((0.0, 0.0), (0.02, 0.0), (0.0, 0.3), (0.05, 0.1)):
+        mean = np.linalg.solve(hessian, curvatures * best)
+        # How the minimiser answers to a unit of noise in each coordinate of the linear term, and of the weights.
+        answers = np.linalg.solve(hessian, -tilt * np.eye(COLUMNS))
+        expected = excess(curvatures, best, mean, np.hstack([answers, deviation * np.eye(COLUMNS)]))
+        assert ridge_share(imagined, alpha, tilt, deviation) == pytest.approx(expected, rel=1e-10)
+
+
+STEPS = (1, 2, 10, 25)
+
+
+@pytest.mark.parametrize("average", ["last", "uniform"])
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+@pytest.mark.parametrize("alpha", [1e-6, 0.05])
+def test_the_cost_of_a_descent_is_that_of_descending_with_unit_impulses(alpha, momentum, average):
+    imagined = small("squared")
+    curvatures, best = spelled_out(imagined)
+    lengths = np.array([0.01, 0.3, 1.0]) * (1 + momentum) / (curvatures.max() + alpha)
+    shares = descent_shares(imagined, alpha, lengths, momentum, STEPS)
+    assert {descent.average for descent in shares} == {"last", "uniform"}
+    assert len(shares) == 2 * len(STEPS) * len(lengths)
+    ridge = penalties.named("l2", alpha)
+
+    def run(steps: int, length: float, impulse: int | None) -> Array:
+        taken = 0
+
+        def gradient(weights: Array) -> Array:
+            nonlocal taken
+            noise = 1.0 if taken == impulse else 0.0
+            taken += 1
+            return curvatures * (weights - best) + noise
+
+        found = descend(
+            gradient,
+            ridge,
+            (1, COLUMNS),
+            steps=steps,
+            step=length,
+            momentum=momentum,
+            average=average == "uniform",
+            radius=np.inf,
+        )
+        assert taken == steps
+        return found[0]
+
+    for steps in STEPS:
+        for length in lengths:
+            clean = run(steps, float(length), None)
+            # Directions do not mix, so that one run with an impulse in all of them answers for each.
+            responses = np.stack([run(steps, float(length), place) - clean for place in range(steps)], axis=1)
+            shrinkage, variance = shares[Descent(steps, float(length), momentum, average)]
+            repeat = imagined.counts.astype(int)
+            np.testing.assert_allclose(np.repeat(shrinkage, repeat), 1 - clean / best, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(np.repeat(variance, repeat), np.square(responses).sum(axis=1), rtol=1e-10)
+            expected = excess(curvatures, best, clean, 0.3 * responses)
+            assert imagined.share(shrinkage, 0.09 * variance) == pytest.approx(expected, rel=1e-10)
+
+
+KINDS = {
+    "noisy-gradient": ("logistic", "multinomial:4", "huber", "smooth-hinge", "squared"),
+    "noisy-gradient:50": ("logistic", "squared"),
+    "objective": ("logistic", "squared"),
+    "sufficient-statistics": ("squared",),
+    "functional": ("squared",),
+}
+CASES = [(kind, loss) for kind, names in KINDS.items() for loss in names]
+
+
+def request(kind: str, loss: str, **changes: object) -> Request:
+    scale, labels = changes.pop("scale", 1.0), changes.pop("labels", 1.0)
+    epsilon = changes.pop("epsilon", 1.0)
+    classes = tuple(range(losses.named(loss).outputs)) if losses.named(loss).outputs > 1 else (0, 1)
+    target = {"classes": classes} if losses.named(loss).task == "classification" else {"labels": (-labels, labels)}
+    standard = {"n_samples": 1000, "n_features": 6, "public_seed": 0}
+    return Request(
+        loss=loss,
+        penalty="l2",
+        alpha="public",
+        domain=Domain(scale, **target),
+        intercept=0.25 * scale,
+        budget=Budget(epsilon, 1e-6),
+        mechanism=kind,
+        **{**standard, **changes},
+    )
+
+
+def planned(kind: str, loss: str, **changes: object) -> Plan:
+    return choose(request(kind, loss, **changes))[0]
+
+
+def reach(plan: Plan) -> float:
+    """Return the radius of the ball that weights are kept in, or put into at the end."""
+    claim = plan.claim
+    return claim.radius if hasattr(claim, "radius") else claim.procedure.radius
+
+
+@pytest.mark.parametrize("factor", [2.0**-10, 2.0**7])
+@pytest.mark.parametrize(("kind", "loss"), [case for case in CASES if case[0] != "functional"])
+def test_the_unit_of_the_rows_changes_nothing_that_has_no_unit(kind, loss, factor):
+    plain, scaled = (planned(kind, loss, scale=scale) for scale in (1.0, factor))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    assert scaled.clip == plain.clip
+    assert reach(scaled) == pytest.approx(reach(plain) / factor, rel=1e-6)
+    if kind.startswith("noisy-gradient"):
+        for name in ("steps", "batch"):
+            assert getattr(scaled.claim, name) == getattr(plain.claim, name)
+        for name in ("momentum", "average"):
+            assert getattr(scaled.claim.procedure, name) == getattr(plain.claim.procedure, name)
+        assert scaled.claim.procedure.step * factor**2 == pytest.approx(plain.claim.procedure.step, rel=1e-6)
+    assert scaled.claim.alpha == pytest.approx(plain.claim.alpha * factor**2, rel=1e-6)
+    unit = factor**2 if kind == "sufficient-statistics" else factor
+    assert scaled.claim.scale == pytest.approx(plain.claim.scale * unit, rel=1e-6)
+
+
+def test_the_functional_mechanism_has_no_unit_where_rows_and_targets_share_theirs():
+    # One Laplace scale serves squares of rows and products with targets, so that only a common unit drops out.
+    plain, scaled = (planned("functional", "squared", scale=size, labels=size) for size in (1.0, 128.0))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    assert reach(scaled) == pytest.approx(reach(plain), rel=1e-6)
+    assert scaled.claim.scale == pytest.approx(128**2 * plain.claim.scale, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["noisy-gradient", "noisy-gradient:50", "objective", "sufficient-statistics"])
+def test_the_unit_of_the_target_changes_nothing_that_has_no_unit(kind):
+    plain, scaled = (planned(kind, "squared", labels=labels) for labels in (1.0, 64.0))
+    assert scaled.share == pytest.approx(plain.share, rel=1e-6)
+    if kind.startswith("noisy-gradient"):
+        assert scaled.claim.steps == plain.claim.steps
+        assert scaled.claim.procedure.step == pytest.approx(plain.claim.procedure.step, rel=1e-6)
+    assert reach(scaled) == pytest.approx(64 * reach(plain), rel=1e-6)
+    assert scaled.claim.alpha == pytest.approx(plain.claim.alpha, rel=1e-6)
+
+
+@pytest.mark.parametrize("row_norm", [0.125, 16.0])
+def test_a_reference_scales_with_its_rows(row_norm):
+    plain, scaled = small(row_norm=1.0), small(row_norm=row_norm)
+    np.testing.assert_allclose(scaled.curvatures, plain.curvatures * row_norm**2)
+    assert scaled.weight == pytest.approx(plain.weight / row_norm)
+    found = ridge_share(scaled, 0.01 * row_norm**2, 0.02 * row_norm, 0.3 / row_norm)
+    assert found == pytest.approx(ridge_share(plain, 0.01, 0.02, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilons"),
+    [
+        ((100, 10_000), (0.1, 1.0, 16.0)),
+        pytest.param((100, 1000, 10_000, 100_000), (0.1, 0.5, 1.0, 4.0, 16.0), marks=pytest.mark.statistics),
+    ],
+)
+@pytest.mark.parametrize(("kind", "loss"), CASES)
+def test_the_modelled_cost_falls_with_more_rows_and_with_a_larger_budget(kind, loss, counts, epsilons):
+    by_rows = [planned(kind, loss, n_samples=count).share for count in counts]
+    by_epsilon = [planned(kind, loss, epsilon=epsilon).share for epsilon in epsilons]
+    for costs in (by_rows, by_epsilon):
+        assert costs == sorted(costs, reverse=True)
+        assert 0 < costs[-1] < costs[0]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_the_choice_is_the_cheapest_plan_of_its_grid(loss):
+    """No other descent of the grid is modelled cheaper, at the noise that its own number of steps needs."""
+    plan = planned("noisy-gradient", loss)
+    claim = plan.claim
+    problem = dataclasses.replace(claim.problem, loss=known_loss(losses.named(loss)).clipped(claim.clip))
+    imagined = of_problem(problem, 6)
+    single = claim.scale / np.sqrt(claim.steps)
+    curved = claim.constants.smoothness + claim.alpha
+    for momentum in (0.0, 0.9):
+        lengths = np.exp2(np.arange(-26, 1) / 2) * (1 + momentum) / curved
+        for descent, (short, variance) in descent_shares(imagined, claim.alpha, lengths, momentum, MARKS).items():
+            cost = imagined.share(short, variance * descent.steps * single**2)
+            assert cost >= plan.share * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("kind", "loss"), [*CASES, ("auto", "logistic"), ("auto", "squared")])
+def test_the_same_request_gives_the_same_plan(kind, loss):
+    first = issue(request(kind, loss))
+    forget()
+    reference.reference.cache_clear()
+    reference.mean_curvature.cache_clear()
+    assert issue(request(kind, loss)) == first
+
+
+@pytest.mark.parametrize("kind", ["noisy-gradient", "auto"])
+def test_rows_have_no_say_in_the_plan(kind):
+    generator = np.random.default_rng(0)
+    found = []
+    for scale in (0.0, 1.0, 1e6):
+        X = scale * generator.normal(size=(200, 3))
+        model = eq.LogisticRegression(delta=1e-6, domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind, random_state=0)
+        found.append(model.fit(X, generator.integers(0, 2, size=200)).certificate_)
+    # But for the name and the date of a release.
+    plans = [dataclasses.replace(certificate, release=None) for certificate in found]
+    assert plans[0] == plans[1] == plans[2]
+    assert len({certificate.release.id for certificate in found}) == 3

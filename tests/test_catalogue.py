@@ -1,0 +1,112 @@
+"""docs/proofs/README.md lists every statement, and a page stays with the code that it proves."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+import proof_pins
+from equipoise.artifact import shipped
+from equipoise.certify.theorems.base import Theorem
+from equipoise.planning import comparisons
+from equipoise.vocabulary.discovery import discover
+from stored_certificates import STORED
+
+ROOT = Path(__file__).parents[1]
+PROOFS = ROOT / "docs" / "proofs"
+PAGES = sorted(path for path in PROOFS.glob("*.md") if path.name != "README.md")
+ROW = re.compile(r"^\| ([^|]+) \| (.+?) \| (\w+) \| (.*?) ?\| (.*?) ?\| (.*?) ?\|$", flags=re.MULTILINE)
+STATUS = {"proved", "attained", "comparison", "refuted", "cited", "measured", "open"}
+
+
+def entries() -> dict[str, tuple[str, ...]]:
+    """Return the rows of the catalogue by their ids: statement, status, page, code, test."""
+    rows = [row for row in ROW.findall((PROOFS / "README.md").read_text()) if row[0] != "Id"]
+    found = {row[0]: row[1:] for row in rows}
+    assert len(found) == len(rows), "one row for an id"
+    return found
+
+
+ENTRIES = entries()
+
+
+def test_every_row_of_the_catalogue_is_complete():
+    assert len(ENTRIES) > 90
+    for name, (statement, status, page, code, test) in ENTRIES.items():
+        assert statement, name
+        assert status in STATUS, name
+        # What nobody proved has no page, no code and no test, and nothing may rest on it.
+        assert bool(page) == bool(code) == bool(test) == (status not in {"cited", "open"}), name
+
+
+@pytest.mark.parametrize("name", [name for name, row in ENTRIES.items() if row[3]])
+def test_what_a_row_names_exists(name):
+    _, _, page, code, test = ENTRIES[name]
+    assert (PROOFS / re.search(r"\((.*)\)", page)[1]).is_file()
+    code, test = code.strip("`"), test.strip("`")
+    assert (ROOT / code).exists() or (ROOT / "src" / "equipoise" / code).exists()
+    assert (ROOT / "tests" / test).is_file()
+
+
+def test_every_page_is_in_the_catalogue():
+    listed = {target for row in ENTRIES.values() for target in re.findall(r"\(([^)/]+)\.md\)", row[2])}
+    # A member gets its row with the version that ships it.
+    coming = shipped.members()["theorem"] - set(shipped.SHIPPED["theorem"].split())
+    assert {page.stem for page in PAGES} - coming == listed
+
+
+def test_what_claims_name_is_proved_and_what_is_compared_is_not_named():
+    stored = [eq.Certificate.from_json(path.read_text()) for path in STORED]
+    named = {node.theorem for certificate in stored for node in certificate.claim.nodes()}
+    certifying = {*shipped.SHIPPED["theorem"].split(), *(part for name in named for part in name.split("+") if part)}
+    assert len(certifying) > 30
+    assert {name for name in certifying if ENTRIES[name][1] not in {"proved", "attained"}} == set()
+    compared = set(discover(comparisons.__name__, Theorem))
+    assert compared
+    assert {name for name in compared if ENTRIES[name][1] not in {"comparison", "refuted"}} == set()
+    assert not compared & certifying
+
+
+def test_every_id_that_code_and_pages_cite_is_in_the_catalogue():
+    known = set(ENTRIES)
+    cited = re.compile(r"\((?:docs/proofs/)?([A-HJ-NPQ][1-9]\d?[a-c]?)(?:, ([A-HJ-NPQ][1-9]\d?[a-c]?))*\)")
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "studies" / "src").rglob("*.py"), *PAGES]:
+        names = {name for match in cited.finditer(path.read_text()) for name in match.groups() if name}
+        assert names <= known, path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_was_read_since_its_code_last_changed(page):
+    pins = proof_pins.PIN.findall(page.read_text())
+    assert pins, f"{page.name} names no code that it is about"
+    changed = [name for name, digest in pins if proof_pins.digest_of(name) != digest]
+    assert not changed, f"read {page.name} beside {changed}, then: python tests/proof_pins.py {page.stem}"
+
+
+def test_a_pin_notices_code_and_not_prose(tmp_path, monkeypatch):
+    package = tmp_path / "src" / "equipoise"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(proof_pins, "SOURCES", (package,))
+    digests = []
+    for number, text in enumerate(
+        [
+            'def bound(n):\n    """Say."""\n    return 2 / n\n',
+            'def bound(n):\n    """Say more."""\n    # why\n    return  2 / n\n',
+            'def bound(n):\n    """Say."""\n    return 1 / n\n',
+        ]
+    ):
+        (package / f"file{number}.py").write_text(text)
+        digests.append(proof_pins.digest_of(f"file{number}.bound"))
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_there_is_no_other_catalogue():
+    # The planners' own names for what became docs/proofs/README.md and CONTRIBUTING.md.
+    names = re.compile("|".join(("THEO" + "REMS", "DES" + "IGN")))
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S607
+    tracked = [ROOT / name for name in listed.stdout.splitlines()]
+    texts = [path for path in tracked if path.suffix in {".py", ".md", ".toml", ".json", ".yaml"} and path.is_file()]
+    assert len(texts) > 300
+    assert not [path for path in texts if names.search(path.read_text())]

@@ -1,0 +1,6 @@
+"""`equipoise toy`: a toy."""
+
+
+def command() -> None:
+    """Say that a toy was run."""
+    print("a toy was run")
