@@ -33,7 +33,7 @@ class SimplexWords(Words):
     """A column of zeros and ones."""
 
     claim: ClassVar[type[Claim]] = Simplex
-    words: ClassVar[str] = "coins that keep or drop every one of a table, after a test with noise"
+    words: ClassVar[str] = "coins that keep or drop each entry 1 of the table, after a test with noise"
 
     def caveats(self, claim: Any) -> Iterator[str]:
         """Yield where the coins come from."""
