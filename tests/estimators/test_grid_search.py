@@ -249,11 +249,21 @@ def test_every_clone_of_a_plain_grid_search_spends(tmp_path):
 
 @pytest.mark.parametrize(("n", "validation", "chunks"), [(10, 4, 3), (101, 1, 4), (1000, 200, 1)])
 def test_no_row_is_in_two_parts_of_a_split(n, validation, chunks):
-    choosing, training = split(n, validation, chunks, public_seed=3)
+    sizes = [(n - validation) // chunks] * chunks
+    choosing, training = split(n, validation, sizes, public_seed=3)
     assert sorted(np.concatenate([choosing, *training])) == list(range(n))
     assert len(choosing) == validation
     assert len({len(part) for part in training}) == 1
-    assert not np.array_equal(choosing, split(n, validation, chunks, public_seed=4)[0]) or n == 101
+    assert not np.array_equal(choosing, split(n, validation, sizes, public_seed=4)[0]) or n == 101
+
+
+def test_parts_get_as_many_rows_as_their_claims_say():
+    # A claim about 898 rows must not be carried out on 450.
+    choosing, training = split(1000, 100, [898, 2], public_seed=0)
+    assert [len(part) for part in (choosing, *training)] == [100, 898, 2]
+    assert len({*choosing, *training[0], *training[1]}) == 1000
+    with pytest.raises(eq.errors.PrivateFailure):
+        split(1000, 100, [898, 3], public_seed=0)
 
 
 def test_every_candidate_sees_its_own_rows_only(table, monkeypatch):
@@ -332,6 +342,11 @@ class HastyChoice(SeededSource):
         return super().choose(scores, scale / 10)
 
 
+def sizes_of(certificate):
+    """Return how many rows train each candidate."""
+    return [part.n_samples for part in certificate.claim.of[:-1]]
+
+
 def choices(source_type, runs):
     """Return which candidate was chosen, in runs on two tables that differ in one row of the validation part."""
     search = eq.PrivateGridSearch(
@@ -341,7 +356,7 @@ def choices(source_type, runs):
         validation_share=0.01,
     )
     certificate = search.plan(4000, 1)
-    validation, _ = split(4000, certificate.claim.main.n_samples, 2, 0)
+    validation, _ = split(4000, certificate.claim.main.n_samples, sizes_of(certificate), 0)
     found = []
     for target in (1.0, 0.0):
         # The first candidate learns y = x; the second says 0. All validation rows but one are indifferent.
@@ -372,7 +387,7 @@ def weights_of_the_best(runs):
     )
     n = 400
     certificate = search.plan(n, 1)
-    validation, chunks = split(n, certificate.claim.main.n_samples, 4, 0)
+    validation, chunks = split(n, certificate.claim.main.n_samples, sizes_of(certificate), 0)
     found = []
     for sign in (1.0, -1.0):
         # The larger the weight, the better the score; one row of the first chunk pulls it up or down.
@@ -393,9 +408,9 @@ def test_an_audit_of_the_weights_finds_no_fault_and_notices_chunks_that_overlap(
     thresholds = [0.0]
     assert not lower_bound(*weights_of_the_best(450), 0.0, thresholds, FAILURE, claimed=1.0).refuted
 
-    def overlapping(n_samples, validation_rows, chunks, public_seed):
-        validation, parts = split(n_samples, validation_rows, chunks, public_seed)
-        return validation, parts[:1] * chunks
+    def overlapping(n_samples, validation_rows, sizes, public_seed):
+        validation, parts = split(n_samples, validation_rows, sizes, public_seed)
+        return validation, parts[:1] * len(sizes)
 
     monkeypatch.setattr(compositions, "split", overlapping)
     assert lower_bound(*weights_of_the_best(450), 0.0, thresholds, FAILURE, claimed=1.0).refuted

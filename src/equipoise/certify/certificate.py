@@ -151,17 +151,16 @@ class Certificate(Record):
 
     def withdrawn(self) -> tuple[str, ...]:
         """Return one line for everything it rests on that was found false since, in a version that made it."""
-        return affecting(self.rests_on(), dict(self.release.software) if self.release else {})
+        return affecting(self.rests_on(), self.release.software if self.release else ())
 
     def faults(self) -> tuple[str, ...]:
         """Return one line for everything that does not follow from what is recorded."""
-        found, nodes = list(self.claim.check()), self.claim.nodes()
+        found, nodes, n = list(self.claim.check()), tuple(self.claim.nodes()), self.n_features
         # Of a projected table the claim is about the directions.
-        about = [node for node in nodes if hasattr(node, "n_features") and not getattr(node, "projection", 0)]
-        if min(self.n_samples, self.n_features) < 1:
-            found.append("terms: no rows, or no columns")
-        if self.claim.n_samples != self.n_samples or any(node.n_features != self.n_features for node in about):
-            found.append("terms: rows or columns that the claim is not about")
+        wide = any(getattr(node, "n_features", n) not in (n, getattr(node, "projection", 0) or n) for node in nodes)
+        guessed = any(node.classes == "observed" for node in nodes) and not self.terms.observed_classes
+        if self.claim.n_samples != self.n_samples or min(self.n_samples, n) < 1 or wide or guessed:
+            found.append("terms: rows, columns or classes that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
             found.append("digest: a recorded field was changed after the certificate was made")
         return tuple(found)
@@ -203,9 +202,8 @@ class Certificate(Record):
         version, notes = stated.get("schema_version"), stated.pop("notes", {})
         if type(version) is int and version != SCHEMA_VERSION:
             found = f"schema {version!s:.20}: not checkable by this version"
-            older = 'check it with "pip install equipoise==0.1.0", or release again with this one'
-            remedy = older if version == 1 else "install a newer Equipoise"
-            raise NotCheckable(f"schema {SCHEMA_VERSION}", found, remedy)
+            old = 'check it with "pip install equipoise==0.1.0", or release again with this one'
+            raise NotCheckable(f"schema {SCHEMA_VERSION}", found, old if version == 1 else "install a newer Equipoise")
         if type(version) is not int or not isinstance(notes, dict):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"
             raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, AGAIN)
@@ -216,5 +214,4 @@ class Certificate(Record):
 
 
 def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:
-    record = f"[{SCHEMA_VERSION},{canonical(terms)},{canonical(claim, released)}]"
-    return hashlib.sha256(record.encode()).hexdigest()
+    return hashlib.sha256(f"[{SCHEMA_VERSION},{canonical(terms)},{canonical(claim, released)}]".encode()).hexdigest()

@@ -23,7 +23,8 @@ class Curve(Record, ABC):
         """Return a delta that holds at this epsilon; below 0 nothing is asked."""
         if not epsilon >= 0:
             raise InvalidParameter("a point of a curve with epsilon >= 0", f"epsilon={epsilon!r}", "ask at 0 or above")
-        return self.at(epsilon)
+        # What is no number between 0 and 1 promises nothing.
+        return found if 0 <= (found := self.at(epsilon)) <= 1 else 1.0
 
     @abstractmethod
     def at(self, epsilon: float) -> float:
@@ -47,7 +48,7 @@ class PureCurve(Curve):
 
     def at(self, epsilon: float) -> float:
         """Return the randomised-response delta."""
-        if epsilon >= self.level:
+        if 0 <= self.level <= epsilon:
             return 0.0
         # Divided by e^level, so that a large level does not overflow.
         return min(1.0, -math.expm1(epsilon - self.level) / (1 + math.exp(-self.level)) * (1 + 1e-12))
@@ -93,8 +94,9 @@ class GaussianCurve(Curve):
         second = epsilon + log_normal(-self.mu / 2 - epsilon / self.mu)
         # Logarithms are good to a few units in the last place, and so is the sum; exponents magnify absolute errors.
         error = self.error * (10 + abs(first) + 2 * epsilon + abs(second - epsilon))
-        exact = max(0.0, math.exp(first) * (1 + error) - math.exp(second) * (1 - error))
-        return min(1.0, exact + self.releases * LATTICE_DELTA)
+        exact = math.exp(first) * (1 + error) - math.exp(second) * (1 - error)
+        # Of numbers beyond doubles nothing is left: then it is no number, and stays none.
+        return min(max(exact, 0.0) + self.releases * LATTICE_DELTA, 1.0)
 
 
 class SumCurve(Curve):

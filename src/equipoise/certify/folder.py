@@ -151,7 +151,7 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: weights of another shape"
     elif not all(type(entry) is float and math.isfinite(entry) for row in matrix for entry in row):
         yield f"{MODEL}: weights that are no numbers"
-    if declared != "observed" and model.get("classes") != list(declared or ()):
+    if declared != "observed" and repr(model.get("classes")) != repr(list(declared or ())):
         yield f"{MODEL}: other classes"
 
 

@@ -56,8 +56,7 @@ class SampledGaussianCurve(Curve):
         whole = GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier * (1 + 2**-51)).delta(epsilon)
         if self.share == 1.0:
             return whole
-        drawn = -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15)
-        simple = min(whole, drawn)
+        simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15))
         if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
         # The Euclidean norm of one step's masses, to which the error of a Fourier transform is proportional.
@@ -66,7 +65,7 @@ class SampledGaussianCurve(Curve):
         if simple <= absolute:
             return simple
         losses = composed(self.noise_multiplier, self.share, self.steps)
-        return min(simple, max(0.0, float(losses.get_delta_for_epsilon(epsilon))) * relative + absolute)
+        return min(simple, max(float(losses.get_delta_for_epsilon(epsilon)), 0.0) * relative + absolute)
 
 
 def _extra() -> Any:
@@ -174,7 +173,7 @@ def divergence_of_a_step(noise_multiplier: float, share: float, order: float) ->
             rise_high = math.log1p(share * math.expm1(upper))
             # The profile falls, so its lower end counts.
             near, far = log_normal(mu / 2 - lower / mu), lower + log_normal(-mu / 2 - lower / mu)
-            height = max(0.0, math.exp(near) * (1 + 1e-12) - math.exp(far) * (1 - 1e-12))
+            height = max(math.exp(near) * (1 + 1e-12) - math.exp(far) * (1 - 1e-12), 0.0)
             steeper = math.exp(max((order - 2) * rise_low, (order - 2) * rise_high))
             powers = steeper + math.exp(-(order + 1) * rise_low)
             total.append((math.exp(upper) - math.exp(lower)) * powers * height)

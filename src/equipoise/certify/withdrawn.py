@@ -1,6 +1,6 @@
 """What was found false after it was released: a dated list that ships with the checker (docs/certificate.md)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from ..vocabulary.records import Record
@@ -27,16 +27,18 @@ class Withdrawal(Record):
 WITHDRAWN: tuple[Withdrawal, ...] = ()
 
 
-def affecting(members: Iterable[tuple[str, str]], software: Mapping[str, str]) -> tuple[str, ...]:
+def affecting(members: Iterable[tuple[str, str]], software: Collection[tuple[str, str]]) -> tuple[str, ...]:
     """Return one line for every withdrawal that concerns something that rests on these members, made by this software.
 
     Examples
     --------
-    >>> affecting([("theorem", "A1")], {"equipoise": "0.2.0"})
+    >>> affecting([("theorem", "A1")], [("equipoise", "0.2.0")])
     ()
     """
-    used = {*members, *(("sampler", name) for name in software)}
+    used = {*members, *(("sampler", name) for name, _ in software)}
     found = [entry for entry in WITHDRAWN if (entry.family, entry.name) in used]
+    makers = [entry.name if entry.family == "sampler" else "equipoise" for entry in found]
+    made = [{version for name, version in software if name == maker} for maker in makers]
     # Where a version is not known, it may be affected.
-    made = [(entry, software.get(entry.name if entry.family == "sampler" else "equipoise")) for entry in found]
-    return tuple(str(entry) for entry, by in made if not entry.versions or by in (None, *entry.versions))
+    affected = (not entry.versions or not by or by & {*entry.versions} for entry, by in zip(found, made, strict=True))
+    return tuple(str(entry) for entry, hit in zip(found, affected, strict=True) if hit)

@@ -166,6 +166,6 @@ def _reasons(grounds: str) -> tuple[str, ...] | None:
     try:
         record = json.loads(grounds)
         members = [(str(family), str(name)) for family, name in record["members"]]
-        return affecting(members, dict(record["software"]))
+        return affecting(members, dict(record["software"]).items())
     except (ValueError, TypeError, KeyError, RecursionError):
         return None

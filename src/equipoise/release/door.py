@@ -112,6 +112,11 @@ def _check_target(trained: object, target: Unread | None) -> None:
             "a target of text or objects",
             "convert it by a public rule: whether an entry parses depends on values, which never raise",
         )
+    loss, classes = trained.problem.loss, trained.problem.domain.classes
+    if loss.outputs > 1 and isinstance(classes, tuple) and len(classes) != loss.outputs:
+        raise InvalidParameter(
+            f"{loss.outputs} declared classes, as {loss.name} has predictions", f"{len(classes)}", "plan again"
+        )
 
 
 def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:

@@ -1,5 +1,7 @@
 """Rows dealt to parts by a public rule, and a job on some of its rows."""
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +19,12 @@ Places = NDArray[np.intp]
 _SPLIT_COINS = 5
 
 
-def split(n_samples: int, validation_rows: int, chunks: int, public_seed: int) -> tuple[Places, tuple[Places, ...]]:
-    """Return the validation rows and the rows of each chunk, in rising order: every row is in exactly one of them.
+def split(n_samples: int, validation_rows: int, sizes: Sequence[int], public_seed: int) -> tuple[Places, list[Places]]:
+    """Return the validation rows and so many rows for each part, in rising order: no row is in two of them.
 
     Examples
     --------
-    >>> validation, chunks = split(10, 4, 2, public_seed=0)
+    >>> validation, chunks = split(10, 4, [3, 3], public_seed=0)
     >>> len(validation), [len(chunk) for chunk in chunks]
     (4, [3, 3])
     >>> sorted([*validation.tolist(), *chunks[0].tolist(), *chunks[1].tolist()]) == list(range(10))
@@ -31,14 +33,17 @@ def split(n_samples: int, validation_rows: int, chunks: int, public_seed: int) -
     # The legacy generator's stream is frozen: whoever repeats the split with another NumPy finds the same one.
     legacy = np.random.RandomState(np.random.MT19937(np.random.SeedSequence([public_seed, _SPLIT_COINS])))
     order = legacy.permutation(n_samples)
-    parts = np.split(order[validation_rows:], chunks)
-    return np.sort(order[:validation_rows]), tuple(np.sort(part) for part in parts)
+    ends = np.cumsum([validation_rows, *sizes])
+    if ends[-1] > n_samples:
+        raise PrivateFailure
+    return np.sort(order[:validation_rows]), [np.sort(order[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def taken(job: Job, places: Places) -> Job:
     """Return the job on the rows at these places; they are read when somebody asks for them."""
     table, target = job.table, job.target
-    if target is None:
+    # Bounds of columns are found on a whole table.
+    if target is None or job.unbounded is not None:
         raise PrivateFailure
 
     def rows() -> Any:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+from ..errors import InvalidParameter
 from .facts import Constants, Problem, Recipe, Setting
 from .numbers import require_count
 
@@ -27,6 +28,8 @@ def constants(problem: Problem, reach: float | None = None) -> Constants:
     >>> round(facts.radius, 6), facts.strong_convexity
     (1.0, 0.5)
     """
+    if reach is not None and reach < 0:
+        raise InvalidParameter("a ball of weights", f"radius={reach!r}", "pass a radius of at least 0")
     radius = _radius(problem) if reach is None else reach
     return _within(problem, radius, problem.penalty.strong_convexity(radius), math.inf)
 

@@ -33,8 +33,9 @@ def discover(package: str, base: Any, key: str = "id") -> dict[Any, Any]:
             if not own or inspect.isabstract(candidate):
                 continue
             name = getattr(candidate, key)
-            if name in found:
-                remedy = f"change one: {found[name].__module__} or {candidate.__module__}"
+            # A plus joins names.
+            if name in found or "+" in str(name):
+                remedy = f"change one: {found.get(name, candidate).__module__} or {candidate.__module__}"
                 raise UnknownName(f"one member for each {key} in {package}", f"two for {name!r}", remedy)
             found[name] = candidate
     return found
@@ -54,8 +55,7 @@ def split_name(text: str, family: str) -> tuple[str, tuple[float, ...]]:
     try:
         return name, (float(parameter),)
     except ValueError:
-        asked = f"a {family} with a number as its parameter"
-        raise UnknownName(asked, f"{text!r}", f"write {name}:NUMBER") from None
+        raise UnknownName(f"a {family} with a number as its parameter", f"{text!r}", f"write {name}:NUMBER") from None
 
 
 def make(members: dict[str, type[Member]], text: str, family: str, *arguments: float) -> Member:

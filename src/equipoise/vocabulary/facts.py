@@ -148,13 +148,11 @@ class Problem(Record):
         """Refuse a domain whose target does not fit the loss."""
         remedy = "pass 0.0 for no intercept"
         require_number("intercept", self.intercept, above=0.0, inclusive=True, remedy=remedy)
-        classifies = self.loss.task == "classification"
-        if (self.domain.classes if classifies else self.domain.labels) is None:
+        classifies, domain = self.loss.task == "classification", self.domain
+        if (domain.classes if classifies else domain.labels) is None:
             missing, written = ("classes", "classes=(0, 1)") if classifies else ("label bounds", "labels=(low, high)")
-            remedy = (
-                f"write Domain(row_norm={self.domain.row_norm:g}, {written}): they are public, never read from data"
-            )
-            raise InvalidParameter(f"a domain with {missing} for the {self.loss.id} loss", f"{self.domain!r}", remedy)
+            remedy = f"write Domain(row_norm={domain.row_norm:g}, {written}): they are public, never read from data"
+            raise InvalidParameter(f"a domain with {missing} for the {self.loss.id} loss", f"{domain!r}", remedy)
 
     @property
     def row_norm(self) -> float:

@@ -50,8 +50,7 @@ def method_named(text: str) -> Method:
     except ValueError:
         numbers = (-1.0,)
     if not _fit(name, numbers):
-        remedy = f"write {name}{FORMS[name][0]}"
-        raise InvalidParameter(f"the public numbers of {name}", f"method={text!r:.80}", remedy)
+        raise InvalidParameter(f"the public numbers of {name}", f"method={text!r:.80}", f"write {name}{FORMS[name][0]}")
     return Method(name, numbers)
 
 

@@ -31,8 +31,7 @@ def require_number(
     number = float(value)
     if not math.isfinite(number) or number < above or (number == above and not inclusive):
         raise InvalidParameter(bound, f"{name}={value!r}", remedy)
-    is_scale = above == 0 and not inclusive
-    if abs(number) > largest or (is_scale and number < SMALLEST):
+    if abs(number) > largest or (above == 0 and not inclusive and number < SMALLEST):
         sizes = f"{name} between {SMALLEST:g} and {largest:g} in size"
         raise InvalidParameter(sizes, f"{name}={value!r}", f"change the unit; {remedy}")
     return number

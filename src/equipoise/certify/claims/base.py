@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...errors import EquipoiseError, MissingExtra, UnknownName
 from ...vocabulary.constants import constants
@@ -35,7 +35,7 @@ def at_most(what: str, found: float | None, limit: float) -> Hypothesis:
     (False, False)
     """
     value = "no bound" if found is None else f"{found:.9g}"
-    return holds(f"{what}: {value} <= {limit:.9g}", found is not None and found <= limit * AGREEMENT)
+    return holds(f"{what}: {value} <= {limit:.9g}", found is not None and 0 <= found <= limit * AGREEMENT)
 
 
 class Noise(Record):
@@ -68,6 +68,9 @@ class Claim(Record, ABC):
     theorem: ClassVar[str]
     # What noise is drawn from, where it has one law.
     law = Of[str]("kind")
+    # Further laws, which are not recorded, and the classes that the domain declares.
+    draws = ""
+    classes = Of[Any]("problem.domain.classes", None)
 
     budget: Budget
     # The public number of rows that it is about.
@@ -103,6 +106,7 @@ class Claim(Record, ABC):
         """Yield the members that the claim itself rests on, each with its family."""
         yield "kind", self.kind
         yield from (("theorem", name) for name in self.theorem.split("+") if name)
+        yield from (("law", name) for name in self.draws.split())
 
     def meets(self) -> Hypothesis:
         """Return the inequality that the curve is within the budget."""
@@ -120,7 +124,8 @@ class Claim(Record, ABC):
 
     def check(self) -> tuple[str, ...]:
         """Return one line for every condition that does not hold; nothing where the claim follows."""
-        return tuple(f"{self.kind}: {entry.claim}" for entry in self.checked() if not entry.holds)
+        # A recorded name may hold what a terminal obeys.
+        return tuple(ascii(f"{self.kind}: {entry.claim}")[1:-1] for entry in self.checked() if not entry.holds)
 
 
 class Trained(Claim):
@@ -147,11 +152,12 @@ class Trained(Claim):
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the kind, and the theorems, loss, penalty and law that are named."""
         yield from Claim.rests_on(self)
-        yield from (("loss", self.problem.loss.id), ("penalty", self.problem.penalty.id), ("law", self.law))
+        yield from (("loss", self.problem.loss.id), ("penalty", self.problem.penalty.id))
+        yield from (("law", entry.law) for entry in vars(self).values() if isinstance(entry, Noise))
 
     def covered(self, numbers: int) -> Conditions:
         """Yield that noise covers so many numbers and can be drawn, and that its curve is within the budget."""
-        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension >= numbers > 0)
+        yield holds(f"{self.noise.dimension} numbers have noise, all of {numbers}", self.noise.dimension == numbers > 0)
         yield self.noise.drawable()
         yield self.meets()
 
@@ -174,6 +180,6 @@ def bounded(theorem: str, about: str, where: Setting, sensitivity: float) -> Con
     """Yield the hypotheses of the theorem that is named, and that its bound is at most the recorded one."""
     bound = theorems.answer(theorem, where)
     known = theorems.members()[theorem.removesuffix(theorems.SUFFIX)].about == about
-    yield holds(f"{theorem} is a theorem about such weights", known and bound.theorem == theorem)
+    yield holds(f"{theorem} is a theorem about such weights", known and bound.certifies and bound.theorem == theorem)
     yield from bound.hypotheses
     yield at_most(f"{theorem} bounds the sensitivity", bound.value, sensitivity)

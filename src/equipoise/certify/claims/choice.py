@@ -4,6 +4,7 @@ import math
 from typing import Literal
 
 from ...vocabulary.facts import Budget, Conditions, Record
+from ...vocabulary.records import Of
 from ..curves import Curve, PureCurve
 from .base import AGREEMENT, Claim, Moved, at_most, holds
 from .compositions import Composition
@@ -43,6 +44,7 @@ class Choice(Claim):
     def conditions(self) -> Conditions:
         """Yield that scores add up exactly, that noise is within the budget, and that the place is a candidate's."""
         yield holds("rows score, exactly", 1 <= self.n_samples <= MOST_VALIDATION_ROWS and self.candidates >= 2)
+        yield holds("scores have a bound above 0", self.procedure.bound > 0)
         yield holds("what was chosen is a candidate", self.released is None or 0 <= self.released < self.candidates)
         yield self.meets()
 
@@ -104,6 +106,7 @@ class Stopping(Composition):
 
     # The choice among all runs stands for itself.
     main = Claim.main
+    draws = Of[str]("law")
 
     @property
     def trained(self) -> Claim:
@@ -125,11 +128,12 @@ class Stopping(Composition):
         """Yield those of every training, that scores are as private as trainings, and the price of choosing."""
         left = self.n_samples - self.validation_rows
         yield holds("the number of runs has a law", 0 < self.gamma < 1 and len(self.of) >= 2)
+        yield holds("scores have a bound above 0", self.procedure.bound > 0)
         yield holds("rows score, exactly", 1 <= self.validation_rows <= MOST_VALIDATION_ROWS and left >= 1)
         for part in self.of:
             yield from part.conditions()
-            runs = 1 <= part.n_samples <= left and part.budget == self.run
-            yield holds(f"a training has the {left} rows and the budget of a run", runs)
+            runs = part.n_samples == left and part.budget == self.run and self.run.delta <= self.budget.delta
+            yield holds(f"a training has the {left} rows and the budget of a run, pure where all is", runs)
             if self.budget.delta > 0:
                 yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu * AGREEMENT))
         level = self.mu if self.budget.delta > 0 else self.run.epsilon

@@ -39,7 +39,7 @@ class Composition(Claim):
 
     def chosen(self, place: int | None) -> Claim:
         """Return the part at a place, the first where none was chosen; a place that no part has is no candidate's."""
-        return self.of[place if place is not None and 0 <= place < len(self.of) else 0]
+        return self.of[place if type(place) is int and 0 <= place < len(self.of) else 0]
 
     def conditions(self) -> Conditions:
         """Yield those of every part, and that none costs more than the whole."""

@@ -79,11 +79,9 @@ class NoisyDescent(Moved):
 
     def curve(self) -> Curve:
         """Return the curve of all steps together."""
-        steps, multiplier = self.recipe.steps(self.n_samples), self.scale / self.sensitivity
-        share = self.recipe.batch_size / self.n_samples
-        sampled: Curve = SampledGaussianCurve(multiplier, share, steps)
-        if self.order:
-            sampled = RenyiSampledCurve(multiplier, share, steps, self.order)
+        steps = self.recipe.steps(self.n_samples)
+        run = self.scale / self.sensitivity, self.recipe.batch_size / self.n_samples, steps
+        sampled: Curve = RenyiSampledCurve(*run, self.order) if self.order else SampledGaussianCurve(*run)
         return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
 
     def conditions(self) -> Conditions:
@@ -172,7 +170,9 @@ class Phased(Trained):
         yield holds(f"the phases have {used} of {self.n_samples} rows", 0 < used <= self.n_samples)
         about = "descent" if math.isfinite(self.constants.smoothness) else "minimiser"
         for phase in self.phases:
-            yield holds("a phase has rows", phase.rows >= 1)
+            solved = phase.alpha > 0 and phase.tolerance > 0 and self.recipe.clip is None
+            fits = phase.alpha == phase.tolerance == 0 if about == "descent" else solved
+            yield holds("a phase has rows, and descends, or solves where there are corners", phase.rows >= 1 and fits)
             yield from bounded(phase.theorem, about, self.setting_of(phase), phase.sensitivity)
             yield self.noise_of(phase).drawable()
         yield holds("the first phase's noise is the one that is named", self.scale == self.phases[0].noise_scale)

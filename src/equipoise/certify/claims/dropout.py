@@ -68,7 +68,8 @@ class Masks(Record):
             return problem.loss.curvature_bound()
         facts = self.constants(problem)
         reach = facts.row_norm * facts.radius
-        return problem.loss.slope_bound(reach, facts.label_bound) * problem.loss.slope_floor(reach) * (1 - 1e-12)
+        least = problem.loss.slope_bound(reach, facts.label_bound) * problem.loss.slope_floor(reach) * (1 - 1e-12)
+        return least if problem.loss.id == "logistic" else 0.0
 
 
 class ReleasedCurvature(Record):
@@ -92,6 +93,7 @@ class Dropout(Trained):
     """
 
     kind = "dropout"
+    draws = "laplace"
     theorem = "G3+G4"
 
     masks: Masks
@@ -184,7 +186,7 @@ def masked_minimiser(where: Setting, masks: Masks) -> Conditions:
     facts, problem = where.constants, where.problem
     claim = "the expectation over masks has a closed form, or masks are public and rows have one prediction"
     known = problem.loss.id == "squared" if masks.count == 0 else problem.loss.outputs == 1
-    yield Hypothesis(claim, known and 0 < masks.keep < 1, "pass masks=4, or use squared loss")
+    yield Hypothesis(claim, known and 0 < masks.keep < 1 and masks.count >= 0, "pass masks=4, or use squared loss")
     claim = "the penalty is a ridge, so that the solver ends for every dataset (L6)"
     ridge = problem.penalty.id == "l2" and facts.strong_convexity > 0
     yield Hypothesis(claim, ridge, "use an L2 penalty with alpha > 0")

@@ -41,9 +41,8 @@ class NoisyGradient(Moved):
         """Return ``2 clip B / rows`` and what rounding adds to it (C5)."""
         facts, rows = self.constants, self.batch or self.n_samples
         # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
-        times = 1 if self.problem.loss.outputs == 1 else 2
-        unit = times * rounding_unit(rows, self.setting().dimension)
-        rounding = unit * (self.clip * facts.row_norm + facts.smoothness * self.radius)
+        unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(rows, self.setting().dimension)
+        rounding = unit * (self.clip * facts.row_norm + facts.smoothness * facts.radius)
         return (2 * self.clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
 
     def curve(self) -> Curve:

@@ -45,7 +45,7 @@ class Objective(Trained):
         yield from finishing(where, self.scale)
         hidden = self.finish.curve(finishing_sensitivity(where)).delta(self.finishing_epsilon) == 0
         claim = f"the finish hides 2 tau / alpha for epsilon {self.finishing_epsilon:.9g}, for certain"
-        yield holds(claim, hidden and self.finish.dimension >= where.dimension)
+        yield holds(claim, hidden and self.finish.dimension == where.dimension)
         yield self.finish.drawable()
         yield holds("the claim is about the directions", self.projection in (0, self.n_features))
         yield from self.covered(where.dimension)

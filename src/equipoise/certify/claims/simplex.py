@@ -52,7 +52,7 @@ def column_delta(ones: int, epsilon: float) -> float:
     logarithm = arithmetic.loggamma(ones + 1) - arithmetic.loggamma(place + 1) - (ones + 1) * arithmetic.ln2
     logarithm -= arithmetic.loggamma(ones - place + 1)
     difference = 2 * total - growth * (2 * total - 2 - below)
-    return min(1.0, max(0.0, float(arithmetic.exp(logarithm) * difference)) * (1 + 1e-12))
+    return min(max(float(arithmetic.exp(logarithm) * difference), 0.0) * (1 + 1e-12), 1.0)
 
 
 class CountCurve(Curve):
@@ -70,6 +70,7 @@ class Simplex(Claim):
     """`test` pays for whether every column has `ones` ones, `coins` for the column that coins choose if it passed."""
 
     kind = "simplex"
+    draws = "laplace"
     theorem = "G4+G5"
 
     n_features: int

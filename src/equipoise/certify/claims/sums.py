@@ -50,8 +50,7 @@ class NoisySums(Moved):
         """Yield the conditions of the method, the bound on the sums' change, and the noise."""
         yield from least_squares(self.problem, self.n_features)
         count = sums_of(self.problem, self.n_features)
-        unit = rounding_unit(self.n_samples, count) * self.n_samples
-        bound = self.movement(unit) * (1 + ROUNDING_MARGIN)
+        bound = self.movement(rounding_unit(self.n_samples, count) * self.n_samples) * (1 + ROUNDING_MARGIN)
         yield at_most(f"{self.theorem} bounds the sums' change", bound, self.sensitivity)
         yield from self.covered(count)
 

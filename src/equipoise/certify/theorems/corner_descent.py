@@ -122,9 +122,8 @@ def _fresh_orders(passes: Passes, laws: list[Growth], early: bool, on_the_way: b
     largest = max(law.hit(0.0), distance)
     for count in range(1, passes.count):
         law, steps = laws[count], passes.batches if count < passes.count - 1 else passes.rest
-        largest = max(largest, law.hit(distance))
-        distance = law.hit(law.common(distance, steps - 1))
-        largest = max(largest, distance)
+        at_once, distance = law.hit(distance), law.hit(law.common(distance, steps - 1))
+        largest = max(largest, at_once, distance)
     return largest if on_the_way else distance
 
 

@@ -37,11 +37,9 @@ class Momentum(Theorem):
         yield Hypothesis(claim, plain and whole, remedy)
         limit = most / (facts.smoothness * (1 + STEEPER) + facts.strong_convexity)
         steady = isinstance(recipe.step, float) and 0 < recipe.step <= limit and recipe.passes > 0
-        claim = f"steps are at most {most:g} / (beta + alpha)"
-        yield Hypothesis(claim, steady, f"pass a step of at most {limit:.6g}")
+        yield Hypothesis(f"steps are at most {most:g} / (beta + alpha)", steady, f"pass a step of at most {limit:.6g}")
         few = recipe.batch_size <= setting.n_samples and recipe.steps(setting.n_samples) <= MOST_PASSES
-        claim = "the steps are few enough to be followed one by one"
-        yield Hypothesis(claim, few, f"run at most {MOST_PASSES:g} steps")
+        yield Hypothesis("steps are few enough to be followed one by one", few, f"run at most {MOST_PASSES:g} steps")
         small = not (steady and few) or self._rounding(setting) <= 0.01 * _push(setting)
         yield Hypothesis(DOUBLES, bearable(setting) and small, "run fewer steps, or train on fewer rows")
 

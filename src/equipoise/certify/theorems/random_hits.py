@@ -35,8 +35,7 @@ class RandomHits(DescentTheorem):
         for first in range(0, len(chances), width):
             together = chances[first : first + width]
             probability = min(1.0, math.fsum(together) * (1 + ROUNDING))
-            hits = lowest + first + len(together) - 1
-            found.append(Chance(probability, min(self.distance(setting, hits), diameter)))
+            found.append(Chance(probability, min(self.distance(setting, lowest + first + len(together) - 1), diameter)))
         return tuple(found)
 
 

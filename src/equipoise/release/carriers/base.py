@@ -36,6 +36,8 @@ class TrainedCarrier(Carrier[Made]):
 
     def carry_out(self, claim: Made, job: Job) -> Carried:
         """Map, train, add noise, and spread the weights over all outputs and columns."""
+        if job.table.shape[0] != claim.n_samples:
+            raise PrivateFailure
         task = self.prepared(Task(claim, *mapped(claim, job), job))
         return Carried(task.claim, spread(claim, self.weights(task), job), job)
 

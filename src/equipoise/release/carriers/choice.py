@@ -40,8 +40,8 @@ class StoppingCarrier(Carrier[Stopping]):
 
     def carry_out(self, claim: Stopping, job: Job) -> Carried:
         """Train and score so often, and keep the best run."""
-        source = job.source
-        validating, (training,) = split(claim.n_samples, claim.validation_rows, 1, job.terms.public_seed)
+        source, left = job.source, claim.n_samples - claim.validation_rows
+        validating, (training,) = split(claim.n_samples, claim.validation_rows, [left], job.terms.public_seed)
         validation, part = taken(job, validating), taken(job, training)
         kept: tuple[float, int, Carried] | None = None
         for _ in range(run_count(_uniform(source), claim.shape, claim.gamma)):

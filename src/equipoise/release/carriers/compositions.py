@@ -38,7 +38,8 @@ class DisjointCarrier(Carrier[Disjoint]):
     def carry_out(self, claim: Disjoint, job: Job) -> Carried:
         """Deal the rows, carry out every part on its own, and let the last one choose."""
         *trainings, chooser = claim.of
-        validating, chunks = split(claim.n_samples, chooser.n_samples, len(trainings), job.terms.public_seed)
+        sizes = [part.n_samples for part in trainings]
+        validating, chunks = split(claim.n_samples, chooser.n_samples, sizes, job.terms.public_seed)
         done = tuple(
             carriers.carry_out(part, taken(job, places)) for part, places in zip(trainings, chunks, strict=True)
         )
@@ -74,7 +75,7 @@ class PrivateBoundsCarrier(Carrier[PrivateBounds]):
             ends = (job.source.quantile(values, CANDIDATES, level, claim.scale) for level in LEVELS)
             released.append(ordered(column, *ends))
         bounded = job.unbounded.with_bounds({bounds.column: (bounds.low, bounds.high) for bounds in released})
-        following = replace(job, table=bounded.features, target=bounded.target)
+        following = replace(job, table=bounded.features, target=bounded.target, unbounded=None)
         return Carried(replace(claim, released=tuple(released)), np.zeros((0, 0)), following)
 
 

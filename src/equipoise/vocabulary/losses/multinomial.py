@@ -56,8 +56,7 @@ class Multinomial(Loss):
         """Return ``sqrt(2) (1 - p)`` for the smallest probability p that predictions of norm `reach` can give."""
         # ||p - e_y||^2 = (1 - p_y)^2 + sum of the other squares <= 2 (1 - p_y)^2; p_y is smallest when one class is
         # ahead by as much as the norm allows, reach sqrt(2), and the others follow at most as far ahead.
-        behind = min(math.sqrt(2) * reach, 700.0)
-        return math.sqrt(2) * (1 - 1 / (1 + (self.outputs - 1) * math.exp(behind)))
+        return math.sqrt(2) * (1 - 1 / (1 + (self.outputs - 1) * math.exp(min(math.sqrt(2) * reach, 700.0))))
 
     def curvature_bound(self) -> float:
         """Return 1/2, the largest eigenvalue of ``diag(p) - p p'`` (two classes at one half)."""
