@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from .artifact.shipped import strangers
@@ -18,6 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="equipoise-verify", description="Check a released folder, without its data.")
     parser.add_argument("release", type=Path, help="a released folder, or a certificate.json")
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    parser.add_argument("--version", action="version", version=f"equipoise-verify {version('equipoise-verify')}")
     asked = parser.parse_args()
     try:
         found = known(inspect(asked.release))

@@ -65,7 +65,7 @@ class NoTheoremApplies(EquipoiseError, ValueError):
 
 
 class BudgetImpossible(EquipoiseError, ValueError):
-    """No mechanism can meet the budget for this bound."""
+    """No noise can meet the budget for this bound."""
 
 
 class CertificateUnreadable(EquipoiseError, ValueError):

@@ -71,7 +71,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
             refusals[name] = refusal
     if not plans:
         raise refusals.get("output") or NoTheoremApplies(
-            "a mechanism", "none that applies", "declare more public facts"
+            "a way to spend the budget", "none that applies", "declare more public facts"
         )
     plans.sort(key=lambda plan: (plan.share, plan.claim.kind))
     faithful = [plan for plan in plans if plan.clip is None and plan.share <= NEGLIGIBLE]
