@@ -285,7 +285,7 @@ def test_every_candidate_sees_its_own_rows_only(table, monkeypatch):
     assert [len(rows) for _, rows in trained] == [part.n_samples for part in trainings] == [160] * 3
     trained_on = set.union(*(rows for _, rows in trained))
     assert len(trained_on) == 480
-    assert choosing == set(split(600, choice.n_samples, 3, 0)[0].tolist())
+    assert choosing == set(split(600, choice.n_samples, [160] * 3, 0)[0].tolist())
     assert not trained_on & choosing
 
 

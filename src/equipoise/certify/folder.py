@@ -84,7 +84,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
 def _bytes(path: Path, name: str) -> bytes:
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST[name]:
-            raise ReleaseUnreadable(f"a {name} of at most {LARGEST[name]:,} bytes", f"no such file at {path}", AGAIN)
+            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
         return path.read_bytes()
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None

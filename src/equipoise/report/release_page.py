@@ -143,8 +143,7 @@ def _facts(record: ReleaseRecord) -> str:
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
-        # A kind whose noise has no one law is named instead of it.
-        *([("law of the noise", record.law, "")] if record.law != record.kind else []),
+        ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
         ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
     ]
     if record.weights:
@@ -423,8 +422,7 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
 
 
 def _reasons(record: ReleaseRecord) -> str:
-    law = f" ({record.law})" if record.law != record.kind else ""
-    words = f"What hides one row is {record.procedure}{law}; the proof is that of {record.theorem}."
+    words = f"What hides one row is {record.procedure}; the proof is that of {record.theorem}."
     parts = ["<h2>Why it is private</h2>", _paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")

@@ -170,7 +170,7 @@ class Phased(Trained):
         yield holds(f"the phases have {used} of {self.n_samples} rows", 0 < used <= self.n_samples)
         about = "descent" if math.isfinite(self.constants.smoothness) else "minimiser"
         for phase in self.phases:
-            solved = phase.alpha > 0 and phase.tolerance > 0 and self.recipe.clip is None
+            solved = phase.alpha > 0 and phase.tolerance > 0 and self.constants == constants(self.problem, self.radius)
             fits = phase.alpha == phase.tolerance == 0 if about == "descent" else solved
             yield holds("a phase has rows, and descends, or solves where there are corners", phase.rows >= 1 and fits)
             yield from bounded(phase.theorem, about, self.setting_of(phase), phase.sensitivity)
