@@ -17,7 +17,7 @@ REAL = Path(os.environ.get("EQUIPOISE_DATA") or Path(__file__).parents[3] / "sha
 @pytest.mark.skipif(not (REAL / ADULT.file).is_file(), reason="no real data: set EQUIPOISE_DATA")
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
 def test_a_quick_study_judges_every_claim_as_before(path, tmp_path):
-    done = run_program("reproduce", path.stem, "--data", REAL, "--quick", "--json", "--out", tmp_path)
+    done = run_program("reproduce", path.stem, "--data", REAL, "--quick", "--json", "--out", tmp_path / "study")
     assert done.returncode == 0, done.stderr
     before, now = json.loads(path.read_text()), json.loads(done.stdout)
     said = ("id", "where", "published", "tolerance", "verdict", "what")
