@@ -390,6 +390,8 @@ def run(data, tmp_path_factory):
     return out, {record["id"]: record for record in json.loads(result.stdout)}
 
 
+# The other studies' whole runs are in the fast lane; this one takes longest, and test_golden.py runs it too.
+@pytest.mark.statistics
 def test_the_study_judges_every_published_anchor(run):
     _, claims = run
     anchors = {
@@ -411,6 +413,7 @@ def test_the_study_judges_every_published_anchor(run):
         assert claims[place]["verdict"] == "corrected"
 
 
+@pytest.mark.statistics
 def test_the_page_has_every_figure_and_says_what_it_is_not(run):
     out, _ = run
     images = {path.stem for path in out.glob("*.svg")}
