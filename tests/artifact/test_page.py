@@ -511,7 +511,14 @@ FEWER = {
 
 
 @needs_browser
-@pytest.mark.parametrize("name", FEWER)
+@pytest.mark.parametrize(
+    "name",
+    # A search of one sort and a selection without weights differ most from other pages.
+    [
+        pytest.param(name, marks=() if name in ("search by chunks", "simplex selection") else pytest.mark.statistics)
+        for name in FEWER
+    ],
+)
 def test_pages_of_searches_and_selections_are_drawn_on_a_phone_without_errors_or_outside_requests(pages, name):
     seen = visit(pages(name))
     for chart in FEWER[name]:
