@@ -7,8 +7,10 @@ import pytest
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim
+from equipoise.certify.claims.choice import LEVELS
 from equipoise.certify.curves import GaussianCurve, PureCurve
 from equipoise.certify.record import parse
+from equipoise.certify.sampled import divergence_of_a_step
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import CertificateUnreadable
 from stored_certificates import STORED, name_of, numbers, put, sealed_faults
@@ -171,3 +173,43 @@ def test_a_part_without_a_place_is_no_candidate():
     swapped = put(record, ("claim", "of", len(record["claim"]["of"]) - 1), bounds)
     assert sealed_faults(swapped)
     assert Certificate.from_json(json.dumps(swapped)).alpha >= 0
+
+
+def test_steps_with_so_much_noise_that_cells_vanish_are_still_counted():
+    record = json.loads(json.dumps(RECORDS["noisy-sgd-divergence"]))
+    claim = record["claim"]
+    claim["noise"]["scale"], claim["recipe"]["passes"], claim["order"] = claim["sensitivity"] * 1e18, 1e60, 1e3
+    assert sealed_faults(record)
+    rate = 1 / claim["n_samples"]
+    for multiplier in (1e6, 1e13, 1e17, 1e18, 1e30):
+        # The divergence is at least half of order q^2 / z^2 where noise is large.
+        assert divergence_of_a_step(multiplier, rate, 1e3) >= 0.45 * 1e3 * (rate / multiplier) ** 2
+
+
+def test_no_rows_confirm_a_curvature_that_rows_cannot_have():
+    record = json.loads(json.dumps(RECORDS["dropout-confirmed"]))
+    claim = record["claim"]
+    rate = claim["noise"]["scale"] / claim["worst"]
+    claim["proposal"] = 1e60
+    moved = Certificate.from_json(json.dumps(record)).claim.distance(1e60) * (1 + 1e-12)
+    claim["worst"], claim["noise"]["scale"] = moved, moved * rate * (1 + 1e-9)
+    claim["released"] = {"low": 1e60, "passed": True, "sensitivity": moved, "noise_scale": moved * rate * (1 + 1e-8)}
+    assert any("rows can be so curved" in fault for fault in sealed_faults(record))
+
+
+def test_scores_have_no_margin_to_lose():
+    record = json.loads(json.dumps(RECORDS["stopping-ordinary"]))
+    claim = record["claim"]
+    claim["run"]["epsilon"] = 1e6
+    for part in claim["of"]:
+        part["budget"]["epsilon"] = 1e6
+    claim["scale"] = LEVELS / (1e6 * (1 + 9.9e-13))
+    claim["budget"]["epsilon"] = 1e7
+    assert any("scores are as private" in fault for fault in sealed_faults(record))
+
+
+@pytest.mark.parametrize("theorem", ["N3", "F3", "L3", "M1", "A4", "E4"])
+def test_a_withdrawn_theorem_finds_the_certificates_that_rest_on_it_without_naming_it(theorem, monkeypatch):
+    entry = Withdrawal("2027-01-01", "theorem", theorem, "planted")
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (entry,))
+    assert any(Certificate.from_json(json.dumps(record)).withdrawn() for record in RECORDS.values())

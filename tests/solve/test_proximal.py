@@ -15,6 +15,7 @@ from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers import proximal
 from equipoise.solve.solvers.base import Target
+from equipoise.solve.solvers.last_resort import LastResort
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.penalties.bridge import REGION
 
@@ -72,17 +73,17 @@ def shortest_subgradient(objective: Objective, X: np.ndarray, weights: np.ndarra
     return np.where(weights == 0, at_zero, gradient + kink * np.sign(weights))
 
 
-@pytest.fixture(params=["models", "acceleration", "plain steps"])
+@pytest.fixture(params=["models", "acceleration", "momentum", "plain steps"])
 def way(request, monkeypatch):
-    """The three ways to an accepted point; each must arrive by itself."""
-    if request.param == "models":
-        monkeypatch.setattr(proximal, "_by_plain_steps", None)
+    """The four ways to an accepted point; each must arrive by itself."""
+    if request.param in ("models", "acceleration"):
+        monkeypatch.setattr(proximal, "_Proximal", None)
     else:
+        monkeypatch.setattr(Target, "first", lambda self, objective: False)
+        other = "_plainly" if request.param == "momentum" else "_with_momentum"
+        monkeypatch.setattr(LastResort, other, lambda self: None)
+    if request.param != "models":
         monkeypatch.setattr("equipoise.solve.objective.LARGEST_HESSIAN", 0)
-        if request.param == "acceleration":
-            monkeypatch.setattr(proximal, "_by_plain_steps", None)
-        else:
-            monkeypatch.setattr(proximal, "ACCELERATED_STEPS", 0)
     return request.param
 
 
@@ -102,7 +103,7 @@ def test_it_ends_at_a_subgradient_within_the_tolerance(loss, penalty, table, way
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", DOMAINS)
 def test_models_reach_it_without_help_when_the_penalty_is_weak(loss, penalty, table, alpha, monkeypatch):
-    monkeypatch.setattr(proximal, "_by_plain_steps", None)
+    monkeypatch.setattr(proximal, "_Proximal", None)
     X, targets = tables()[table]
     objective, target = assemble(loss, penalty, alpha, X, targets)
     weights = solvers.named("proximal").solve(objective, target)
@@ -158,15 +159,12 @@ def test_the_fallback_has_arrived_after_its_a_priori_steps_without_testing(loss,
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", DOMAINS)
-def test_the_fallback_is_accepted_within_a_quarter_of_its_steps(loss, penalty, monkeypatch):
+def test_plain_steps_are_accepted_within_a_quarter_of_their_number(loss, penalty):
     # Over the reals (L + mu)/mu ln(4 L R0/tau) steps contract far enough, half of that for a mu that holds everywhere.
     X, targets = tables()["ordinary"]
     objective, target = assemble(loss, penalty, 0.1, X, targets)
-    passes = []
-    whole = objective.gradient
-    monkeypatch.setattr(objective, "gradient", lambda weights: passes.append(1) or whole(weights))
-    proximal._by_plain_steps(objective, target)
-    assert len(passes) - 1 <= proximal.steps_needed(target) / 4
+    proximal._Proximal(objective, target)._plainly()
+    assert objective.passes.made - 1 <= target.plain_steps / 4
 
 
 def test_it_never_accepts_weights_beyond_the_region_where_the_curvature_was_promised():
@@ -177,7 +175,7 @@ def test_it_never_accepts_weights_beyond_the_region_where_the_curvature_was_prom
     direction = np.ones(DIMENSION) / math.sqrt(DIMENSION)
     for share, inside in ((0.999, True), (1.001, False)):
         weights = share * target.start_distance * direction
-        following, _, arrived = proximal._proximal_step(objective, generous, weights, objective.gradient(weights))
+        following, arrived = proximal._proximal_step(objective, generous, weights, objective.gradient(weights))
         assert np.linalg.norm(following - weights) <= 1e-4 * target.start_distance
         assert arrived is inside
 
@@ -189,9 +187,9 @@ def test_it_never_accepts_a_step_so_long_that_rounding_could_hide_in_it():
     target = replace(target, tolerance=1e-3)
     for start, short in ((1.0, True), (1e6, False)):
         weights = np.array([start])
-        following, gradient, arrived = proximal._proximal_step(objective, target, weights, objective.gradient(weights))
+        following, arrived = proximal._proximal_step(objective, target, weights, objective.gradient(weights))
         assert following == pytest.approx([2 / 3], abs=1e-6)
-        assert np.linalg.norm(gradient) <= 1e-5
+        assert np.linalg.norm(objective.gradient(following)) <= 1e-5
         assert arrived is short
 
 

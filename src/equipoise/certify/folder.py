@@ -136,14 +136,23 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: format {model.get('format_version')!r:.20}{UNKNOWN}"
         return
     trained, width, rows = certificate.claim.trained, certificate.n_features, model.get("coefficients")
-    names = model.get("features")
-    if " ".join(sorted(model)) != MODEL_FIELDS or not isinstance(names, list) or len(names) not in (0, width):
-        yield f"{MODEL}: other fields than those of format 2, or names of other columns"
+    names, places = model.get("features"), model.get("selected")
+    if " ".join(sorted(model)) != MODEL_FIELDS or not _named(model.get("model")) or not _named(model.get("estimator")):
+        yield f"{MODEL}: other fields than those of format 2"
+        return
+    if not _texts(names) or len(names) not in (0, width):
+        yield f"{MODEL}: names of other columns"
+    if not isinstance(places, list) or not all(type(place) is int and place in range(width) for place in places):
+        yield f"{MODEL}: columns selected that there are not"
+    if certificate.release is None or any(
+        getattr(node, "released", 0) is None for node in (certificate.claim.main, trained)
+    ):
+        yield f"{CERTIFICATE}: a plan, beside weights"
     if not isinstance(trained, Trained):
-        places = model.get("selected")
-        known = isinstance(places, list) and [type(place) for place in places] == [int] and places[0] in range(width)
-        if rows != [] or model.get("intercepts") != [] or not known:
-            yield f"{MODEL}: weights, where none were released, or no such columns"
+        # After a refusal the first column stands for none.
+        fitting = len(places) == 1 and (getattr(trained, "released", True) is not False or places == [0])
+        if rows != [] or model.get("intercepts") != [] or not fitting:
+            yield f"{MODEL}: weights, where none were released, or another column than a refusal leaves"
         return
     outputs, declared = trained.problem.loss.outputs, trained.problem.domain.classes
     matrix: list[Any] = [*rows, model.get("intercepts")] if isinstance(rows, list) else []
@@ -151,8 +160,40 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: weights of another shape"
     elif not all(type(entry) is float and math.isfinite(entry) for row in matrix for entry in row):
         yield f"{MODEL}: weights that are no numbers"
+    elif not _covered(trained, matrix):
+        yield f"{MODEL}: numbers that no noise covers: a constant, sums over classes, or weights after a refusal"
     if declared != "observed" and repr(model.get("classes")) != repr(list(declared or ())):
         yield f"{MODEL}: other classes"
+
+
+def _texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _named(value: Any) -> bool:
+    """Return whether a value is an estimator's name with its settings, or none."""
+    if value is None:
+        return True
+    if not isinstance(value, dict) or value.keys() != {"name", "settings"} or not isinstance(value["settings"], list):
+        return False
+    entries = [entry for entry in value["settings"] if isinstance(entry, dict) and entry.keys() == {"name", "value"}]
+    scalar = all(entry["value"] is None or isinstance(entry["value"], bool | int | float | str) for entry in entries)
+    return len(entries) == len(value["settings"]) and scalar and _texts([value["name"], *(e["name"] for e in entries)])
+
+
+def _covered(claim: Trained, matrix: list[list[float]]) -> bool:
+    """Return whether weights hold no more than noise covers; the last line of the matrix holds the constants."""
+    *weights, constants = matrix
+    domain, refused = claim.problem.domain, getattr(claim, "scale", 1.0) == 0
+    if refused and any(entry != 0 for row in weights for entry in row):
+        return False
+    if (refused or claim.problem.intercept == 0) and any(entry != domain.label_centre for entry in constants):
+        return False
+    if claim.problem.loss.outputs == 1:
+        return True
+    # Classes share what is added to all of them: free weights are one class fewer, and the rest adds up to 0 (A2).
+    sums = [math.fsum(column) for column in (*zip(*weights, strict=True), constants)]
+    return max(map(abs, sums)) <= 1e-9 * max(abs(entry) for row in matrix for entry in row)
 
 
 def _files(at: Path) -> dict[str, bytes]:

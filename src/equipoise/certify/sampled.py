@@ -176,7 +176,7 @@ def divergence_of_a_step(noise_multiplier: float, share: float, order: float) ->
             height = max(math.exp(near) * (1 + 1e-12) - math.exp(far) * (1 - 1e-12), 0.0)
             steeper = math.exp(max((order - 2) * rise_low, (order - 2) * rise_high))
             powers = steeper + math.exp(-(order + 1) * rise_low)
-            total.append((math.exp(upper) - math.exp(lower)) * powers * height)
+            total.append(math.exp(lower) * math.expm1(upper - lower) * powers * height)
             lower, rise_low = upper, rise_high
         # Beyond the end the integrand, at most 2 g^max(a-1, 1) Phi(mu/2 - ln g/mu) for each exponent, falls faster than
         # exp(-3/2 ln g): what is left is below its value there.

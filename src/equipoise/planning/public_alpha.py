@@ -25,6 +25,7 @@ from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.request import Request
 from equipoise.planning.rules import planned_setting
 from equipoise.planning.stability import smallest
+from equipoise.planning.work import affordable
 from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Problem, Setting
 
@@ -94,5 +95,10 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
         return well_conditioned(constants(problem), request.n_samples, problem.dimension(request.n_features))
 
-    steps = filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1))
-    return unit * math.pow(2.0, min(steps, key=bound) / STEPS_AN_OCTAVE)
+    def ends(step: int) -> bool:
+        problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
+        return affordable(planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon))
+
+    steps = list(filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)))
+    # Where no strength ends within the limit, the plan is refused with the remedy.
+    return unit * math.pow(2.0, min(list(filter(ends, steps)) or steps, key=bound) / STEPS_AN_OCTAVE)

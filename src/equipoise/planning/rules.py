@@ -4,12 +4,14 @@ import math
 from dataclasses import replace
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.work import eased
 from equipoise.vocabulary.constants import constants, masked, setting, smallest_tolerance
 from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
 
 # The share of the exact sensitivity that the solver's tolerance may add (A4 allows 1 %; Newton steps make 0.1 % cheap).
 TOLERANCE_SHARE = 0.001
 KINKED_TOLERANCE_SHARE = 0.04
+EASED_SHARE = 0.25
 
 
 def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:
@@ -42,7 +44,9 @@ def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: 
     # Without strong convexity no tolerance means anything, and every theorem refuses with the remedy.
     certifiable = facts.strong_convexity > 0
     tolerance = public_tolerance(facts, n_samples, problem.dimension(n_features), epsilon) if certifiable else 0.0
-    return setting(problem, Recipe(tolerance), n_samples, n_features)
+    # A worst case beyond the limit may be eased by a tolerance of up to a quarter of the sensitivity (N10).
+    largest = EASED_SHARE * facts.gradient_diameter / (2 * n_samples)
+    return eased(setting(problem, Recipe(tolerance), n_samples, n_features), largest)
 
 
 def settled(problem: Problem, recipe: Recipe) -> Recipe:

@@ -64,6 +64,8 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
     """Return the public facts, and the constants that follow from them."""
     problem, constants = claim.problem, claim.constants
     domain = problem.domain
+    passes = getattr(claim, "passes", None)
+    ending = "" if passes is None else f", on any rows after at most {passes:,} passes over them (N10)"
     target = f"classes {domain.classes}" if domain.classes is not None else f"targets in {domain.labels}"
     lines = (
         f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}, "
@@ -74,7 +76,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"- loss: Lipschitz rho = {number(constants.lipschitz)}, smoothness beta = {number(constants.smoothness)}, "
         f"gradient diameter Gam = {number(constants.gradient_diameter)}",
         f"- penalty: strong convexity mu = {number(constants.strong_convexity)}",
-        *([f"- solver: stops at a gradient norm tau = {number(tolerance)}"] if tolerance else []),
+        *([f"- solver: stops at a gradient norm tau = {number(tolerance)}{ending}"] if tolerance else []),
         f"- public seed {public_seed}",
     )
     return "Public facts and constants", lines

@@ -5,15 +5,16 @@ Everything above the line that reads looks at public facts alone; everything bel
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib.metadata import version
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.certify.certificate import Certificate, Release
-from equipoise.certify.claims import Trained
+from equipoise.certify.certificate import Certificate, Release, Terms
+from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import observed_classes
 from equipoise.data.tables import Unread
@@ -86,6 +87,8 @@ def release(
             "plan again with the schema",
         )
     _check_target(trained, target)
+    if faults := _faults(certificate.digest, certificate.terms, certificate.claim):
+        raise InvalidParameter("a plan whose claim holds", "; ".join(faults[:3]), "plan again with an estimator")
     _admit(certificate, source, ledger)
     # Rows are read from here on.
     declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
@@ -101,6 +104,12 @@ def release(
     if carried is None:
         raise PrivateFailure
     return Released(carried.weights, job.classes, certificate.with_release(carried.claim, _made(source)))
+
+
+@lru_cache(maxsize=1024)
+def _faults(digest: str, terms: Terms, claim: Claim) -> tuple[str, ...]:
+    """Return what does not follow in a plan; most fits carry out one that was checked a moment ago."""
+    return replace(Certificate.seal(terms, claim, {}), digest=digest).faults()
 
 
 def _check_target(trained: object, target: Unread | None) -> None:

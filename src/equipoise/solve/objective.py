@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.solve import losses, penalties
+from equipoise.solve.fine_rows import FineRows
 from equipoise.solve.penalties import PenaltyArrays
 from equipoise.solve.rows import RowBlocks
 from equipoise.vocabulary.losses import KinkedLoss, Loss
@@ -16,6 +17,16 @@ Array = NDArray[np.float64]
 
 # Up to this many weights a Hessian is formed and factored; beyond, products with it are cheaper.
 LARGEST_HESSIAN = 400
+
+# A pass that forms a Hessian of d weights costs as much as d/4 others (benchmarks/work.py).
+COLUMNS_A_PASS = 4
+
+
+class PassCount:
+    """How many passes over the rows were made: what a solver's public limit is compared with, and never shown."""
+
+    def __init__(self) -> None:
+        self.made = 0
 
 
 class Objective:
@@ -43,6 +54,7 @@ class Objective:
         targets: Array,
         start: Array | None = None,
         tilt: Array | None = None,
+        passes: PassCount | None = None,
     ) -> None:
         self.loss = loss
         self.loss_arrays = losses.arrays_of(loss)
@@ -56,6 +68,18 @@ class Objective:
         self.start = np.zeros(self.size) if start is None else start
         # A linear term that noise may have added; it has no curvature.
         self.tilt = np.zeros(self.size) if tilt is None else tilt
+        self.passes = PassCount() if passes is None else passes
+
+    def finely(self) -> "Objective":
+        """Return the same objective, whose sums are taken in small groups of rows; its passes count here."""
+        return self._over(self.loss, FineRows(self.rows))
+
+    def with_loss(self, loss: Loss) -> "Objective":
+        """Return the objective of another loss on the same rows; its passes count here."""
+        return self._over(loss, self.rows)
+
+    def _over(self, loss: Loss, rows: RowBlocks) -> "Objective":
+        return Objective(loss, self.penalty_arrays, rows, self.targets, self.start, self.tilt, self.passes)
 
     def _by_output(self, weights: Array) -> Array:
         """Return the weights as a matrix that rows are multiplied by, a plain vector for one output."""
@@ -63,7 +87,16 @@ class Objective:
 
     def predictions(self, weights: Array) -> Array:
         """Return ``<w, x_i>`` for every row, and for every output if there are several."""
+        self.passes.made += 1
         return self.rows.predictions(self._by_output(weights))
+
+    def combination(self, slopes: Array) -> Array:
+        """Return ``(1/n) sum s_i x_i``, for one output."""
+        self.passes.made += 1
+        total = np.zeros(self.size)
+        for block, where in self.rows.views():
+            total += slopes[where] @ block
+        return total / self.rows.n_samples
 
     def value(self, weights: Array, predictions: Array) -> float:
         """Return F at weights whose predictions are known."""
@@ -82,6 +115,7 @@ class Objective:
 
     def predictions_and_gradient(self, weights: Array) -> tuple[Array, Array]:
         """Return predictions and gradient in one pass over the rows."""
+        self.passes.made += 1
         matrix = self._by_output(weights)
         predictions = np.empty((self.rows.n_samples, *matrix.shape[1:]))
         gradient = np.zeros(matrix.T.shape)
@@ -125,6 +159,7 @@ class Objective:
 
     def hessian_product(self, predictions: Array, direction: Array) -> Array:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""
+        self.passes.made += 1
         matrix = self._by_output(direction)
         product = np.zeros(matrix.T.shape)
         for block, where in self.rows.views():
@@ -150,6 +185,7 @@ class Objective:
 
     def expansion(self, weights: Array) -> tuple[Array, Array, Array]:
         """Return predictions, gradient and Hessian of F's smooth part, in one pass over the rows, for one output."""
+        self.passes.made += 1 + self.size // COLUMNS_A_PASS
         predictions = np.empty(self.rows.n_samples)
         gradient = np.zeros(self.rows.dimension)
         hessian = np.zeros((self.rows.dimension, self.rows.dimension))

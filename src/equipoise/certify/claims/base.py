@@ -68,8 +68,9 @@ class Claim(Record, ABC):
     theorem: ClassVar[str]
     # What noise is drawn from, where it has one law.
     law = Of[str]("kind")
-    # Further laws, which are not recorded, and the classes that the domain declares.
+    # Further laws and theorems, which are not recorded, and the classes that the domain declares.
     draws = ""
+    relies = ""
     classes = Of[Any]("problem.domain.classes", None)
 
     budget: Budget
@@ -105,7 +106,7 @@ class Claim(Record, ABC):
     def rests_on(self) -> Iterator[tuple[str, str]]:
         """Yield the members that the claim itself rests on, each with its family."""
         yield "kind", self.kind
-        yield from (("theorem", name) for name in self.theorem.split("+") if name)
+        yield from (("theorem", name) for name in (*self.theorem.split("+"), *self.relies.split()) if name)
         yield from (("law", name) for name in self.draws.split())
 
     def meets(self) -> Hypothesis:

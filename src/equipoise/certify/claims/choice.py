@@ -6,7 +6,7 @@ from typing import Literal
 from ...vocabulary.facts import Budget, Conditions, Record
 from ...vocabulary.records import Of
 from ..curves import Curve, PureCurve
-from .base import AGREEMENT, Claim, Moved, at_most, holds
+from .base import Claim, Moved, holds
 from .compositions import Composition
 
 # A row's score is a whole number of such parts of the score bound, so that sums of scores are exact.
@@ -135,9 +135,10 @@ class Stopping(Composition):
             runs = part.n_samples == left and part.budget == self.run and self.run.delta <= self.budget.delta
             yield holds(f"a training has the {left} rows and the budget of a run, pure where all is", runs)
             if self.budget.delta > 0:
-                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu * AGREEMENT))
+                yield holds("a training adds Gaussian noise to its weights", is_gaussian(part, self.mu))
         level = self.mu if self.budget.delta > 0 else self.run.epsilon
-        yield at_most("scores are as private as trainings", LEVELS / self.scale, level)
+        # Scores are whole numbers: there is no margin in which two machines could differ.
+        yield holds("scores are as private as trainings", 0 < LEVELS <= level * self.scale * (1 - 4e-16))
         yield holds("a divergence has an order above 1", self.budget.delta == 0 or self.order > 1)
         yield holds("what was chosen is a candidate", self.released is None or 0 <= self.released < len(self.of))
         yield self.meets()

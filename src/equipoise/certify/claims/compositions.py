@@ -77,6 +77,7 @@ class Disjoint(Composition):
     """
 
     kind = "disjoint"
+    relies = "N3"
 
     @property
     def trained(self) -> Claim:
@@ -99,6 +100,7 @@ class PostProcessing(Composition):
     """Whatever is computed from a release by a public rule, which is free: columns selected by a threshold (F3)."""
 
     kind = "post-processing"
+    relies = "F3"
 
     rule: str
 

@@ -13,6 +13,7 @@ from ..sampled import RenyiSampledCurve, SampledGaussianCurve
 from ..theorems.base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, bearable
 from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
+from ..work import within
 from .base import Moved, Noise, Trained, at_most, bounded, holds
 
 
@@ -23,6 +24,11 @@ class StochasticDescent(Moved):
     on_weights = True
 
     recipe: Recipe
+
+    @property
+    def relies(self) -> str:  # type: ignore[override] # read-only, as all of a record
+        """The theorem on distances that secret coins decide, where delta pays for them."""
+        return "M1" if self.budget.delta > 0 else ""
 
     def setting(self) -> Setting:
         """Return the descent."""
@@ -119,6 +125,7 @@ class Phase(Record):
     noise_scale: float
     alpha: float = 0.0
     tolerance: float = 0.0
+    passes: int | None = None
 
 
 class Phased(Trained):
@@ -174,6 +181,7 @@ class Phased(Trained):
             fits = phase.alpha == phase.tolerance == 0 if about == "descent" else solved
             yield holds("a phase has rows, and descends, or solves where there are corners", phase.rows >= 1 and fits)
             yield from bounded(phase.theorem, about, self.setting_of(phase), phase.sensitivity)
+            yield from within(self.setting_of(phase), phase.passes if solved else None)
             yield self.noise_of(phase).drawable()
         yield holds("the first phase's noise is the one that is named", self.scale == self.phases[0].noise_scale)
         yield from self.covered(self.setting().dimension)

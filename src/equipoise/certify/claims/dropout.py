@@ -9,6 +9,7 @@ from ..curves import Curve, add_up
 from ..statistic import NoisyStatistic
 from ..theorems.base import ROUNDING_MARGIN
 from ..theorems.minimisers import solved
+from ..work import within
 from .base import AGREEMENT, Trained, at_most, holds
 
 # The curvature is the smallest eigenvalue of a matrix that is formed: beyond this many columns it takes too long, and
@@ -104,6 +105,7 @@ class Dropout(Trained):
     worst: float
     proposal: float | None = None
     released: ReleasedCurvature | None = None
+    passes: int | None = None
 
     @property
     def sensitivity(self) -> float:
@@ -119,6 +121,10 @@ class Dropout(Trained):
         """Return the dropout objective over its ball."""
         facts = self.masks.constants(self.problem)
         return Setting(self.problem, Recipe(self.tolerance), self.n_samples, self.n_features, facts)
+
+    def solved(self) -> Setting:
+        """Return what the solver sees: every mask of a row is a row to it."""
+        return replace(self.setting(), n_samples=self.n_samples * max(1, self.masks.count))
 
     def error(self) -> float:
         """Return how far the computed curvature can be from the true one."""
@@ -151,6 +157,7 @@ class Dropout(Trained):
     def conditions(self) -> Conditions:
         """Yield the conditions of G3 and G4, that noise hides the worst case, and what follows from the released."""
         yield from masked_minimiser(self.setting(), self.masks)
+        yield from within(self.solved(), self.passes)
         moved = self.masks.most_of_a_row(self.problem) / self.n_samples * (1 + ROUNDING_MARGIN) + 2 * self.error()
         yield at_most("G3 bounds the curvature's change", moved, self.curvature_sensitivity)
         yield at_most("G3 bounds the weights' change", self.distance(self.proposal or 0.0), self.worst)
@@ -167,7 +174,7 @@ class Dropout(Trained):
     def _follows(self, found: ReleasedCurvature) -> Conditions:
         """Yield that a released curvature may be what it is, and that the noise is no less than it asks for."""
         low = found.passed and 0 <= found.low <= self.most()
-        possible = low if self.proposal is None else found.low == self.proposal
+        possible = low if self.proposal is None else found.low == self.proposal and (low or not found.passed)
         yield holds("a lower bound is never refused, and rows can be so curved; a test is of the proposal", possible)
         if not found.passed:
             yield holds("after a refusal nothing else is released", found.sensitivity == found.noise_scale == 0)

@@ -5,6 +5,7 @@ from ...vocabulary.facts import Conditions, Setting
 from .. import laws, theorems
 from ..curves import Curve, SumCurve
 from ..theorems.perturbation import SUFFIX, Perturbation, finishing, finishing_sensitivity, in_ball
+from ..work import within
 from .base import Noise, Trained, holds
 
 
@@ -23,6 +24,12 @@ class Objective(Trained):
     finish: Noise
     finishing_epsilon: float
     projection: int = 0
+    passes: int | None = None
+
+    @property
+    def relies(self) -> str:  # type: ignore[override] # read-only, as all of a record
+        """The theorem on projected rows, where they are."""
+        return "P1" if self.projection else ""
 
     def setting(self) -> Setting:
         """Return the problem over the public ball."""
@@ -43,6 +50,7 @@ class Objective(Trained):
         yield holds("E4 carries the theorem to what a solver returns", self.theorem == theorem.id + SUFFIX)
         yield from theorem.hypotheses(where, laws.named(self.law))
         yield from finishing(where, self.scale)
+        yield from within(where, self.passes)
         hidden = self.finish.curve(finishing_sensitivity(where)).delta(self.finishing_epsilon) == 0
         claim = f"the finish hides 2 tau / alpha for epsilon {self.finishing_epsilon:.9g}, for certain"
         yield holds(claim, hidden and self.finish.dimension == where.dimension)

@@ -15,8 +15,9 @@ from equipoise.planning.kinds.descending import ridge
 from equipoise.planning.laws import calibrations, deviation_of, quietest
 from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
-from equipoise.planning.rules import TOLERANCE_SHARE
+from equipoise.planning.rules import EASED_SHARE, TOLERANCE_SHARE
 from equipoise.planning.words import Section, number
+from equipoise.planning.work import eased, passes_within
 from equipoise.vocabulary.constants import smallest_tolerance
 from equipoise.vocabulary.facts import Bound, Budget, Constants, Problem
 
@@ -171,6 +172,8 @@ def _split(request: Request, asked: requests.Dropout, problem: Problem, masks: M
         worst=1.0,
         proposal=asked.proposal,
     )
+    eased_setting = eased(claim.solved(), EASED_SHARE * claim.constants.gradient_diameter / (2 * request.n_samples))
+    claim = replace(claim, tolerance=eased_setting.recipe.tolerance, passes=passes_within(eased_setting))
     moved = masks.most_of_a_row(problem) / request.n_samples * (1 + ROUNDING_MARGIN) + 2 * claim.error()
     # Without curvature of the data the ridge is all there is; a confirmed proposal is there or nothing is released.
     return replace(claim, curvature_sensitivity=moved, worst=claim.distance(asked.proposal or 0.0))

@@ -23,6 +23,7 @@ from equipoise.planning.reference import lost_by_projection, of_problem, ridge_s
 from equipoise.planning.request import Request
 from equipoise.planning.tilts import completed, quietest_tilt
 from equipoise.planning.words import Section, answers, number
+from equipoise.planning.work import affordable, eased, passes_within
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Bound, Budget, Problem, Recipe, Setting
@@ -185,6 +186,7 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
             finish=finish,
             finishing_epsilon=finishing,
             projection=directions,
+            passes=passes_within(setting),
         ),
         share=_share(request, problem, tilt.calibration.deviation, deviation_of(finish)),
         bounds=bounds,
@@ -207,7 +209,7 @@ def _setting(request: Request, problem: Problem, scale: float | None) -> Setting
     if scale is None:
         return setting
     wanted = TOLERANCE_SHARE * setting.constants.gradient_diameter / setting.n_samples
-    return replace(setting, recipe=Recipe(max(wanted, smallest_tolerance(setting, scale))))
+    return eased(replace(setting, recipe=Recipe(max(wanted, smallest_tolerance(setting, scale)))), math.inf)
 
 
 def _share(request: Request, problem: Problem, deviation: float, finishing: float) -> float:
@@ -236,7 +238,8 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
         setting = _setting(request, problem, calibration.scale)
         rest = budget.epsilon - determinant_price(setting)
         dimension = setting.dimension
-        if rest <= 0 or not well_conditioned(setting.constants, request.n_samples, dimension):
+        possible = well_conditioned(setting.constants, request.n_samples, dimension) and affordable(setting)
+        if rest <= 0 or not possible:
             return math.inf
         scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
         if scale is None:

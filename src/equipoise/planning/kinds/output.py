@@ -14,6 +14,7 @@ from equipoise.planning.rules import planned_setting
 from equipoise.planning.stability import answers, smallest
 from equipoise.planning.words import Section, number
 from equipoise.planning.words import answers as answers_in_words
+from equipoise.planning.work import passes_within
 from equipoise.vocabulary.facts import Bound
 
 
@@ -44,6 +45,7 @@ class OutputPlanner(Planner[Output]):
                 sensitivity=bound.sensitivity,
                 theorem=bound.theorem,
                 tolerance=situation.recipe.tolerance,
+                passes=passes_within(situation),
             ),
             share=ridge_share(imagined, ridge, 0.0, chosen.deviation),
             bounds=answers(situation),

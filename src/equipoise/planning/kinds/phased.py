@@ -15,9 +15,10 @@ from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.reference import of_problem
 from equipoise.planning.request import Request
-from equipoise.planning.rules import public_tolerance
+from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
+from equipoise.planning.work import eased, passes_within
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
@@ -119,7 +120,10 @@ def _opened(claim: Phased, rows: int, length: float) -> Phase:
     phase = replace(phase, alpha=1 / (length * rows))
     around = claim.setting_of(phase)
     tolerance = public_tolerance(around.constants, rows, around.dimension, claim.budget.epsilon)
-    return replace(phase, tolerance=tolerance)
+    where = eased(
+        replace(around, recipe=Recipe(tolerance)), EASED_SHARE * around.constants.gradient_diameter / (2 * rows)
+    )
+    return replace(phase, tolerance=where.recipe.tolerance, passes=passes_within(where))
 
 
 def _around(phase: Phase) -> str:

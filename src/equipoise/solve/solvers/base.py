@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.solve.objective import Objective
+from equipoise.vocabulary.work import FIRST_PASSES, accelerated_steps, plain_steps
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,20 @@ class Target:
     row_norm: float = 1.0
     label_bound: float = 1.0
 
+    @property
+    def accelerated_steps(self) -> float:
+        """How many steps with momentum arrive, where N10 holds."""
+        return accelerated_steps(self.smoothness, self.strong_convexity, self.start_distance, self.tolerance)
+
+    @property
+    def plain_steps(self) -> float:
+        """How many plain steps arrive (A4)."""
+        return plain_steps(self.smoothness, self.strong_convexity, self.start_distance, self.tolerance)
+
+    def first(self, objective: Objective) -> bool:
+        """Return whether what is tried first may make another pass over the rows: its number of passes is public."""
+        return objective.passes.made < max(FIRST_PASSES, self.accelerated_steps)
+
 
 class Solver(ABC):
     """Ends, for every dataset, at weights with a subgradient of norm at most the tolerance (L3, M3).
@@ -58,7 +73,7 @@ class Solver(ABC):
 
     @abstractmethod
     def solve(self, objective: Objective, target: Target) -> Array:
-        """Return such weights. There is no iteration cap that could end the run elsewhere, and nothing is reported."""
+        """Return such weights: the number of passes is proved (N10), so no cap could end the run elsewhere."""
 
 
 def accepted(subgradient: Array, target: Target) -> bool:

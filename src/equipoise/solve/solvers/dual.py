@@ -1,29 +1,16 @@
-"""Accelerated gradient steps on the dual: for losses with corners, certain to end after a known number of steps."""
+"""Accelerated gradient steps on the dual: for losses with corners, certain to end after known steps (N10)."""
 
 import math
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
 
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Array, Solver, Target
-from equipoise.solve.solvers.kinks import combine, kinked_arrays, near
-
-# How many steps pass between two tests of the distance, which costs as much as a step.
-TEST_EVERY = 10
-
-
-def steps_needed(row_norm: float, target: Target) -> int:
-    """Return ``ceil(4 B / tau)``, after which plain accelerated steps have arrived (docs/proofs/L3.md).
-
-    Examples
-    --------
-    >>> steps_needed(1.0, Target(tolerance=1e-2, smoothness=1.0, strong_convexity=0.1, start_distance=1.0, radius=None))
-    400
-    """
-    return math.ceil(4 * row_norm / target.tolerance)
+from equipoise.solve.solvers.kinks import first, kinked_arrays, near, steps_needed
+from equipoise.vocabulary.work import TEST_EVERY
 
 
 class DualGradient(Solver):
@@ -33,7 +20,7 @@ class DualGradient(Solver):
 
     The conjugate of a loss with one corner is linear on its domain, ``s y``, so the dual's gradient is
     ``(y_i - <w, x_i>) / n``. Steps that drop their momentum uphill (O'Donoghue and Candes 2015) are fast and come
-    first; plain ones, whose number is known before any data, follow if they must. Only weights proved near return.
+    first; averaged ones, whose number is known before any data, follow if they must. Only weights proved near return.
     """
 
     id: ClassVar[str] = "dual"
@@ -47,14 +34,50 @@ class DualGradient(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first weights that are proved near the minimiser; nothing else is ever returned (M3)."""
-        fast = islice(_steps(objective, target, restart=True), steps_needed(target.row_norm, target))
-        for count, (slopes, weights) in enumerate(chain(fast, _steps(objective, target, restart=False))):
+        steps = takewhile(lambda _: first(objective, target), _steps(objective, target))
+        for count, (slopes, weights) in enumerate(steps):
             if count % TEST_EVERY == 0 and near(objective, target, weights, slopes):
-                break
-        return weights
+                return weights
+        return averaged(objective, target)
 
 
-def _steps(objective: Objective, target: Target, restart: bool) -> Iterator[tuple[Array, Array]]:
+def averaged(objective: Objective, target: Target) -> Array:
+    """Return the averaged weights of plain steps, once slopes prove them near (Tseng 2008; docs/proofs/N10.md).
+
+    The primal gap at ``w(s)`` falls only like the root of the dual gap; that of the average of all weights that a
+    gradient was taken at, weighted by ``t_k = (k + 1) / 2``, falls as fast. One pass a step: while a block is at hand,
+    its slopes move and are added up for the next step.
+    """
+    fine = objective.finely()
+    mu, n_samples = target.strong_convexity, objective.rows.n_samples
+    step = mu / target.row_norm**2
+    low, high = kinked_arrays(objective).slope_range(objective.targets)
+    slopes = (low + high) / 2
+    ahead = slopes.copy()
+    weights = _weights(fine, slopes, mu)
+    sum_of_weights, lost, total = np.zeros(objective.size), np.zeros(objective.size), 0.0
+    for count in range(1, int(steps_needed(objective, target)) + 1):
+        # The sum keeps what rounding loses of it (Kahan): a million steps must not add up a million roundings.
+        term = (count + 1) / 2 * weights - lost
+        grown = sum_of_weights + term
+        lost, sum_of_weights = (grown - sum_of_weights) - term, grown
+        total += (count + 1) / 2
+        momentum = (count - 1) / (count + 2)
+        moved = np.zeros(objective.size)
+        fine.passes.made += 1
+        for block, where in fine.rows.views():
+            residual = objective.targets[where] - block @ weights
+            following = np.clip(ahead[where] - step * residual, low[where], high[where])
+            ahead[where] = following + momentum * (following - slopes[where])
+            slopes[where] = following
+            moved += ahead[where] @ block
+        weights = -(moved / n_samples + objective.tilt) / mu
+        if count % TEST_EVERY == 0 and near(objective, target, sum_of_weights / total, slopes):
+            break
+    return sum_of_weights / total
+
+
+def _steps(objective: Objective, target: Target) -> Iterator[tuple[Array, Array]]:
     """Yield slopes and the weights that belong to them, step after step, from slopes next to 0."""
     mu, n_samples = target.strong_convexity, objective.rows.n_samples
     # Rows are not longer than their public norm, so the dual's gradient has Lipschitz constant at most B^2 / (mu n).
@@ -66,7 +89,7 @@ def _steps(objective: Objective, target: Target, restart: bool) -> Iterator[tupl
         yield slopes, _weights(objective, slopes, mu)
         descent = (objective.targets - objective.predictions(_weights(objective, ahead, mu))) / n_samples
         following = np.clip(ahead - step * descent, low, high)
-        if restart and float((ahead - following) @ (following - slopes)) > 0:
+        if float((ahead - following) @ (following - slopes)) > 0:
             momentum = 1.0
         faster = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
         ahead = following + (momentum - 1) / faster * (following - slopes)
@@ -75,4 +98,4 @@ def _steps(objective: Objective, target: Target, restart: bool) -> Iterator[tupl
 
 def _weights(objective: Objective, slopes: Array, mu: float) -> Array:
     """Return the weights that slopes stand for, ``w(s) = -((1/n) sum s_i x_i + tilt) / mu``."""
-    return -(combine(objective, slopes) + objective.tilt) / mu
+    return -(objective.combination(slopes) + objective.tilt) / mu

@@ -1,44 +1,25 @@
-"""Projected gradient steps: slow, and certain to end after a number of steps known before any data (L3)."""
+"""Projected gradient steps: certain to end after a number of passes known before any data (A4, N10)."""
 
-import math
 from typing import ClassVar
-
-import numpy as np
 
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Array, Solver, Target, accepted, constrained_subgradient, project
-
-
-def steps_needed(target: Target) -> int:
-    """Return ``ceil(16 (L / mu) ln(4 L R0 / tau))``: steps of size 1/L from 0 have arrived by then, rounding included.
-
-    Over the reals a sixteenth of them is enough (L3); docs/proofs/A4.md proves the rest for double precision.
-
-    Examples
-    --------
-    >>> steps_needed(Target(tolerance=1e-3, smoothness=1.0, strong_convexity=0.1, start_distance=1.0, radius=None))
-    1328
-    """
-    ratio = 16 * target.smoothness / target.strong_convexity
-    return max(
-        1, math.ceil(ratio * math.log(max(math.e, 4 * target.smoothness * target.start_distance / target.tolerance)))
-    )
+from equipoise.solve.solvers.last_resort import LastResort
 
 
 class ProjectedGradient(Solver):
-    """``w <- Proj(w - grad F(w) / L)``, each step a contraction by ``1 - mu / L``.
-
-    Newton's fallback. Acceptance ends it; `steps_needed` bounds, before any data, how long that can take.
-    """
+    """``w <- Proj(w - grad F(w) / L)``, with momentum first: what Newton's methods fall back on."""
 
     id: ClassVar[str] = "gradient"
 
     def solve(self, objective: Objective, target: Target) -> Array:
-        """Return the first accepted weights."""
-        weights = np.zeros(objective.size)
-        for _ in range(steps_needed(target)):
-            gradient = objective.gradient(weights)
-            if accepted(constrained_subgradient(weights, gradient, target), target):
-                break
-            weights = project(weights - gradient / target.smoothness, target)
-        return weights
+        """Return accepted weights."""
+        return _Projected(objective, target).weights()
+
+
+class _Projected(LastResort):
+    def onward(self, point: Array, gradient: Array) -> Array:
+        return project(point - gradient / self.target.smoothness, self.target)
+
+    def arrived(self, point: Array, gradient: Array, following: Array, following_gradient: Array) -> bool:
+        return accepted(constrained_subgradient(following, following_gradient, self.target), self.target)

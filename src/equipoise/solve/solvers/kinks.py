@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.solve.losses import KinkedArrays
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Array, Target
+from equipoise.vocabulary.work import CORNERS_SHARE, FIRST_PASSES, corner_steps
 
 # A computed distance is accepted below this share of tau / mu; rounding may use the rest.
 ACCEPTED_SHARE = 0.5
@@ -27,6 +28,16 @@ def kinked_arrays(objective: Objective) -> KinkedArrays:
     return arrays
 
 
+def first(objective: Objective, target: Target) -> bool:
+    """Return whether what is tried first may make another pass over the rows."""
+    return objective.passes.made < max(FIRST_PASSES, CORNERS_SHARE * steps_needed(objective, target))
+
+
+def steps_needed(objective: Objective, target: Target) -> float:
+    """Return how many dual steps with averaged weights arrive, where N10 holds."""
+    return corner_steps(target.row_norm, kinked_arrays(objective).loss.spread, target.tolerance)
+
+
 def near(objective: Objective, target: Target, weights: Array, slopes: Array) -> bool:
     """Return whether slopes prove the weights to be within the tolerance of the minimiser, with room for rounding."""
     if float(np.linalg.norm(weights)) > 2 * target.start_distance:
@@ -34,15 +45,7 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
     predictions = objective.predictions(weights)
     gap = float(kinked_arrays(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
     residual = float(
-        np.linalg.norm(combine(objective, slopes) + objective.penalty_arrays.gradient(weights) + objective.tilt)
+        np.linalg.norm(objective.combination(slopes) + objective.penalty_arrays.gradient(weights) + objective.tilt)
     )
     reached = (residual + math.sqrt(residual**2 + 4 * target.strong_convexity * gap)) / 2
     return reached <= ACCEPTED_SHARE * target.tolerance
-
-
-def combine(objective: Objective, slopes: Array) -> Array:
-    """Return ``(1/n) sum s_i x_i``."""
-    total = np.zeros(objective.size)
-    for block, where in objective.rows.views():
-        total += slopes[where] @ block
-    return total / objective.rows.n_samples

@@ -44,7 +44,7 @@ class Newton(Solver):
             if accepted(constrained_subgradient(weights, gradient, target), target):
                 return weights
             following = self._step(objective, target.radius, weights, predictions, gradient, hessian)
-            if following is None:
+            if following is None or not target.first(objective):
                 break
             weights = following
         return ProjectedGradient().solve(objective, target)

@@ -52,24 +52,26 @@ class NewtonConjugate(Solver):
                 return weights
             norm = float(np.linalg.norm(subgradient))
             goal = max(norm * min(0.25, np.sqrt(norm / (1 + norm))), 0.3 * target.tolerance)
-            step = _conjugate_step(objective, predictions, -gradient, 0.0, goal)
+            step = _conjugate_step(objective, target, predictions, -gradient, 0.0, goal)
             if target.radius is not None and float(np.linalg.norm(weights + step)) > target.radius * INSIDE:
                 step = _step_onto_the_sphere(objective, target, weights, predictions, gradient, goal)
             following = search(objective, weights, predictions, gradient, step)
-            if following is None:
+            if following is None or not target.first(objective):
                 break
             weights = following
         return ProjectedGradient().solve(objective, target)
 
 
-def _conjugate_step(objective: Objective, predictions: Array, wanted: Array, shift: float, goal: float) -> Array:
-    """Return an approximate solution of ``(H + shift) v = wanted``, with a residual of at most `goal`."""
+def _conjugate_step(
+    objective: Objective, target: Target, predictions: Array, wanted: Array, shift: float, goal: float
+) -> Array:
+    """Return an approximate solution of ``(H + shift) v = wanted``: a residual of at most `goal`, if passes last."""
     step = np.zeros_like(wanted)
     residual = wanted.copy()
     direction = residual.copy()
     squared = float(residual @ residual)
     for _ in range(INNER_STEPS):
-        if squared <= goal**2:
+        if squared <= goal**2 or not target.first(objective):
             break
         curved = objective.hessian_product(predictions, direction) + shift * direction
         length = squared / float(direction @ curved)
@@ -96,7 +98,8 @@ def _step_onto_the_sphere(
     shift = min(max(-float(gradient @ weights) / limit**2, 0.0), high)
     earlier: tuple[float, float] | None = None
     for _ in range(MULTIPLIERS):
-        point = weights + _conjugate_step(objective, predictions, -gradient - shift * weights, shift, goal / 4)
+        step = _conjugate_step(objective, target, predictions, -gradient - shift * weights, shift, goal / 4)
+        point = weights + step
         length = float(np.linalg.norm(point))
         # What moving the point onto the sphere adds to the model's gradient.
         if abs(length - limit) * (target.smoothness + shift) <= goal:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -11,13 +11,13 @@ from scipy.linalg import eigvalsh
 from equipoise.solve.objective import Objective
 from equipoise.solve.penalties import PenaltyArrays
 from equipoise.solve.solvers.base import ACCEPTED_SHARE, Array, Solver, Target, accepted
+from equipoise.solve.solvers.last_resort import LastResort
 
-# Quadratic models, halvings of one step, accelerated steps on one model and on the objective, before the fallback takes
-# over. None of them is a cap on the solve.
+# Quadratic models, halvings of one step, accelerated steps on one model, before the last resort takes over: none of
+# them is a cap on the solve.
 MODELS = 60
 HALVINGS = 30
 MODEL_STEPS = 20_000
-ACCELERATED_STEPS = 20_000
 
 # A model is solved to this share of the tolerance; the rest is for what the model leaves out.
 MODEL_SHARE = 0.3
@@ -27,30 +27,13 @@ MODEL_SHARE = 0.3
 REACH = 4.0
 
 
-def steps_needed(target: Target) -> int:
-    """Return ``ceil(8 (1 + L / mu) ln(4 L R0 / tau))``: prox steps from 0 have arrived by then, rounding included.
-
-    L is the smoothness of what is met through gradients, mu the strong convexity of the whole, wherever it sits;
-    docs/proofs/A4.md, part 6, proves it.
-
-    Examples
-    --------
-    >>> steps_needed(Target(tolerance=1e-3, smoothness=1.0, strong_convexity=0.1, start_distance=1.0, radius=None))
-    730
-    """
-    ratio = 8 * (1 + target.smoothness / target.strong_convexity)
-    return max(
-        1, math.ceil(ratio * math.log(max(math.e, 4 * target.smoothness * target.start_distance / target.tolerance)))
-    )
-
-
 class ProximalGradient(Solver):
     """``w <- prox(w - grad f(w) / L, 1 / L)``, f being the loss and the penalty's smooth part.
 
     What is tested and returned is always the end of one such step, with the subgradient ``p = L (w - w+) + grad f(w+) -
     grad f(w)``. What leads there is free. Where a Hessian is worth forming: quadratic models of f, each minimised with
     the penalty by accelerated steps that touch no row (proximal Newton). Elsewhere: accelerated
-    steps on the objective itself. If neither arrives, plain steps do, after `steps_needed` at most.
+    steps on the objective itself. If neither arrives within a public number of passes, the last resort does.
     """
 
     id: ClassVar[str] = "proximal"
@@ -65,38 +48,44 @@ class ProximalGradient(Solver):
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return the first accepted weights; a constraint is the caller's to refuse."""
         found = _by_models(objective, target) if objective.compact else _by_acceleration(objective, target)
-        return _by_plain_steps(objective, target) if found is None else found
+        return _Proximal(objective, target).weights() if found is None else found
 
 
-def _proximal_step(objective: Objective, target: Target, weights: Array, gradient: Array) -> tuple[Array, Array, bool]:
-    """Return the weights w+ after one step, the gradient of f there, and whether w+ is accepted (A4, part 6).
+class _Proximal(LastResort):
+    def onward(self, point: Array, gradient: Array) -> Array:
+        return _onward(self.objective, self.target, point, gradient)
+
+    def arrived(self, point: Array, gradient: Array, following: Array, following_gradient: Array) -> bool:
+        return _arrived(self.objective, self.target, point, gradient, following, following_gradient)
+
+
+def _onward(objective: Objective, target: Target, weights: Array, gradient: Array) -> Array:
+    return objective.penalty_arrays.prox(weights - gradient / target.smoothness, 1 / target.smoothness)
+
+
+def _arrived(
+    objective: Objective, target: Target, weights: Array, gradient: Array, following: Array, following_gradient: Array
+) -> bool:
+    """Return whether w+ is accepted, the end of a step from w (A4, part 6).
 
     Besides the small subgradient: the step is not so long that rounding could hide in it, and the penalty is as curved
     up to w+ as the certificate says, which a bridge is only near its minimisers.
     """
-    smoothness = target.smoothness
-    following = objective.penalty_arrays.prox(weights - gradient / smoothness, 1 / smoothness)
-    following_gradient = objective.gradient(following)
     step = weights - following
     reach = REACH * (target.start_distance + target.tolerance / target.strong_convexity)
     curvature = objective.penalty.strong_convexity(float(np.linalg.norm(following)))
-    arrived = (
-        accepted(smoothness * step + following_gradient - gradient, target)
+    return (
+        accepted(target.smoothness * step + following_gradient - gradient, target)
         and float(np.linalg.norm(step)) <= reach
         and curvature >= target.strong_convexity * (1 - 1e-9)
     )
-    return following, following_gradient, arrived
 
 
-def _by_plain_steps(objective: Objective, target: Target) -> Array:
-    """Return the first accepted weights of plain steps from 0: the fallback, certain to end."""
-    weights = np.zeros(objective.size)
-    gradient = objective.gradient(weights)
-    for _ in range(steps_needed(target)):
-        weights, gradient, arrived = _proximal_step(objective, target, weights, gradient)
-        if arrived:
-            break
-    return weights
+def _proximal_step(objective: Objective, target: Target, weights: Array, gradient: Array) -> tuple[Array, bool]:
+    """Return the weights after one step, and whether they are accepted."""
+    following = _onward(objective, target, weights, gradient)
+    arrived = _arrived(objective, target, weights, gradient, following, objective.gradient(following))
+    return following, arrived
 
 
 def _by_acceleration(objective: Objective, target: Target) -> Array | None:
@@ -106,9 +95,9 @@ def _by_acceleration(objective: Objective, target: Target) -> Array | None:
     steps = _accelerated(
         objective.penalty_arrays, objective.gradient, start, 1e-3 * target.smoothness, target.smoothness
     )
-    for weights, residual in islice(steps, ACCELERATED_STEPS):
+    for weights, residual in takewhile(lambda _: target.first(objective), steps):
         if residual <= ACCEPTED_SHARE * target.tolerance:
-            following, _, arrived = _proximal_step(objective, target, weights, objective.gradient(weights))
+            following, arrived = _proximal_step(objective, target, weights, objective.gradient(weights))
             if arrived:
                 return following
     return None
@@ -119,9 +108,11 @@ def _by_models(objective: Objective, target: Target) -> Array | None:
     weights = objective.start
     for _ in range(MODELS):
         predictions, gradient, hessian = objective.expansion(weights)
-        following, _, arrived = _proximal_step(objective, target, weights, gradient)
+        following, arrived = _proximal_step(objective, target, weights, gradient)
         if arrived:
             return following
+        if not target.first(objective):
+            return None
         proposal = _minimise_model(objective.penalty_arrays, target, weights, gradient, hessian)
         moved = _lower(objective, target, weights, predictions, proposal - weights)
         if moved is None:

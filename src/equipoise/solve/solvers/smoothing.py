@@ -1,5 +1,6 @@
 """Newton's method on ever narrower smoothings of a loss with corners, tested on the corners themselves."""
 
+from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Array, Solver, Target
 from equipoise.solve.solvers.dual import DualGradient
-from equipoise.solve.solvers.kinks import kinked_arrays, near
+from equipoise.solve.solvers.kinks import first, kinked_arrays, near
 from equipoise.solve.solvers.line_search import search
 from equipoise.solve.solvers.newton import minimise_model
 from equipoise.vocabulary.numbers import SMALLEST
@@ -40,11 +41,9 @@ class Smoothing(Solver):
         weights = objective.start
         # The margin that a hinge asks for, or a third of the way to the end of a target's range.
         width = 1.0 if objective.loss.task == "classification" else target.label_bound / 3
-        for _ in range(WIDTHS):
-            smooth = Objective(
-                kinked.smoothed(width), objective.penalty_arrays, objective.rows, objective.targets, tilt=objective.tilt
-            )
-            for _ in range(STEPS_A_WIDTH):
+        for _ in takewhile(lambda _: first(objective, target), range(WIDTHS)):
+            smooth = objective.with_loss(kinked.smoothed(width))
+            for _ in takewhile(lambda _: first(objective, target), range(STEPS_A_WIDTH)):
                 predictions, gradient, hessian = smooth.expansion(weights)
                 if near(objective, target, weights, smooth.loss_arrays.slope(predictions, objective.targets)):
                     return weights

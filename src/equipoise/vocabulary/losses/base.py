@@ -100,7 +100,12 @@ class Loss(Record, ABC):
 
 
 class KinkedLoss(Loss):
-    """A loss with corners: its slope is one choice of subgradient, and its smoothness is infinite."""
+    """A loss with corners: its slope is one choice of subgradient, at most 1 in size; its smoothness is infinite."""
+
+    @property
+    def spread(self) -> float:
+        """Half of the range of slopes at one target: they lie between 0 and -y, or between -1 and 1."""
+        return 0.5 if self.one_sided else 1.0
 
     def curvature_bound(self) -> float:
         """Return infinity."""

@@ -1,0 +1,72 @@
+"""The public limit on work: what is refused, what is eased, and how the limit is set."""
+
+import pytest
+
+import equipoise as eq
+from equipoise.errors import InvalidParameter
+from equipoise.planning.issue import forget
+from equipoise.planning.work import LIMIT, VARIABLE, limit, work_of
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+NUMBERS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+
+# Each took 2e9 to 2e12 passes on some rows, and 0.2 s on their neighbours.
+ENDLESS = {
+    "the issue's": lambda: eq.LinearSVC(loss="smooth-hinge:1e-05", alpha=0.01, mechanism="output", domain=CLASSES),
+    "narrow": lambda: eq.LinearSVC(loss="smooth-hinge:1e-07", alpha=0.01, mechanism="output", domain=CLASSES),
+    "cap": lambda: eq.HuberRegressor(cap=1e-5, alpha=1e-9, mechanism="output", domain=NUMBERS),
+}
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Plans are remembered, limits are not part of them."""
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_plan_that_would_not_end_within_the_limit_is_refused_with_the_remedy(name):
+    with pytest.raises(InvalidParameter, match="passes over 100 rows of 401 columns, on the worst rows") as refused:
+        ENDLESS[name]().plan(100, 401)
+    assert VARIABLE in refused.value.remedy
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1e-6, 1e-9])
+def test_what_is_not_refused_says_how_many_passes_it_may_take(alpha):
+    model = eq.ElasticNetClassifier(alpha=alpha, l1_ratio=0.5, domain=CLASSES)
+    certificate = model.plan(1000, 10)
+    assert work_of(certificate.claim.passes, 1000, 10) <= LIMIT
+    assert f"at most {certificate.claim.passes:,} passes" in certificate.explain()
+
+
+def test_corners_on_many_rows_are_refused_with_a_smooth_loss_as_the_remedy():
+    with pytest.raises(InvalidParameter, match="smooth-hinge"):
+        eq.LinearSVC(domain=CLASSES).plan(400_000, 54)
+    assert eq.LinearSVC(domain=CLASSES, loss="smooth-hinge").plan(400_000, 54).claim.passes
+
+
+def test_the_limit_is_set_by_the_environment(monkeypatch):
+    model = eq.LogisticRegression(alpha=1e-3, mechanism="output", domain=CLASSES)
+    passes = model.plan(1000, 5).claim.passes
+    forget()
+    monkeypatch.setenv(VARIABLE, "1e6")
+    assert limit() == 1e6
+    with pytest.raises(InvalidParameter, match="within 1e\\+06 numbers met"):
+        model.plan(1000, 5)
+    forget()
+    monkeypatch.setenv(VARIABLE, str(2 * work_of(passes, 1000, 5)))
+    assert model.plan(1000, 5).claim.passes == passes
+
+
+@pytest.mark.parametrize("text", ["", "much", "nan", "-1", "0"])
+def test_a_limit_that_is_no_number_is_refused(monkeypatch, text):
+    monkeypatch.setenv(VARIABLE, text)
+    with pytest.raises(InvalidParameter, match=VARIABLE):
+        limit()
+
+
+def test_ordinary_plans_of_a_million_rows_are_within_the_limit():
+    for model in (eq.LogisticRegression(domain=CLASSES), eq.Ridge(domain=NUMBERS), eq.HuberRegressor(domain=NUMBERS)):
+        assert model.plan(1_000_000, 100).verify() == ()
