@@ -106,4 +106,6 @@ def _line(plan: Plan, verdict: str) -> Choice:
 def _loss(plan: Plan, chosen: Plan) -> str:
     if plan.share < chosen.share:
         return "cheaper by less than the model can tell"
+    if not 0 < chosen.share < float("inf"):
+        return "costs as much, as far as the model can tell"
     return f"costs {plan.share / chosen.share:.3g} times as much"

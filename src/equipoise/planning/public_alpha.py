@@ -94,5 +94,8 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
         return well_conditioned(constants(problem), request.n_samples, problem.dimension(request.n_features))
 
-    steps = filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1))
+    steps = list(filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)))
+    if not steps:
+        remedy = "pass alpha as a number, use fewer rows or columns, a smaller l1_ratio, or a larger power"
+        raise NoTheoremApplies('alpha="public", at which rounding stays small (A4)', "none of the grid", remedy)
     return unit * math.pow(2.0, min(steps, key=bound) / STEPS_AN_OCTAVE)
