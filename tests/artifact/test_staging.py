@@ -26,7 +26,7 @@ from equipoise.artifact.staging import Staging, new_file
     input()
 """
     command = [sys.executable, "-c", program]
-    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "writing\n"
     return process
 
