@@ -165,8 +165,8 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
     finishing_scale = known(FINISHING_LAW).scale_for(
         finishing_sensitivity(setting), setting.dimension, Budget(finishing)
     )
-    scales = (scale, finishing_scale or math.inf)
-    if not (SMALLEST_SCALE <= min(scales) and max(scales) <= LARGEST_SCALE):
+    scales = (scale, scale if finishing_scale is None else finishing_scale)
+    if finishing_scale is None or min(scales) < SMALLEST_SCALE or max(scales) > LARGEST_SCALE:
         raise BudgetImpossible(
             f"objective perturbation at epsilon={request.budget.epsilon:g}",
             "noise of a scale that cannot be drawn, on the tilt or where the solver stops",
