@@ -16,7 +16,9 @@ FOUND = {
     "no ridge of the grid": Cell("elastic-net", (), USUAL, (1000, 10**15)),
     "no ridge of the grid, for a bridge": Cell("bridge-regressor", (), USUAL, (1000, 10**15)),
     "squares of long weights": Cell("huber", (), (("row_norm", 1e-90), ("labels", (-1e100, 1e-100))), (1000, 5)),
-    "squares of short weights": Cell("huber", (), (("row_norm", 1.0), ("labels", (-1e-90, 1e-90))), (2, 50)),
+    "squares of short weights": Cell(
+        "huber", (), (("row_norm", 1.0), ("labels", (-1e-90, 1e-90)), ("radius", 1e90)), (2, 50)
+    ),
     "squares of noise": Cell("ridge", (), (("row_norm", 1e-100), ("labels", (-1e90, 1e90))), (1000, 5)),
     "squares of a radius": Cell(
         "elastic-net", (("alpha", 0.3),), (("row_norm", 1e-100), ("labels", (-1e100, 1e-100))), (1000, 5)
