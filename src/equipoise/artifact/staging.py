@@ -1,10 +1,15 @@
-"""Writing a folder or a file so that nobody ever sees half of it: written beside, flushed to disk, then renamed."""
+"""Writing a folder or a file so that nobody ever sees half of it: written beside, flushed to disk, then renamed.
 
+What is written beside is locked by the process that writes it, and the system lifts the lock when that process ends, in
+whatever way. So whoever writes into the same folder later can tell what nobody will finish, and sweeps it away.
+"""
+
+import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -13,6 +18,11 @@ from equipoise.errors import OutputRefused
 # Space that is taken before the budget is spent and given back when the files are written, so that a full disk is
 # noticed while nothing is lost yet: a page with its charts takes about 2 MiB, a number of a model some 25 bytes.
 RESERVED_BYTES = 16 * 2**20
+
+# How the names of unfinished folders and files begin: nothing else is ever swept.
+UNFINISHED = ".equipoise-unfinished-"
+# Where an earlier release is while the new one takes its name: never swept, since it may be the only one.
+REPLACED = ".equipoise-replaced-"
 
 
 class Staging:
@@ -39,7 +49,8 @@ class Staging:
         self._refuse_what_exists()
         with _as_refusal(self._out):
             self._out.parent.mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix=f".{self._out.name}.", dir=self._out.parent))
+            sweep(self._out.parent)
+            self._folder, self._lock = _locked_folder(self._out.parent)
             try:
                 _write(self._reserve, "\0" * RESERVED_BYTES)
             except BaseException:
@@ -73,7 +84,7 @@ class Staging:
                 _write(self._folder / name, text)
             self._folder.chmod(0o777 & ~_mask())
             _flush(self._folder)
-            replaced = self._folder.with_name(f"{self._folder.name}.replaced")
+            replaced = self._folder.with_name(REPLACED + self._folder.name.removeprefix(UNFINISHED))
             if os.path.lexists(self._out):
                 self._refuse_what_exists()
                 self._out.rename(replaced)
@@ -92,6 +103,63 @@ class Staging:
 
     def _clean(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        os.close(self._lock)
+
+
+def sweep(parent: Path) -> None:
+    """Remove what processes that have ended left unfinished in a folder; what a living one holds locked is kept.
+
+    Only entries of this user, whose names begin with `UNFINISHED`; whatever cannot be locked or removed stays.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     (Path(parent) / f"{UNFINISHED}abc").mkdir()
+    ...     sweep(Path(parent))
+    ...     list(Path(parent).iterdir())
+    []
+    """
+    for path in parent.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                if os.fstat(handle).st_uid == os.geteuid():
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            finally:
+                os.close(handle)
+
+
+def _locked_folder(parent: Path) -> tuple[Path, int]:
+    """Return a new folder, and the handle by which this process holds it locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
+        # Another process may sweep it before it is locked: then there is no such folder, and the next one is tried.
+        with suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY)
+            if _held(handle, folder):
+                return folder, handle
+            os.close(handle)
+
+
+def _locked_file(parent: Path) -> tuple[Path, int]:
+    """Return a new file, and the handle by which this process holds it open and locked."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=UNFINISHED, dir=parent)
+        if _held(handle, Path(name)):
+            return Path(name), handle
+        os.close(handle)
+
+
+def _held(handle: int, path: Path) -> bool:
+    """Return whether the handle is locked now, and still that of the path."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody can sweep there either
+        return True
+    return path.exists()
 
 
 @contextmanager
@@ -113,15 +181,15 @@ def new_file(path: Path, force: bool | None = None) -> Iterator[TextIO]:
         remedy = "choose another name" + ("" if force is None else ", or pass --force to replace a file")
         raise OutputRefused(f"a new file {path.name}", "one that exists", remedy)
     with _as_refusal(path):
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    beside = Path(name)
+        sweep(path.parent)
+        beside, handle = _locked_file(path.parent)
     try:
         with _as_refusal(path), os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with _as_refusal(path):
             beside.chmod(0o666 & ~_mask())
+            # While it is open, and so locked: closed, it would look as if nobody wanted it.
             beside.rename(path)
     finally:
         beside.unlink(missing_ok=True)

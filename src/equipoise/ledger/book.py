@@ -13,6 +13,7 @@ from equipoise.certify.withdrawn import affecting
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain
 from equipoise.ledger.chain import Balance, Entry
+from equipoise.ledger.names import meant_by, require_new
 from equipoise.ledger.store import Store
 from equipoise.vocabulary.facts import Budget
 
@@ -25,7 +26,8 @@ class Ledger:
     reference : str
         ``sqlite:///folder/file.db#dataset`` (an absolute path has four slashes), ``postgresql://user@host/db#dataset``,
         or a plain dataset name, which is kept in ``ledger.db`` of the folder EQUIPOISE_HOME (``~/.equipoise`` if
-        unset). Without ``#dataset`` the dataset is called "default".
+        unset). Without ``#dataset`` the dataset is called "default". Names are compared in a normal form
+        (`equipoise.ledger.names`): "People" and "people " are one dataset.
 
     Examples
     --------
@@ -49,8 +51,9 @@ class Ledger:
         """Create the dataset's budget, and the file or table if need be; an existing budget is never changed."""
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
+        require_new(self._store.written)
         with self._store.opened(writing=True, creating=True) as connection:
-            if self._store.histories(connection, self.dataset):
+            if self._store.histories(connection):
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget))
@@ -76,11 +79,11 @@ class Ledger:
             remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
             raise LedgerRefused('a certificate of grade "proved"', found, remedy)
         with self._store.opened(writing=True) as connection:
-            entries = self._intact(connection)
+            entries = self._intact(connection, spending=True)
             left = chain.balance(entries)
             amount = Budget(certificate.epsilon, certificate.delta)
-            spend = chain.following(entries, self.dataset, "spend", amount, certificate.planned_digest)
-            if spend.number in self._store.grounds(connection, self.dataset):
+            spend = chain.following(entries, entries[0].dataset, "spend", amount, certificate.planned_digest)
+            if spend.number in self._store.grounds(connection, spend.dataset):
                 raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
             if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
                 asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
@@ -102,12 +105,13 @@ class Ledger:
     def history(self) -> tuple[Entry, ...]:
         """Return every entry of the dataset in its order, as it is recorded, intact or not."""
         with self._store.opened() as connection:
-            return self._known(self._store.histories(connection, self.dataset))
+            return self._known(self._store.histories(connection))
 
     def export(self) -> str:
         """Return the dataset's history as JSON, to be kept elsewhere; a broken one is refused."""
         with self._store.opened() as connection:
-            return chain.export(self.dataset, self._intact(connection))
+            entries = self._intact(connection)
+        return chain.export(entries[0].dataset, entries)
 
     def verify(self, against: str | None = None) -> tuple[str, ...]:
         """Return one line for every fault of the recorded history.
@@ -119,12 +123,14 @@ class Ledger:
         """
         with self._store.opened() as connection:
             # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
-            histories = self._store.histories(connection)
+            histories = self._store.histories(connection, everyone=True)
         lines = [f"{name!r}: {fault}" for name, entries in histories.items() for fault in chain.faults(entries)]
+        own = meant_by(self._store.written, histories)
         if against is None:
-            self._known(histories)
+            self._known({name: histories[name] for name in own})
             return tuple(lines)
-        return (*lines, *chain.departures(self.dataset, histories.get(self.dataset, ()), against))
+        name = own[0] if own else self.dataset
+        return (*lines, *chain.departures(name, histories.get(name, ()), against))
 
     def withdrawn(self) -> tuple[tuple[tuple[Entry, tuple[str, ...]], ...], tuple[Entry, ...]]:
         """Return the spends that rest on what was found false since, each with the reasons, and those nobody can tell.
@@ -132,15 +138,20 @@ class Ledger:
         A ledger of version 0.1.0 kept no grounds: its spends are looked up by the certificates of their releases.
         """
         with self._store.opened() as connection:
-            entries = self._known(self._store.histories(connection, self.dataset))
-            grounds = self._store.grounds(connection, self.dataset)
+            entries = self._known(self._store.histories(connection))
+            grounds = self._store.grounds(connection, entries[0].dataset)
         spends = [entry for entry in entries if entry.kind == "spend"]
         reasons = {entry.number: _reasons(grounds.get(entry.number, "")) for entry in spends}
         affected = tuple((entry, found) for entry in spends if (found := reasons[entry.number]))
         return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
 
-    def _intact(self, connection: sql.Connection) -> tuple[Entry, ...]:
-        entries = self._known(self._store.histories(connection, self.dataset))
+    def _intact(self, connection: sql.Connection, spending: bool = False) -> tuple[Entry, ...]:
+        histories = self._store.histories(connection)
+        if spending and len(histories) > 1:
+            found = f"{len(histories)} budgets, of {', '.join(map(repr, sorted(histories)))}, which are one name"
+            remedy = "create a budget under another name with what is truly left of the people's, and spend that"
+            raise LedgerRefused(f"to spend of {self.dataset!r}", found, remedy)
+        entries = self._known(histories)
         if faults := chain.faults(entries):
             raise self._tampered("; ".join(faults[:3]))
         return entries
@@ -150,10 +161,15 @@ class Ledger:
         return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
 
     def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
-        if self.dataset not in histories:
+        """Return the dataset's history: the only one, or of several that its name stands for the one spelled so."""
+        own = meant_by(self._store.written, histories)
+        if not own:
             found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
-        return histories[self.dataset]
+        if len(own) > 1 and own[0] != self._store.written:
+            found = f"{len(own)} of them, of {', '.join(map(repr, own))}"
+            raise LedgerRefused(f"the budget of {self.dataset!r}", found, "spell the name as one of these")
+        return histories[own[0]]
 
 
 def _written(certificate: Certificate, software: Mapping[str, str]) -> str:

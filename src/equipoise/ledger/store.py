@@ -29,6 +29,7 @@ from equipoise.errors import (
     MissingExtra,
 )
 from equipoise.ledger.chain import Entry
+from equipoise.ledger.names import meant_by, normal_form
 
 DEFAULT_DATASET = "default"
 
@@ -93,21 +94,23 @@ class Store:
             raise InvalidParameter("a ledger's URL or name", f"something else ({type(reference).__name__})", remedy)
         address, _, dataset = reference.partition("#")
         scheme, separator, rest = address.partition("://")
-        self.in_file, self.dataset, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
+        self.in_file, self.written, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
         if not separator:
             # A mistyped address is no name: its password would be shown, and its dataset would have another budget.
             if set(reference) & set(":@=#"):
                 found = "a name with one of : @ = #; it is not shown, as it may hold a password"
                 raise LedgerRefused("a dataset's name, or a ledger's URL", found, remedy)
-            self.in_file, self.dataset, rest = True, reference, f"/{_home()}/ledger.db"
+            self.in_file, self.written, rest = True, reference, f"/{_home()}/ledger.db"
+        elif self.in_file:
+            _require_file(rest, remedy)
+        self.dataset = normal_form(self.written)
         self.path = Path(rest[1:])
-        # A database in memory would forget its spends.
-        if self.in_file and rest.startswith("/") and rest not in ("/", "/:memory:"):
+        if self.in_file:
             self.url = sql.URL.create("sqlite", database=str(self.path))
         elif scheme == "postgresql":
             self.url = _postgresql(address, dataset)
             # The driver is our affair; people write postgresql://.
-            self.shown = f"{self.url.set(drivername=scheme).render_as_string(hide_password=True)}#{self.dataset}"
+            self.shown = f"{self.url.set(drivername=scheme).render_as_string(hide_password=True)}#{self.written}"
         else:
             kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
             raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
@@ -128,6 +131,9 @@ class Store:
         try:
             if self.in_file and not creating and not self.path.is_file():
                 raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
+            if self.in_file and self.path.exists() and not self.path.is_file():
+                # A device would forget its spends.
+                raise LedgerUnreachable(asked, f"{self.path} is no plain file", "name a file on a local disk")
             with ExitStack() as stack:
                 connection = stack.enter_context(self._connection(stack, creating))
                 transaction = connection.begin()
@@ -151,8 +157,11 @@ class Store:
                 reason = "an error of the driver, not shown because the password occurs in it"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
-    def histories(self, connection: sql.Connection, dataset: str | None = None) -> dict[str, tuple[Entry, ...]]:
-        """Return the entries of a dataset, or of every one, in their order."""
+    def histories(self, connection: sql.Connection, everyone: bool = False) -> dict[str, tuple[Entry, ...]]:
+        """Return the entries of the dataset, or of every one, in their order, by the ids that are recorded.
+
+        A ledger of an earlier version may hold several ids that the dataset's name stands for.
+        """
         tables = sql.inspect(connection)
         if self.in_file and tables.has_table("spends"):
             found = f"one of an earlier version in {self.path}, whose spends would not be counted"
@@ -160,7 +169,9 @@ class Store:
             raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
         if not tables.has_table("entries"):
             return {}
-        chosen = sql.select(_ENTRIES).where(_ENTRIES.c.dataset == dataset if dataset else sql.true())
+        recorded = connection.execute(sql.select(_ENTRIES.c.dataset).distinct()).scalars()
+        alike = _ENTRIES.c.dataset.in_(meant_by(self.written, recorded))
+        chosen = sql.select(_ENTRIES).where(sql.true() if everyone else alike)
         rows = connection.execute(chosen.order_by(_ENTRIES.c.dataset, _ENTRIES.c.number))
         return {name: tuple(Entry(*row) for row in group) for name, group in groupby(rows, lambda row: row.dataset)}
 
@@ -221,6 +232,20 @@ class Store:
             return connection
 
         return engine.connect()
+
+
+def _require_file(place: str, remedy: str) -> None:
+    """Refuse what is no plain file's path: a database in memory would forget its spends."""
+    name = place.rstrip("/").rpartition("/")[2]
+    if not place.startswith("/") or not name.strip():
+        found = "an address without a file"
+    elif ":memory:" in place.casefold() or place.casefold().startswith("/file:"):
+        found = "a database in memory, or SQLite's own way to write one"
+    elif "?" in place:
+        found = "options after a question mark, which are not read"
+    else:
+        return
+    raise LedgerRefused("a ledger in a file, which keeps what it was told", found, remedy)
 
 
 def _home() -> Path:

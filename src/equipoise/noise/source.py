@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
 from equipoise.vocabulary.numbers import plain
 
@@ -23,6 +24,10 @@ class NoiseSource(ABC):
     @abstractmethod
     def seeded(self) -> bool:
         """Whether somebody who knows the seed could subtract the noise."""
+
+    def ready(self, streaming: bool) -> None:
+        """Load what noise is drawn with, that of many steps too if asked: what is missing is missed before a spend."""
+        samplers()
 
     @abstractmethod
     def add(self, law: str, weights: Array, scale: float) -> Array:
@@ -108,6 +113,13 @@ class ExactSource(NoiseSource):
     def seeded(self) -> bool:
         """Return False: nobody can draw this noise again."""
         return False
+
+    def ready(self, streaming: bool) -> None:
+        """Load OpenDP besides, and the cipher where noise is streamed."""
+        super().ready(streaming)
+        opendp()
+        if streaming:
+            _stream()
 
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus the law's exact noise."""

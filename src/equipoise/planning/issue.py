@@ -10,6 +10,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.compositions import PostProcessing, Sequence
 from equipoise.certify.claims.private_bounds import LEVELS, PrivateBounds
 from equipoise.errors import InvalidParameter, NoTheoremApplies
+from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan
 from equipoise.planning.menu import Choice, choose
 from equipoise.planning.notes import Notes, notes_of
@@ -59,8 +60,9 @@ def issue(request: Request) -> Certificate:
     >>> certificate.theorem, certificate.mechanism, certificate.grade
     ('A2+A4', 'spherical-laplace', 'proved')
     """
-    plan, menu = _chosen(replace(request.for_the_model(), **_NO_SAY))
-    notes = notes_of(request, plan, menu)
+    with within_doubles():
+        plan, menu = _chosen(replace(request.for_the_model(), **_NO_SAY))
+        notes = notes_of(request, plan, menu)
     claim: Claim = plan.claim
     if request.private_bounds is not None:
         bounds = bounds_claim(request.private_bounds, request.n_samples)

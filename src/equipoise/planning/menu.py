@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from equipoise.certify import laws
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
+from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan, named, planner_of
 from equipoise.planning.laws import ANY
 from equipoise.planning.request import Request
@@ -66,7 +67,8 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         if not planner.minimises:
             continue
         try:
-            plans.extend(planner().plans(request, None))
+            with within_doubles():
+                plans.extend(planner().plans(request, None))
         except EquipoiseError as refusal:
             refusals[name] = refusal
     if not plans:
@@ -106,4 +108,6 @@ def _line(plan: Plan, verdict: str) -> Choice:
 def _loss(plan: Plan, chosen: Plan) -> str:
     if plan.share < chosen.share:
         return "cheaper by less than the model can tell"
+    if not 0 < chosen.share < float("inf"):
+        return "costs as much, as far as the model can tell"
     return f"costs {plan.share / chosen.share:.3g} times as much"

@@ -100,5 +100,8 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
         return affordable(planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon))
 
     steps = list(filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)))
+    if not steps:
+        remedy = "pass alpha as a number, use fewer rows or columns, a smaller l1_ratio, or a larger power"
+        raise NoTheoremApplies('alpha="public", at which rounding stays small (A4)', "none of the grid", remedy)
     # Where no strength ends within the limit, the plan is refused with the remedy.
     return unit * math.pow(2.0, min(list(filter(ends, steps)) or steps, key=bound) / STEPS_AN_OCTAVE)

@@ -56,10 +56,12 @@ class Reference:
         return self.weight * math.sqrt(float(self.counts.sum()))
 
     def share(self, shrinkage: Array, variance: Array | float) -> float:
-        """Return the excess risk as a share of what a model that says nothing would lose."""
-        stakes = self.counts * self.curvatures
-        cost = stakes * (np.square(shrinkage * self.weight) + variance)
-        return float(cost.sum() / (stakes.sum() * self.weight**2))
+        """Return the excess risk as a share of what a model that says nothing would lose; infinity beyond doubles."""
+        with np.errstate(all="ignore"):
+            stakes = self.counts * self.curvatures
+            cost = stakes * (np.square(shrinkage * self.weight) + variance)
+            found = float(cost.sum() / (stakes.sum() * np.square(self.weight)))
+        return found if math.isfinite(found) else math.inf
 
 
 @lru_cache(maxsize=256)
@@ -164,7 +166,9 @@ def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float
     ``deviation`` is that of noise added to the weights.
     """
     total = imagined.curvatures + alpha
-    return imagined.share(alpha / total, np.square(tilt / total) + deviation**2)
+    with np.errstate(all="ignore"):
+        variance = np.square(tilt / total) + np.square(deviation)
+    return imagined.share(alpha / total, variance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from equipoise.certify.certificate import Terms
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe
-from equipoise.vocabulary.numbers import plain, require_count, require_number
+from equipoise.vocabulary.numbers import SMALLEST, plain, require_count, require_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ class Dropout:
 
 def _inside(name: str, value: object, remedy: str) -> float:
     number = plain(value)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < 1:
-        raise InvalidParameter(f"{name} between 0 and 1, both left out", f"{name}={value!r}", remedy)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not SMALLEST <= number < 1:
+        raise InvalidParameter(f"{name} of at least {SMALLEST:g} and below 1", f"{name}={value!r}", remedy)
     return float(number)
 
 

@@ -1,6 +1,7 @@
 """The noise of many steps on secret batches: the smallest multiplier that each way of accounting asks for (C3)."""
 
 import math
+import sys
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +17,9 @@ PRECISION = 2e-4
 
 # Orders of the divergence that are tried.
 ORDERS = tuple(1 + 2.0 ** (half / 2) for half in range(-4, 25))
+
+# Beyond this multiplier a step's divergence is below what doubles tell from 0.
+LARGEST_RENYI_MULTIPLIER = 1e100
 
 
 @lru_cache(maxsize=1024)
@@ -39,7 +43,8 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) 
 
     def excess(logarithm: float) -> float:
         curve = SampledGaussianCurve(math.exp(logarithm), share, steps)
-        return math.log(curve.delta(epsilon) / delta)
+        # A delta below all doubles is far within any budget.
+        return math.log(max(curve.delta(epsilon), sys.float_info.min)) - math.log(delta)
 
     # A normal law with mu = share sqrt(steps (exp(1/z^2) - 1)) is the limit of many steps.
     floor, stride = math.log(SMALLEST_MULTIPLIER), 0.1
@@ -82,29 +87,42 @@ def best_order(noise_multiplier: float, share: float, steps: int, epsilon: float
     """Return the order with the least delta at epsilon, and the logarithm of that delta."""
 
     def exponent(order: float) -> float:
-        total = steps * divergence(noise_multiplier, share, order)
-        return (order - 1) * (total - epsilon + math.log1p(-1 / order)) - math.log(order)
+        return _log_delta(order, steps * divergence(noise_multiplier, share, order), epsilon)
 
     order = min(ORDERS, key=exponent)
     return order, exponent(order)
 
 
+def _log_delta(order: float, divergence_of_all: float, epsilon: float) -> float:
+    return (order - 1) * (divergence_of_all - epsilon + math.log1p(-1 / order)) - math.log(order)
+
+
 def renyi_multiplier(epsilon: float, delta: float, share: float, steps: int) -> float:
     """Return the smallest noise multiplier, up to a thousandth, whose Renyi divergences meet the budget.
 
+    Infinity where none does: at a small epsilon no order that is tried comes down to delta, however much noise there
+    is.
+
     Examples
     --------
-    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2)
-    4.96
+    >>> round(renyi_multiplier(1.0, 1e-6, 1e-3, 10**6), 2), renyi_multiplier(1e-3, 1e-6, 1e-3, 10**6)
+    (4.96, inf)
     """
 
-    def meets(multiplier: float) -> bool:
+    def within(log_delta: float) -> bool:
         # A billionth is the check's own margin, another one room for its last digits.
-        return math.exp(min(0.0, best_order(multiplier, share, steps, epsilon)[1])) * (1 + 2e-9) <= delta
+        return math.exp(min(0.0, log_delta)) * (1 + 2e-9) <= delta
 
+    def meets(multiplier: float) -> bool:
+        return within(best_order(multiplier, share, steps, epsilon)[1])
+
+    if not within(min(_log_delta(order, 0.0, epsilon) for order in ORDERS)):
+        return math.inf
     low = high = 1.0
     while not meets(high):
         low, high = high, 2 * high
+        if high > LARGEST_RENYI_MULTIPLIER:
+            return math.inf
     while meets(low):
         low, high = low / 2, low
     while high > low * 1.001:

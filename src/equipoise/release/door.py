@@ -18,10 +18,10 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import observed_classes
 from equipoise.data.tables import Unread
-from equipoise.errors import InvalidData, InvalidParameter, PlanMismatch, PrivateFailure
+from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
-from equipoise.release.carriers import carry_out
+from equipoise.release import carriers
 from equipoise.release.job import Job, Training, Unbounded
 from equipoise.vocabulary.facts import Label
 
@@ -89,6 +89,7 @@ def release(
     _check_target(trained, target)
     if faults := _faults(certificate.digest, certificate.terms, certificate.claim):
         raise InvalidParameter("a plan whose claim holds", "; ".join(faults[:3]), "plan again with an estimator")
+    _make_ready(certificate, source)
     _admit(certificate, source, ledger)
     # Rows are read from here on.
     declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
@@ -98,7 +99,7 @@ def release(
     try:
         # Overflow warnings would tell of values inside rows.
         with np.errstate(all="ignore"):
-            carried = carry_out(certificate.claim, job)
+            carried = carriers.carry_out(certificate.claim, job)
     except Exception:  # the cause may depend on rows, so it goes no further
         carried = None
     if carried is None:
@@ -126,6 +127,18 @@ def _check_target(trained: object, target: Unread | None) -> None:
         raise InvalidParameter(
             f"{loss.outputs} declared classes, as {loss.name} has predictions", f"{len(classes)}", "plan again"
         )
+
+
+def _make_ready(certificate: Certificate, source: NoiseSource) -> None:
+    """Load whatever the computation and its noise need: what cannot be loaded is missed before the spend."""
+    try:
+        carriers.ready(certificate.claim, source)
+    except MissingExtra:
+        raise
+    except (ImportError, OSError) as error:
+        found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
+        remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"
+        raise MissingExtra(f"what a release of kind {certificate.kind!r} needs", found, remedy) from None
 
 
 def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:

@@ -118,8 +118,13 @@ def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
     epsilon, n_samples = request.budget.epsilon, request.n_samples
     left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
     divergences = renyi_multiplier(epsilon, left, share, steps)
-    order, _ = best_order(divergences, share, steps, epsilon)
-    found = [Accounted("gaussian (C3, Renyi)", divergences, order)]
+    found = []
+    if math.isfinite(divergences):
+        order, _ = best_order(divergences, share, steps, epsilon)
+        found.append(Accounted("gaussian (C3, Renyi)", divergences, order))
+    elif steps > MOST_STEPS:
+        remedy = f"allow a larger epsilon or delta, or take at most {MOST_STEPS:g} steps: fewer passes, larger batches"
+        raise BudgetImpossible("noise in very many steps within the budget", f"{steps:g} steps", remedy)
     if steps <= MOST_STEPS:
         found.insert(0, Accounted("gaussian (C3)", smallest_multiplier(epsilon, left, share, steps)))
     if batch == 1 and steps == n_samples**2 and epsilon <= 1:

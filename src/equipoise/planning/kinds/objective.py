@@ -166,11 +166,12 @@ def _plan(request: Request, loss: Loss, clip: float | None, directions: int = 0)
     finishing_scale = known(FINISHING_LAW).scale_for(
         finishing_sensitivity(setting), setting.dimension, Budget(finishing)
     )
-    if finishing_scale is None or not SMALLEST_SCALE <= min(scale, finishing_scale) <= LARGEST_SCALE:
+    scales = (scale, scale if finishing_scale is None else finishing_scale)
+    if finishing_scale is None or min(scales) < SMALLEST_SCALE or max(scales) > LARGEST_SCALE:
         raise BudgetImpossible(
             f"objective perturbation at epsilon={request.budget.epsilon:g}",
-            "an epsilon too small for the noise that hides where the solver stops",
-            "raise epsilon",
+            "noise of a scale that cannot be drawn, on the tilt or where the solver stops",
+            "raise epsilon, or change the units of rows and targets",
         )
     finish = Noise(FINISHING_LAW, finishing_scale, setting.dimension)
     return Plan(

@@ -3,16 +3,23 @@
 from typing import Any
 
 from equipoise.certify.claims import Claim
+from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import Carrier, TrainedCarrier
 from equipoise.release.job import Carried, Job
 from equipoise.vocabulary.discovery import discover
 
-__all__ = ["Carrier", "TrainedCarrier", "carry_out", "members"]
+__all__ = ["Carrier", "TrainedCarrier", "carry_out", "members", "ready"]
 
 
 def members() -> dict[type[Claim], type[Carrier[Any]]]:
     """Return what carries out each kind, by the type of its claim."""
     return discover(__name__, Carrier, key="claim")
+
+
+def ready(claim: Claim, source: NoiseSource) -> None:
+    """Fail now, for a public reason, if any part of a claim could not be carried out."""
+    for node in claim.nodes():
+        members()[type(node)]().ready(node, source)
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

@@ -9,6 +9,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.data.projection import directions, projected_rows
 from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.errors import PrivateFailure
+from equipoise.noise import NoiseSource
 from equipoise.release.job import Array, Carried, Job, Task
 from equipoise.solve.losses import arrays_of
 from equipoise.solve.solvers.base import Target
@@ -21,6 +22,10 @@ class Carrier(ABC, Generic[Kind]):
     """Carries out one kind of claim on rows."""
 
     claim: ClassVar[type[Claim]]
+
+    def ready(self, claim: Kind, source: NoiseSource) -> None:
+        """Load all that carrying out needs, and refuse what it would refuse: nothing is spent yet, no row is read."""
+        source.ready(streaming=False)
 
     @abstractmethod
     def carry_out(self, claim: Kind, job: Job) -> Carried:

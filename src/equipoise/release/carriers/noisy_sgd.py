@@ -7,10 +7,11 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent
+from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.carriers.sgd import run_of
 from equipoise.release.job import Array, Task
-from equipoise.solve.descents.stochastic import Run, run_noisy
+from equipoise.solve.descents.stochastic import Run, ready_for, run_noisy
 from equipoise.solve.objective import Objective
 
 
@@ -18,6 +19,12 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
     """Long runs take noise from the stream, in a compiled loop; short ones ask OpenDP for every noisy gradient."""
 
     claim: ClassVar[type[Claim]] = NoisyDescent
+
+    def ready(self, claim: NoisyDescent, source: NoiseSource) -> None:
+        """Load the compiled loops and the stream, for a run that is too long for exact noise."""
+        if claim.stream or source.seeded:
+            ready_for(claim.problem.loss)
+        source.ready(streaming=claim.stream)
 
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.data.chosen_rows import ChosenRows
+from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier, within
 from equipoise.release.carriers.sgd import public_order
 from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
-from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import penalties
@@ -23,6 +24,12 @@ class PhasedCarrier(TrainedCarrier[Phased]):
     """Rows are dealt to phases by the public seed; starts are projected into the public ball, which is free (K1)."""
 
     claim: ClassVar[type[Claim]] = Phased
+
+    def ready(self, claim: Phased, source: NoiseSource) -> None:
+        """Load the compiled loops, for phases that descend."""
+        if any(phase.alpha == 0 for phase in claim.phases):
+            ready_for(claim.problem.loss)
+        source.ready(streaming=False)
 
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""

@@ -13,7 +13,7 @@ from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
-from equipoise.solve.descents.stochastic import Run, run_passes
+from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
 from equipoise.vocabulary.facts import Recipe
 
 # Which of the public seed's streams is used for what.
@@ -30,6 +30,11 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
     """Coins that the theorem needs to be secret come from the source of noise, all others from the public seed."""
 
     claim: ClassVar[type[Claim]] = StochasticDescent
+
+    def ready(self, claim: StochasticDescent, source: NoiseSource) -> None:
+        """Load the compiled loops; secret coins are streamed."""
+        ready_for(claim.problem.loss)
+        source.ready(streaming=claim.recipe.order == "replacement" or claim.recipe.skip > 0)
 
     def weights(self, task: Task[StochasticDescent]) -> Array:
         """Descend, add noise, and make up for the columns that masks have hidden."""

@@ -75,6 +75,14 @@ class Run:
         return min(first, self.steps)
 
 
+def ready_for(loss: Loss) -> None:
+    """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
+    from equipoise.solve.compiled_slope import compiled_slope
+    from equipoise.solve.descents import kernels as _kernels  # noqa: F401 - loaded, not used
+
+    compiled_slope(loss)
+
+
 def run_passes(
     rows: RowBlocks,
     targets: Array,

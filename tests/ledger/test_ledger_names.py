@@ -1,0 +1,127 @@
+"""One dataset has one budget, however its name is spelled; and a ledger is kept in a file that keeps it."""
+
+import sqlite3
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import equipoise as eq
+from equipoise.certify.certificate import Certificate
+from equipoise.errors import LedgerRefused, LedgerUnreachable
+from equipoise.ledger import chain
+from equipoise.ledger.names import normal_form
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+# The same name with other capitals, blanks at its ends and inside, full-width letters, and a joiner that nobody sees.
+WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in "people")
+SPELLINGS = (
+    "people of 2026",
+    "People of 2026",
+    "people of 2026 ",
+    " people  of 2026",
+    f"{WIDE} of 2026",
+    "peo\u034fple of 2026",
+)
+
+
+def certificate(epsilon: float) -> Certificate:
+    return issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon), ledger="x"))
+
+
+def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:
+    """Write a ledger as earlier versions did, ids as they were spelled: a budget and one spend for each."""
+    eq.Ledger(f"sqlite:///{path}#unrelated").create(eq.Budget(1.0))
+    for name, limit, spent in spends:
+        budget = chain.following((), name, "budget", eq.Budget(limit))
+        for entry in (budget, chain.following([budget], name, "spend", eq.Budget(spent), "0" * 64)):
+            values = [getattr(entry, field) for field in entry.__dataclass_fields__]
+            with sqlite3.connect(path) as connection:
+                connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
+            connection.close()
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS[1:])
+def test_every_spelling_of_a_name_spends_the_same_budget(tmp_path, spelling):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#{SPELLINGS[0]}").create(eq.Budget(1.0))
+    eq.Ledger(f"{address}#{spelling}").admit(certificate(0.75))
+    assert eq.Ledger(f"{address}#{SPELLINGS[0]}").balance().epsilon_left == Decimal("0.25")
+    with pytest.raises(LedgerRefused, match=r"exists already|nobody sees"):
+        eq.Ledger(f"{address}#{spelling}").create(eq.Budget(1.0))
+
+
+def test_a_plan_and_a_fit_that_spell_the_name_differently_belong_together(tmp_path):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#people").create(eq.Budget(1.0))
+    model = eq.LogisticRegression(epsilon=0.5, domain=CLASSES, ledger=f"{address}#People", alpha=1.0)
+    model.plan(4, 1)
+    model.set_params(ledger=f"{address}#people ").fit([[0.1], [0.2], [0.3], [0.4]], [0, 1, 0, 1])
+    assert eq.Ledger(f"{address}#people").balance().epsilon_left == Decimal("0.5")
+
+
+def test_a_ledger_of_an_earlier_version_keeps_its_spelling_its_chain_and_its_exports(tmp_path):
+    path = tmp_path / "ledger.db"
+    recorded_before(path, ("People ", 1.0, 0.5))
+    before = eq.Ledger(f"sqlite:///{path}#People ").export()
+    eq.Ledger(f"sqlite:///{path}#people").admit(certificate(0.25))
+    for spelling in ("people", "People "):
+        ledger = eq.Ledger(f"sqlite:///{path}#{spelling}")
+        assert [entry.dataset for entry in ledger.history()] == ["People "] * 3
+        assert ledger.balance().epsilon_left == Decimal("0.25")
+        assert ledger.verify(against=before) == ()
+
+
+def test_two_recorded_ids_that_are_one_name_are_read_as_spelled_and_admit_nothing_more(tmp_path):
+    path = tmp_path / "ledger.db"
+    recorded_before(path, ("People", 1.0, 0.5), ("people", 2.0, 0.25))
+    for spelling, left in (("People", "0.5"), ("people", "1.75")):
+        ledger = eq.Ledger(f"sqlite:///{path}#{spelling}")
+        assert (ledger.balance().epsilon_left, ledger.verify()) == (Decimal(left), ())
+        with pytest.raises(LedgerRefused, match=r"'People', 'people'.*under another name"):
+            ledger.admit(certificate(0.1))
+        assert len(ledger.history()) == 2
+    with pytest.raises(LedgerRefused, match="spell the name"):
+        eq.Ledger(f"sqlite:///{path}#PEOPLE").balance()
+
+
+@pytest.mark.parametrize("name", ["peo\u034fple", "people\ufe0f", "\u3164", "\u2800", "   "])
+def test_names_that_nobody_can_read_get_no_budget(tmp_path, name):
+    with pytest.raises(LedgerRefused, match=r"nobody sees|blanks"):
+        eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#{name}").create(eq.Budget(1.0))
+
+
+@given(st.text(st.characters(exclude_categories=["C"])))
+def test_the_normal_form_of_a_normal_form_is_itself(name):
+    assert normal_form(normal_form(name)) == normal_form(name)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///./:memory:",
+        "sqlite:///folder/../:memory:",
+        "sqlite:///:MEMORY:",
+        "sqlite:///file::memory:?uri=true",
+        "sqlite:///file:ledger.db",
+        "sqlite:///ledger.db?mode=memory",
+        "sqlite:////tmp/ledger.db?mode=memory&uri=true",
+    ],
+)
+@pytest.mark.parametrize("fragment", ["", "#x", "#"])
+def test_a_ledger_that_would_keep_nothing_is_refused(tmp_path, monkeypatch, address, fragment):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LedgerRefused, match=r"sqlite:///ledger\.db#dataset"):
+        eq.Ledger(address + fragment).create(eq.Budget(1.0))
+
+
+def test_a_device_is_no_ledger():
+    with pytest.raises(LedgerUnreachable, match=r"no plain file.*local disk"):
+        eq.Ledger("sqlite:////dev/null#x").create(eq.Budget(1.0))

@@ -1,0 +1,78 @@
+"""Plans at extreme public parameters: a certificate that verifies, or a refusal with a remedy, never anything else."""
+
+import pytest
+
+import equipoise as eq
+from equipoise.errors import BudgetImpossible
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+from equipoise.planning.sampling import renyi_multiplier
+from equipoise.vocabulary.facts import Recipe
+from extremes import Cell, cells, escape
+
+USUAL = (("row_norm", 1.0), ("labels", (-1.0, 1.0)))
+# What the search found, each of them once an error of Python's own, a warning, or a claim that does not hold.
+FOUND = {
+    "no ridge of the grid": Cell("elastic-net", (), USUAL, (1000, 10**15)),
+    "no ridge of the grid, for a bridge": Cell("bridge-regressor", (), USUAL, (1000, 10**15)),
+    "squares of long weights": Cell("huber", (), (("row_norm", 1e-90), ("labels", (-1e100, 1e-100))), (1000, 5)),
+    "squares of short weights": Cell(
+        "huber", (), (("row_norm", 1.0), ("labels", (-1e-90, 1e-90)), ("radius", 1e90)), (2, 50)
+    ),
+    "squares of noise": Cell("ridge", (), (("row_norm", 1e-100), ("labels", (-1e90, 1e90))), (1000, 5)),
+    "squares of a radius": Cell(
+        "elastic-net", (("alpha", 0.3),), (("row_norm", 1e-100), ("labels", (-1e100, 1e-100))), (1000, 5)
+    ),
+    "a scale that cannot be drawn": Cell("ridge", (), (("row_norm", 1e-50), ("labels", (1e99, 1e100))), (1000, 5)),
+    "a square of what is kept": Cell("dropout-classifier", (("keep_probability", 1e-300),), USUAL, (1000, 5)),
+    "an order for so small an epsilon": Cell("noisy-sgd-classifier", (("epsilon", 1e-100),), USUAL, (1000, 5)),
+    "a risk of long steps": Cell(
+        "noisy-sgd-regressor",
+        (("loss", "absolute"), ("step", 1e90)),
+        (("row_norm", 1e-100), ("labels", (-1e90, 1e90))),
+        (1000, 5),
+    ),
+}
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_what_the_search_found_ends_as_it_should(found):
+    assert escape(FOUND[found]) == ""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_extreme_parameter_escapes(seed):
+    assert [(cell, found) for cell in cells(76, seed) if (found := escape(cell))] == []
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("seed", range(100, 116))
+def test_no_extreme_parameter_escapes_in_a_long_search(seed):
+    assert [(cell, found) for cell in cells(500, seed) if (found := escape(cell))] == []
+
+
+def test_noisy_sgd_at_a_small_epsilon_is_planned_by_composition():
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    certificate = eq.NoisySGDClassifier(epsilon=1e-3, delta=1e-6, domain=domain).plan(5000, 6)
+    assert certificate.verify() == ()
+
+
+def test_too_many_steps_at_a_small_epsilon_are_refused_with_a_remedy():
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    with pytest.raises(BudgetImpossible, match="fewer passes"):
+        eq.NoisySGDClassifier(epsilon=1e-3, delta=1e-6, domain=domain, passes=1e6, batch_size=1).plan(5000, 6)
+
+
+def test_renyi_divergences_say_that_no_order_comes_down_to_delta():
+    assert renyi_multiplier(1e-3, 1e-6, 0.01, 100) == float("inf")
+
+
+@pytest.mark.parametrize("kind", ["sgd", "noisy-sgd", "phased"])
+def test_descents_refuse_several_classes_in_the_plan(kind):
+    domain, recipe = eq.Domain(row_norm=1.0, classes=(0, 1, 2), radius=1.0), Recipe(passes=1.0, step=0.1, clip=1.0)
+    mechanism = "auto" if kind == "sgd" else kind
+    asked = Request(
+        "multinomial:3", "none", 0.0, domain, 0.0, 100, 2, eq.Budget(1.0, 1e-6), mechanism=mechanism, recipe=recipe
+    )
+    with pytest.raises(eq.errors.InvalidParameter, match="declare two classes"):
+        issue(asked)
