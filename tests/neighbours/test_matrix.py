@@ -100,7 +100,7 @@ QUICK_TARGETS = (
 )
 
 # Where the user calls the labels found in the data public, tables with other labels are no neighbours; and in a type
-# of text whatever is held is a label.
+# of text or bytes whatever is held is a label.
 NO_LABELS = (
     "missing",
     "pandas missing",
@@ -113,7 +113,7 @@ NO_LABELS = (
     "nested array",
     "object",
 )
-ALL_LABELS = ("text", "str", "string")
+ALL_LABELS = ("text", "str", "string", "bytes", "binary")
 
 
 def fitted(name: str, X: Any, y: Any) -> Callable[[], Any]:
