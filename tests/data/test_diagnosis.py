@@ -42,7 +42,9 @@ def test_rows_are_counted_in_blocks_to_the_last():
     assert (found.rows, found.filled, found.clipped, found.targets_mapped) == (70_001, 2, 3, 0)
 
 
-@pytest.mark.parametrize("target", [["a", "b"], np.array([1.0, "secret"], dtype=object)], ids=["text", "objects"])
+@pytest.mark.parametrize(
+    "target", [np.array(["a", "b"]), np.array([1.0, "secret"], dtype=object)], ids=["text", "objects"]
+)
 def test_a_target_of_a_regression_that_is_no_number_is_refused_by_its_type(target):
     with pytest.raises(eq.errors.InvalidData, match="numeric target") as refusal:
         eq.check_rows(np.zeros((2, 1)), target, eq.Domain(row_norm=1.0, labels=(0.0, 1.0)))

@@ -193,7 +193,7 @@ def test_a_ledger_does_not_take_what_is_conditional(tmp_path):
         ({"train": 7}, InvalidParameter, "function"),
         ({"train": lambda rows: rows[0]}, InvalidParameter, "two arguments"),
         ({"train": lambda rows, targets, step: rows[0]}, InvalidParameter, "missing a required argument"),
-        ({"X": [["a", "b"]] * 10}, InvalidData, "number"),
+        ({"X": np.array([["a", "b"]] * 10)}, InvalidData, "number"),
         ({"y": [0.0] * 9}, InvalidData, "10"),
         ({"random_state": -1}, InvalidParameter, "random_state"),
     ],

@@ -11,11 +11,12 @@ from scipy import sparse
 
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
+from equipoise.data.entries import numbers_of_entries
 from equipoise.data.raw import RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.data.schema.text import number_of, text_of
-from equipoise.data.tables import feature_table, target_column
+from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain
@@ -79,7 +80,8 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
 
 def _mapped_targets(target: NDArray[Any], domain: Domain) -> int:
     if domain.labels is not None:
-        values = target.astype(np.float64)
+        numeric = target.dtype.kind in NUMERIC_KINDS
+        values = target.astype(np.float64) if numeric else numbers_of_entries(target, len(target))
         return int(np.sum(~(np.abs(values - domain.label_centre) <= domain.label_bound)))
     if domain.classes is None or domain.classes == "observed":
         return 0

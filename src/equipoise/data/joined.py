@@ -7,8 +7,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.entries import is_undeclared
 from equipoise.data.raw import FrameTable, Kind, RawTable
-from equipoise.data.tables import target_column
+from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 
 
@@ -33,30 +34,18 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
 
 def _target(y: Any, n_samples: int) -> tuple[Kind, Callable[[], NDArray[Any]]]:
     """Return the kind of a target and how to read it, both by its type alone."""
-    if isinstance(y, list | tuple):
-        y = _one_by_one(y)
     column = target_column(y, n_samples)
-    series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        table = FrameTable(series.alias("target").to_frame().to_native(), "the target")
+    if is_undeclared(y):
+        return "unknown", column.read
+    given = nw.from_native(as_frame(y), eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(given, nw.DataFrame):
+        given = next(given.iter_columns())
+    if isinstance(given, nw.Series):
+        table = FrameTable(given.alias("target").to_frame().to_native(), "the target")
         return table.kinds["target"], lambda: _whole(table)
     if column.numeric:
         return "number", column.read
     return "text" if getattr(getattr(y, "dtype", None), "kind", "O") in "SUTMm" else "unknown", column.read
-
-
-def _one_by_one(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
-    """Return the entries of a list as objects.
-
-    NumPy would choose one type for all of them: a single text turns 1.0 into "1.0", which is no longer the class 1,
-    and tables that differ in one row would differ in every label.
-    """
-    if not y or not all(isinstance(entry, list | tuple | np.ndarray) for entry in y):
-        return np.fromiter(y, dtype=object, count=len(y))
-    try:
-        return np.asarray(y)  # rows of a table: its shape is judged like that of any array
-    except ValueError:
-        raise InvalidData("one target a row", "rows of different lengths", "pass one column") from None
 
 
 def _whole(table: RawTable) -> NDArray[Any]:

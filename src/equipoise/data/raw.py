@@ -5,6 +5,7 @@ could change how another row is read, and neighbouring tables would no longer di
 """
 
 import contextlib
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,7 +138,7 @@ class FrameTable(RawTable):
             self.kinds = arrow_kinds(self._frame.to_native().schema, source)
         else:
             columns = {name: self._frame.get_column(name) for name in self.names}
-            found = {name: _column_kind(column) for name, column in columns.items()}
+            found = {name: column_kind(column) for name, column in columns.items()}
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
 
@@ -150,7 +151,7 @@ class FrameTable(RawTable):
                 return
             for start in range(0, len(self._frame), BATCH_ROWS):
                 rows = slice(start, start + BATCH_ROWS)
-                yield {name: _column_values(self._frame.get_column(name)[rows]) for name in names}
+                yield {name: column_values(self._frame.get_column(name)[rows]) for name in names}
 
 
 def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
@@ -170,8 +171,17 @@ def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
     return wrapped
 
 
-def _column_kind(column: "nw.Series[Any]") -> Kind | None:
-    """Return the kind of a pandas or Polars column by its type, None for a type that is refused."""
+def column_kind(column: "nw.Series[Any]") -> Kind | None:
+    """Return the kind of a pandas, Polars or Arrow column by its type, None for a type that is refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_kind(nw.from_native(pd.Series([1, "a", None], dtype=object), series_only=True))
+    'unknown'
+    """
+    if column.implementation.is_pyarrow():
+        return arrow_kind(column.to_native().type)
     native = column.to_native().dtype
     # Narwhals looks at values to name the type of a pandas column of objects: so it is not asked.
     if str(native) == "object":
@@ -199,15 +209,23 @@ def _pandas_categories(column: "nw.Series[Any]") -> Any:
     return getattr(column.to_native().dtype, "categories", None)
 
 
-def _column_values(column: "nw.Series[Any]") -> NDArray[Any]:
-    """Return a batch of a pandas or Polars column as an array whose type follows from the column's."""
+def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
+    """Return a pandas, Polars or Arrow column, or a batch of one, as an array whose type follows from the column's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_values(nw.from_native(pd.Series([True, None], dtype="boolean"), series_only=True))
+    array([True, None], dtype=object)
+    """
     native = column.to_native()
+    if column.implementation.is_pyarrow():
+        return _joined(native)
     # pandas keeps text in Arrow's memory too, and would raise where that is no UTF-8.
     if hasattr(native.dtype, "pyarrow_dtype") or getattr(native.dtype, "storage", None) == "pyarrow":
         import pyarrow  # type: ignore[import-untyped]
 
-        converted = pyarrow.array(native)
-        return np.concatenate([arrow_values(part) for part in getattr(converted, "chunks", [converted])])
+        return _joined(pyarrow.array(native))
     categories = _pandas_categories(column)
     if categories is not None and categories.dtype.kind in "fiu":
         return np.asarray(native.astype("float64"))
@@ -222,6 +240,12 @@ def _column_values(column: "nw.Series[Any]") -> NDArray[Any]:
     if values.dtype.kind in "Mm":
         return _dates_as_text(values, missing)
     return _objects(_decoded(values, missing) if column.dtype == nw.Binary else values, missing)
+
+
+def _joined(column: Any) -> NDArray[Any]:
+    """Return an Arrow array, in one piece or in chunks, as one NumPy array."""
+    parts = [arrow_values(part) for part in getattr(column, "chunks", [column])]
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def _objects(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
@@ -296,6 +320,19 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
+def _looked_up(column: Any) -> NDArray[Any]:
+    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing.
+
+    Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
+    """
+    words = arrow_values(column.dictionary)
+    nothing = np.array([math.nan if words.dtype.kind == "f" else None], dtype=words.dtype)
+    indices = column.indices
+    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
+    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False)) & (places >= 0) & (places < len(words))
+    return np.concatenate([words, nothing])[np.where(known, places, len(words)).astype(np.intp)]
+
+
 def arrow_values(column: Any) -> NDArray[Any]:
     """Return an Arrow array as a NumPy array whose type follows from the Arrow type.
 
@@ -311,7 +348,7 @@ def arrow_values(column: Any) -> NDArray[Any]:
     if isinstance(column.type, pyarrow.BaseExtensionType):
         return arrow_values(column.storage)
     if types.is_dictionary(column.type):
-        return arrow_values(column.dictionary_decode())
+        return _looked_up(column)
     if types.is_run_end_encoded(column.type):
         return arrow_values(compute.run_end_decode(column))
     if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):

@@ -4,6 +4,7 @@ A dense table is not copied: what is kept besides it is one factor a row. Each b
 in one reusable buffer, so float32 input stays float32.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.data.tables import Matrix
+from equipoise.data.entries import numbers_of_entries
+from equipoise.data.tables import NUMERIC_KINDS, Matrix
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
+from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
@@ -28,17 +31,36 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     >>> observed_classes(np.array(["yes", "no", "yes"]))
     ('no', 'yes')
     """
-    if target.dtype.kind == "f" and not np.array_equal(target, np.round(target)):
-        raise InvalidData(
-            "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
-        )
+    if target.dtype.kind not in f"{NUMERIC_KINDS}OUT":
+        raise InvalidData("class labels", f"data type {target.dtype}", "pass numbers or text, or declare the classes")
+    if target.dtype.kind == "f":
+        target = target[np.isfinite(target)]
+        if not np.array_equal(target, np.round(target)):
+            raise InvalidData(
+                "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
+            )
+    entries = np.unique(target) if target.dtype.kind in NUMERIC_KINDS else target
+    labels = {(type(label).__name__, label) for label in map(_label, entries.tolist()) if label is not None}
+    if not labels:
+        raise InvalidData("class labels", "none among the targets", "pass numbers or text, or declare the classes")
     try:
-        classes = tuple(np.unique(target).tolist())
+        # Of equal labels (1 and True) the same one is kept whatever the rows' order.
+        return tuple(sorted(dict.fromkeys(label for _, label in sorted(labels))))
     except TypeError:
         raise InvalidData(
             "labels of one kind", "labels that cannot be ordered", "declare the classes in the domain"
         ) from None
-    return classes
+
+
+def _label(entry: object) -> Label | None:
+    """Return the label that an entry is, None for a value that is none and will count as the first class."""
+    try:
+        label = plain(entry)
+    except Exception:  # a value inside a private row never raises
+        return None
+    if isinstance(label, float) and not math.isfinite(label):
+        return None
+    return label if type(label) in (str, bool, int, float) else None  # type: ignore[return-value] # as just tested
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
@@ -89,7 +111,8 @@ def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
     >>> centred_targets(np.array([0.0, 500.0, np.nan]), Domain(1.0, labels=(0.0, 400.0)))
     array([-200.,  200.,    0.])
     """
-    values = np.array(target, dtype=np.float64)
+    numeric = target.dtype.kind in NUMERIC_KINDS
+    values = np.array(target, dtype=np.float64) if numeric else numbers_of_entries(target, len(target))
     values -= domain.label_centre
     np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
     return np.clip(values, -domain.label_bound, domain.label_bound)
@@ -169,8 +192,18 @@ class RowSource(ABC):
         return result
 
 
+class Repaired(NamedTuple):
+    """Rows of a block that hold what no factor can clip: their places in it, and what stands for them."""
+
+    places: NDArray[np.intp]
+    rows: Array
+
+
 class ClippedView:
     """A block of the table as it is, which is clipped and given its constant column in the products it takes part in.
+
+    Every row has its product by the same arithmetic, whatever the other rows hold (P1): the block is multiplied as it
+    is, and a repaired row's product is put in afterwards.
 
     Examples
     --------
@@ -182,26 +215,46 @@ class ClippedView:
     # NumPy leaves products with this class to it.
     __array_ufunc__ = None
 
-    def __init__(self, table: NDArray[Any], factors: Array, intercept: float) -> None:
+    def __init__(self, table: NDArray[Any], factors: Array, intercept: float, repaired: Repaired | None = None) -> None:
         self._table = table
         self._factors = factors
         self._intercept = intercept
+        self._repaired = repaired
 
     def __matmul__(self, weights: Array) -> Array:
         """Return every row times the weights."""
         count = self._table.shape[1]
         product: Array = self._table @ weights[:count]
         product *= self._factors if product.ndim == 1 else self._factors[:, None]
+        if self._repaired is not None:
+            product[self._repaired.places] = _one_by_one(self._repaired.rows, weights[:count])
         if self._intercept > 0:
             product += self._intercept * weights[count]
         return product
 
     def __rmatmul__(self, slopes: Array) -> Array:
         """Return the rows added up with these slopes, one set of slopes an output."""
-        product: Array = (slopes * self._factors) @ self._table
+        scaled, table = slopes * self._factors, self._table
+        if self._repaired is not None:
+            # Nothing times NaN is NaN: in a sum over rows the repaired ones must stand in their places.
+            table = np.array(table, dtype=np.float64)
+            table[self._repaired.places] = self._repaired.rows
+            scaled[..., self._repaired.places] = slopes[..., self._repaired.places]
+        product: Array = scaled @ table
         if self._intercept == 0:
             return product
         return np.append(product, self._intercept * slopes.sum(axis=-1, keepdims=True), axis=-1)
+
+
+def _one_by_one(rows: Array, weights: Array) -> Array:
+    """Return a few rows times the weights, each added up column by column.
+
+    How a matrix product rounds may depend on how many rows it has, and here that number depends on values.
+    """
+    if weights.ndim == 1:
+        product: Array = np.add.accumulate(rows * weights, axis=1)[:, -1]
+        return product
+    return np.stack([_one_by_one(rows, column) for column in weights.T], axis=1)
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
@@ -226,7 +279,8 @@ class Rows(RowSource):
         self._matrix = matrix
         self._intercept = intercept
         self._factors = np.empty(self.n_samples)
-        self._repaired: dict[int, tuple[NDArray[np.intp], Array]] = {}
+        self._row_norm = domain.row_norm
+        self._repaired: dict[int, Repaired] = {}
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
         for start in range(0, self.n_samples, BLOCK_ROWS):
             self._inspect(start, domain)
@@ -241,9 +295,9 @@ class Rows(RowSource):
             # Finite values can overflow when squared: the largest entry is divided out first.
             largest = np.abs(rows).max(axis=1, keepdims=True)
             rows /= np.where(largest > 0, largest, 1.0)
-            unit_norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+            unit_norms = _norms_one_by_one(rows)[:, None]
             shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
-            self._repaired[start] = (odd, rows * np.minimum(largest, shorter))
+            self._repaired[start] = Repaired(odd, rows * np.minimum(largest, shorter))
             norms[odd] = np.inf
         long = norms > domain.row_norm
         norms[~long] = domain.row_norm
@@ -260,20 +314,18 @@ class Rows(RowSource):
         features = block[:, : self._n_features]
         np.multiply(self._matrix[where], self._factors[where, None], out=features)
         if where.start in self._repaired:
-            positions, repaired = self._repaired[where.start]
-            features[positions] = repaired
+            places, repaired = self._repaired[where.start]
+            features[places] = repaired
         if self._intercept > 0:
             block[:, -1] = self._intercept
         return block
 
     def views(self) -> Iterator[tuple[Any, slice]]:
-        """Yield views of the table; only a block with repaired rows is put together in the buffer."""
+        """Yield views of the table, all of one kind: what one row holds must not move another's product (P1)."""
         for start in range(0, self.n_samples, BLOCK_ROWS):
             where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
-            if start in self._repaired:
-                yield self._block(where), where
-            else:
-                yield ClippedView(self._matrix[where], self._factors[where], self._intercept), where
+            repaired = self._repaired.get(start)
+            yield ClippedView(self._matrix[where], self._factors[where], self._intercept, repaired), where
 
     def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
         """Yield chosen rows; only they are read."""
@@ -294,23 +346,26 @@ class Rows(RowSource):
         """Return the table as it is, if its rows lie one after the other in single or double precision.
 
         Any other table is copied once: columns that lie apart would cost a line of memory an entry. So is one with
-        repaired rows. Small integers are held by single precision.
+        repaired rows. Small integers are held by single precision. The type follows from the table's alone: the loops
+        are compiled for each, and may round otherwise.
         """
         matrix, kind = self._matrix, np.dtype(np.float64)
-        if isinstance(matrix, np.ndarray) and not self._repaired:
-            if matrix.flags.c_contiguous and matrix.dtype in (np.float32, np.float64):
-                return DenseArrays(matrix, self._factors, self._intercept)
-            kind = np.promote_types(matrix.dtype, np.float32)
+        if isinstance(matrix, np.ndarray):
             # No type of the loops is longer than a double.
-            kind = min(kind, np.dtype(np.float64))
+            kind = min(np.promote_types(matrix.dtype, np.float32), kind)
+            if matrix.flags.c_contiguous and matrix.dtype == kind and not self._repaired:
+                return DenseArrays(matrix, self._factors, self._intercept)
         copy = np.empty((self.n_samples, self._n_features), dtype=kind)
         factors = self._factors.copy()
         for start in range(0, self.n_samples, BLOCK_ROWS):
             copy[start : start + BLOCK_ROWS] = self._matrix[start : start + BLOCK_ROWS]
             if start in self._repaired:
-                positions, repaired = self._repaired[start]
-                copy[start + positions] = repaired
-                factors[start + positions] = 1.0
+                places, repaired = self._repaired[start]
+                # A row of about unit length fits into every type, and its factor clips what rounding adds.
+                units = (repaired / self._row_norm).astype(kind)
+                copy[start + places] = units
+                lengths = _norms_one_by_one(units.astype(np.float64))
+                factors[start + places] = self._row_norm / np.maximum(lengths, 1.0)
         return DenseArrays(copy, factors, self._intercept)
 
     def gram(self, block: Any, curvatures: Array) -> Array:
@@ -358,6 +413,12 @@ class SparseRows(RowSource):
         """Return the product as a dense matrix, which is small where it is asked for."""
         product: Array = (block.T @ block.multiply(curvatures[:, None])).toarray()
         return product
+
+
+def _norms_one_by_one(rows: Array) -> Array:
+    """Return the lengths of a few rows; like `_one_by_one`, whatever their number."""
+    lengths: Array = np.sqrt(np.add.accumulate(rows * rows, axis=1)[:, -1])
+    return lengths
 
 
 def _clipped(block: Any, domain: Domain, intercept: float) -> Any:

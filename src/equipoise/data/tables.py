@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from equipoise.data.entries import is_undeclared, listed_shape, listed_table, listed_target, numbers_of_entries
+from equipoise.data.raw import column_kind, column_values
 from equipoise.errors import InvalidData
 
 NUMERIC_KINDS = "fiub"
+
+# Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
+PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
 
 
 class Matrix(Protocol):
@@ -72,8 +77,8 @@ def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a tabl
     >>> feature_table([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    table = _from_frame(frame) if isinstance(frame, nw.DataFrame) else _from_array(X)
+    given = _wrapped(X)
+    table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given)
     if len(table.shape) != 2:
         remedy = "Reshape your data to rows and columns: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
         found = f"dim {len(table.shape)}, shape {table.shape}"
@@ -85,29 +90,77 @@ def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a tabl
     return table
 
 
+def as_frame(given: Any) -> Any:
+    """Return what pandas and Arrow call an array, an index or a batch as a series or a table; anything else as it is.
+
+    NumPy would take another type for these where a value is missing.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> type(as_frame(pyarrow.array([True, None]))).__name__
+    'ChunkedArray'
+    """
+    library = type(given).__module__.partition(".")[0]
+    if library == "pyarrow":
+        import pyarrow  # type: ignore[import-untyped]
+
+        if isinstance(given, pyarrow.RecordBatch):
+            return pyarrow.Table.from_batches([given])
+        return pyarrow.chunked_array([given]) if isinstance(given, pyarrow.Array) else given
+    if library == "pandas":
+        import pandas as pd
+
+        # A series has neither, and a frame not the latter.
+        if isinstance(given, pd.Index | pd.api.extensions.ExtensionArray):
+            return pd.Series(given)
+    return given
+
+
+def _wrapped(given: Any) -> Any:
+    """Return frames and series as narwhals wraps them, and anything else as it is."""
+    try:
+        return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InvalidData("columns with different names", "repeated names", "rename all but one of each") from None
+
+
 def _from_frame(frame: "nw.DataFrame[Any]") -> Unread:
-    wrong = [name for name, kind in frame.schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+    columns = list(frame.iter_columns())
+    wrong = [str(column.name) for column in columns if not _is_numeric(column)]
     if wrong:
         raise InvalidData(
             "numeric columns",
-            f"non-numeric columns {', '.join(map(str, wrong[:8]))}{' ...' if len(wrong) > 8 else ''}",
+            f"non-numeric columns {', '.join(wrong[:8])}{' ...' if len(wrong) > 8 else ''}",
             "encode them by a public rule (levels known beforehand) or leave them out",
         )
-    return Unread(frame.shape, True, lambda: Columns([_numbers(column) for column in frame.iter_columns()]))
+    return Unread(frame.shape, True, lambda: Columns([_numbers(column) for column in columns]))
+
+
+def _is_numeric(column: "nw.Series[Any]") -> bool:
+    """Return whether a column's type says that it holds numbers or truth values, and not categories of them."""
+    # The kind comes first: to name the type of a pandas column of objects, narwhals looks at values.
+    return column_kind(column) == "number" and (column.dtype.is_numeric() or column.dtype == nw.Boolean)
 
 
 def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
-    """Return a column as numbers, without a copy where the frame keeps it as plain numbers."""
-    array = column.to_numpy()
-    # A missing value becomes NaN, and NaN becomes the domain's fill: a public rule, so nothing raises.
-    return array if array.dtype.kind in NUMERIC_KINDS else column.cast(nw.Float64).to_numpy()
+    """Return a column as numbers, without a copy where the frame keeps it as plain numbers.
+
+    A missing value becomes NaN, and NaN becomes the domain's fill: a public rule, so nothing raises.
+    """
+    if column.dtype in PLAIN_TYPES or isinstance(getattr(column.to_native(), "dtype", None), np.dtype):
+        return column.to_numpy()
+    values = column_values(column)
+    return values if values.dtype.kind in NUMERIC_KINDS else numbers_of_entries(values, len(values))
 
 
 def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
-    try:
-        matrix = X if sparse.issparse(X) else np.asarray(X)
-    except ValueError:
-        raise InvalidData("a table of numbers", "rows of different lengths", "pass rows of one length") from None
+    if isinstance(X, nw.Series):
+        return Unread(X.shape, False, X.to_native)
+    if is_undeclared(X):
+        shape = listed_shape(X)
+        return Unread(shape, True, lambda: listed_table(X, shape))
+    matrix = X if sparse.issparse(X) else np.asarray(X)
     if matrix.dtype.kind == "c":
         remedy = "pass the real and imaginary parts as columns"
         raise InvalidData("real numbers", "Complex data not supported", remedy)
@@ -125,17 +178,12 @@ def target_column(y: Any, n_samples: int) -> Unread:
 
     Examples
     --------
-    >>> target_column([0, 1, 1], 3).read()
+    >>> target_column(np.array([0, 1, 1]), 3).read()
     array([0, 1, 1])
     """
     if y is None:
         raise InvalidData("a target", "requires y to be passed, but the target y is None", "call fit(X, y)")
-    series = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        target = Unread(series.shape, series.dtype.is_numeric() or series.dtype == nw.Boolean, series.to_numpy)
-    else:
-        array = np.asarray(y)
-        target = Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array)
+    target = _target(y)
     if len(target.shape) == 2 and target.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
         warnings.warn(message, DataConversionWarning, stacklevel=4)
@@ -148,3 +196,29 @@ def target_column(y: Any, n_samples: int) -> Unread:
         found = f"inconsistent numbers of samples: {n_samples} rows, {target.shape[0]} targets"
         raise InvalidData("one target a row", found, "pass X and y of the same table")
     return target
+
+
+def _target(y: Any) -> Unread:
+    if is_undeclared(y):
+        # No entry decides: each is a number or a label by itself, or missing.
+        return Unread((len(y),), True, lambda: listed_target(y))
+    given = _wrapped(y)
+    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
+        only = _target_series(next(given.iter_columns()))
+        return Unread(given.shape, only.numeric, lambda: only.read()[:, None])
+    if isinstance(given, nw.DataFrame):
+        return Unread(given.shape, False, given.to_native)  # its shape will be refused
+    if isinstance(given, nw.Series):
+        return _target_series(given)
+    array = np.asarray(y)
+    return Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array)
+
+
+def _target_series(series: "nw.Series[Any]") -> Unread:
+    native = getattr(series.to_native(), "dtype", None)
+    if column_kind(series) is None:
+        found = f"a target of type {native or series.to_native().type}"
+        raise InvalidData("a target of numbers or text", found, "write it as numbers or text")
+    if isinstance(native, np.dtype):
+        return Unread(series.shape, native.kind in NUMERIC_KINDS, series.to_numpy)
+    return Unread(series.shape, _is_numeric(series), lambda: column_values(series))

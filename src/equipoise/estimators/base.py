@@ -181,8 +181,9 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; pandas and Polars frames, float32 and float64 are taken as they are. With a schema as the domain:
-            a frame of raw columns, or a file opened by `equipoise.open_table`.
+            Numbers; pandas and Polars frames, float32 and float64 are taken as they are. The declared type decides what
+            is refused; a list is read entry by entry, and what is no number in it is missing. With a schema as the
+            domain: a frame of raw columns, or a file opened by `equipoise.open_table`.
         y : array of shape (n_samples,)
             Labels or targets. With a schema they may be left out, and are then a column of the table.
         """

@@ -15,7 +15,7 @@ from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.joined import raw_table
 from equipoise.data.rows import row_source
 from equipoise.data.schema import Schema
-from equipoise.data.tables import Unread, feature_table, target_column
+from equipoise.data.tables import Unread, as_frame, feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain
@@ -86,7 +86,7 @@ class PlainRows(Intake):
 
     def remember(self, model: BaseEstimator, X: Any) -> None:
         """Note what scikit-learn notes."""
-        validate_data(model, X, skip_check_array=True)
+        validate_data(model, as_frame(X), skip_check_array=True)
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return filled and clipped rows times the weights; other columns than those of the fit are refused."""
@@ -100,7 +100,7 @@ class PlainRows(Intake):
                 "pass the same columns",
             )
         try:
-            validate_data(model, X, reset=False, skip_check_array=True)
+            validate_data(model, as_frame(X), reset=False, skip_check_array=True)
         except ValueError as error:
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"

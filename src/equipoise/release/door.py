@@ -5,6 +5,7 @@ Everything above the line that reads looks at public facts alone; everything bel
 """
 
 import secrets
+import warnings
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -97,8 +98,9 @@ def release(
     classes = observed_classes(target.read()) if observed and target is not None else declared or ()
     job = Job(terms, table, target, tuple(classes), source, start, unbounded, train)
     try:
-        # Overflow warnings would tell of values inside rows.
-        with np.errstate(all="ignore"):
+        # Warnings would tell of values inside rows.
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             carried = carriers.carry_out(certificate.claim, job)
     except Exception:  # the cause may depend on rows, so it goes no further
         carried = None

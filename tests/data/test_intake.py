@@ -1,0 +1,188 @@
+"""Types and shapes decide how a table is taken, before anything is read; no value in it does."""
+
+from collections import UserList, deque
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import equipoise as eq
+from equipoise.data.raw import FrameTable, arrow_values
+from equipoise.data.rows import centred_targets, class_codes, observed_classes
+from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import InvalidData
+
+CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
+LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+X = np.linspace(-0.5, 0.5, 12).reshape(6, 2)
+ENTRIES = {
+    "text": "a text of some length",
+    "none": None,
+    "huge": 10**30,
+    "beyond every float": 10**400,
+    "nested": [1, 2],
+    "array": np.zeros(3),
+    "complex": 1j,
+    "date": np.datetime64("2020-01-01"),
+    "duration": np.timedelta64(3, "s"),
+    "bytes": b"1",
+    "object": object(),
+}
+
+
+def whole(table):
+    """Return all rows of an unread table as numbers."""
+    return np.asarray(table.read()[: table.shape[0]], dtype=np.float64)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, deque, UserList])
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_of_a_list_changes_no_other(kind, entry):
+    rows = X.tolist()
+    rows[2][1] = ENTRIES[entry]
+    found = whole(feature_table(kind(kind(row) for row in rows)))
+    expected = X.copy()
+    expected[2, 1] = 1e30 if entry == "huge" else np.nan
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_of_a_list_of_targets_changes_no_other(entry):
+    y = [0, 1, 1, 0, ENTRIES[entry], 1]
+    target = target_column(y, 6)
+    assert target.shape == (6,)
+    np.testing.assert_array_equal(class_codes(target.read(), (0, 1)), [-1, 1, 1, -1, -1, 1])
+    expected = 1.0 if entry == "huge" else 0.0
+    np.testing.assert_array_equal(centred_targets(target.read(), LABELS), [0, 1, 1, 0, expected, 1])
+
+
+def test_a_column_may_come_as_a_list_of_rows():
+    np.testing.assert_array_equal(centred_targets(target_column([[0.5], (1,), 0], 3).read(), LABELS), [0.5, 1, 0])
+
+
+@pytest.mark.parametrize("row", [[0.1], [0.1, 0.2, 0.3], 0.1, "ab", None], ids=repr)
+def test_rows_of_different_lengths_are_refused_in_constant_words(row):
+    rows = X.tolist()
+    rows[2] = row
+    with pytest.raises(InvalidData) as refused:
+        eq.Ridge(domain=LABELS).fit(rows, np.zeros(6))
+    assert str(refused.value) == (
+        "asked: a table of numbers; found: rows of different lengths; to do: pass rows of one length"
+    )
+
+
+MISSING_TRUTH = {
+    "pandas": lambda values: pd.Series(values, dtype="boolean"),
+    "pandas frame": lambda values: pd.DataFrame({"y": pd.array(values, dtype="boolean")}),
+    "pandas array": lambda values: pd.array(values, dtype="boolean"),
+    "pandas index": lambda values: pd.Index(values, dtype="boolean"),
+    "pandas, Arrow": lambda values: pd.Series(values, dtype="bool[pyarrow]"),
+    "Polars": lambda values: pl.Series(values, dtype=pl.Boolean),
+    "Arrow": lambda values: pa.array(values, pa.bool_()),
+    "Arrow in chunks": lambda values: pa.chunked_array([values[:2], values[2:]], pa.bool_()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize("form", MISSING_TRUTH)
+def test_a_missing_truth_value_is_a_missing_target(form):
+    values = [True, False, True, None, False, True]
+    target = target_column(MISSING_TRUTH[form](values), 6)
+    assert target.numeric
+    np.testing.assert_array_equal(centred_targets(target.read(), LABELS), [1, 0, 1, 0, 0, 1])
+    np.testing.assert_array_equal(class_codes(target.read(), (False, True)), [1, -1, 1, -1, -1, 1])
+    eq.Ridge(domain=LABELS, alpha=0.1, mechanism="output", random_state=0).fit(X, MISSING_TRUTH[form](values))
+
+
+@pytest.mark.parametrize("form", ["pandas", "pandas, Arrow", "Polars"])
+def test_a_missing_truth_value_among_features_is_filled(form):
+    column = MISSING_TRUTH[form]([True, None, False])
+    frame = pl.DataFrame({"a": column}) if form == "Polars" else pd.DataFrame({"a": column})
+    np.testing.assert_array_equal(whole(feature_table(frame)), [[1.0], [np.nan], [0.0]])
+
+
+def test_batches_of_arrow_are_tables():
+    batch = pa.record_batch({"a": pa.array([True, None]), "b": [1, 2]})
+    np.testing.assert_array_equal(whole(feature_table(batch)), [[1.0, 1.0], [np.nan, 2.0]])
+    model = eq.Ridge(domain=LABELS, alpha=0.1, mechanism="output", random_state=0).fit(batch, [0.1, 0.2])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", [pl.Int128, pl.UInt128, pl.Decimal(20, 2)], ids=str)
+def test_wide_whole_numbers_of_polars_are_numbers(kind):
+    column = pl.Series("a", [1, None, 7], dtype=kind)
+    np.testing.assert_array_equal(whole(feature_table(pl.DataFrame([column]))), [[1.0], [np.nan], [7.0]])
+    np.testing.assert_array_equal(target_column(column, 3).read(), [1.0, np.nan, 7.0])
+
+
+def test_an_index_outside_an_arrow_dictionary_is_missing():
+    for words, expected in (
+        (["a", "b"], ["b", None, None, None, "a"]),
+        ([0.5, 1.5], [1.5, np.nan, np.nan, np.nan, 0.5]),
+    ):
+        indices = pa.array([1, 7, None, -1, 0], pa.int8())
+        column = pa.DictionaryArray.from_arrays(indices, pa.array(words), safe=False)
+        assert arrow_values(column).tolist() == pytest.approx(expected, nan_ok=True)
+        (batch,) = FrameTable(pa.table({"town": column})).batches(["town"])
+        assert batch["town"].tolist() == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_missing_whole_number_does_not_change_how_another_label_is_read():
+    for kind in ("pandas", "Polars"):
+        full, holed = (
+            pd.Series([2**53 + 1, last], dtype="Int64") if kind == "pandas" else pl.Series([2**53 + 1, last])
+            for last in (1, None)
+        )
+        codes = [class_codes(target_column(side, 2).read(), (0, 2**53))[0] for side in (full, holed)]
+        assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize(
+    "given", [pd.Series([1, 2], dtype="Int64"), pd.array([1, None], dtype="Int64"), pa.array([1, None])]
+)
+def test_a_single_column_is_no_table_whatever_it_holds(given):
+    with pytest.raises(InvalidData, match="Reshape your data"):
+        feature_table(given)
+
+
+TYPES = {
+    "object": np.array([[1, "a"]] * 3, dtype=object),
+    "structured": np.zeros((3, 2), dtype=[("a", float)]),
+    "bytes": np.array([[b"1", b"2"]] * 3),
+    "text": np.array([["1", "2"]] * 3),
+    "dates": np.zeros((3, 2), dtype="datetime64[s]"),
+    "durations": np.zeros((3, 2), dtype="timedelta64[s]"),
+    "complex": np.zeros((3, 2), dtype=complex),
+    "objects in a frame": pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=object)}),
+    "categories in a frame": pd.DataFrame({"a": pd.Categorical([1, 2, 1])}),
+    "complex and sparse": sparse.coo_array(np.ones((3, 2), dtype=complex)),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_type_that_holds_no_numbers_is_refused(name):
+    with pytest.raises(InvalidData):
+        feature_table(TYPES[name])
+
+
+@pytest.mark.parametrize("entry", [None, np.nan, np.inf, [1], b"x", object()], ids=repr)
+def test_what_is_no_label_is_not_among_the_observed_ones(entry):
+    target = np.empty(4, dtype=object)
+    target[:3], target[3] = [1, 0, 1], entry
+    assert observed_classes(target) == (0, 1)
+
+
+def test_a_refusal_of_observed_classes_names_no_label():
+    for y in ([b"secret", b"other", b"third"], [None, float("nan"), [3, 4]], ["secret", 7, 8]):
+        with pytest.raises(InvalidData) as refused:
+            eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed")).fit(X[:3], y)
+        assert "secret" not in str(refused.value)
+        assert "7" not in str(refused.value)
+
+
+def test_equal_labels_are_one_whatever_the_order_of_rows():
+    for order in ([1, True, 0], [True, 1, 0], [0, 1.0, True]):
+        assert [type(label) for label in observed_classes(target_column(order, 3).read())] == [int, bool]
