@@ -135,7 +135,7 @@ def altered(reader: ModuleType, data: bytes, chance: random.Random) -> bytes:
 
 def unguided(reader: ModuleType, name: str, inputs: int, seed: int, keep: Path | None = None) -> Tally:
     """Try altered examples, the same for the same seed, without looking at what they cover."""
-    chance, examples, trial = random.Random(seed), reader.examples(), Trial(name, reader.read, keep)  # noqa: S311
+    chance, examples, trial = random.Random(seed), reader.examples(), Trial(name, reader.read, keep)
     for data in examples[:inputs]:
         trial.one(data)
     while trial.tally.inputs < inputs:

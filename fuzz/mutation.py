@@ -7,11 +7,49 @@ from typing import Any
 
 Mutation = Callable[[bytes, random.Random], bytes]
 
-NUMBERS = (0, 1, -1, 2, 255, 10**6, 2**31, 2**53, 2**63, 10**18, 10**400, 0.0, -0.0, 0.5, 1e-9, 5e-324, 1e-100, 1e9, 1e300)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    255,
+    10**6,
+    2**31,
+    2**53,
+    2**63,
+    10**18,
+    10**400,
+    0.0,
+    -0.0,
+    0.5,
+    1e-9,
+    5e-324,
+    1e-100,
+    1e9,
+    1e300,
+)
 WORDS = ("", "x", "infinity", "NaN", "\x1b[2J", "\ud800", "é", "a" * 5000, "0", "1e999", "l2", "gaussian", "null", "\0")
 EMPTY: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], {"": 0})
 PIECES = (
-    *(b"", b"\0", b"\n", b"\r\n", b'"', b",", b";", b"\t", b"{", b"}", b"[", b"]", b"=", b"#", b"\\", b"\xff\xfe", b"\xc3"),
+    *(
+        b"",
+        b"\0",
+        b"\n",
+        b"\r\n",
+        b'"',
+        b",",
+        b";",
+        b"\t",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"=",
+        b"#",
+        b"\\",
+        b"\xff\xfe",
+        b"\xc3",
+    ),
     *(b"nan", b"inf", b"-1", b"1e999", b"9" * 400, b"\xef\xbb\xbf", b"x" * 5000, b"[" * 200, b"a." * 70, b"2026-99-99"),
 )
 
@@ -63,8 +101,8 @@ def _alter(holder: Any, key: Any, record: Any, found: list[tuple[Any, ...]], cha
     elif way == 3 and isinstance(value, list) and len(value) < 300:
         holder[key] = value * chance.choice((0, 2, 3, 20))
     elif way == 4 and isinstance(value, int | float):
-        factor = chance.choice((-1, 2, 10, 1000, 0.5, 1e-6, 1e6))
-        holder[key] = int(value * factor) if isinstance(value, int) and abs(value) < 1e300 else value * factor
+        factor = chance.choice((-1, 2, 10, 1000))
+        holder[key] = value * factor if chance.random() < 0.6 or isinstance(value, int) else value / factor / 100
     elif way == 5 and isinstance(value, str):
         holder[key] = pieces(value.encode("utf-8", "replace"), chance).decode("utf-8", "replace")
     else:

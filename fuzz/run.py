@@ -11,6 +11,8 @@ from fuzz.engine import Tally, read_tally, table
 from fuzz.readers import members
 
 INPUTS, LEAST = 1_000_000, 20_000
+# A process that tells of no progress for so many seconds is ended from outside; starting one takes a few.
+STILL = 90
 
 
 def shares(inputs: int, least: int) -> dict[str, int]:
@@ -21,7 +23,7 @@ def shares(inputs: int, least: int) -> dict[str, int]:
 
 
 def guided(name: str, inputs: int, folder: Path, seed: int) -> Tally:
-    """Run a reader's inputs in processes of its own; one that ends before its time is an escape, and another follows."""
+    """Run a reader's inputs in processes of its own; one that ends too soon is an escape, and another follows."""
     whole = Tally(name)
     while whole.inputs < inputs:
         result = folder / f"{name}.tally"
@@ -29,10 +31,17 @@ def guided(name: str, inputs: int, folder: Path, seed: int) -> Tally:
         left = inputs - whole.inputs
         words = [sys.executable, "-m", "fuzz.worker", name, str(left), str(seed), str(folder)]
         with (folder / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(words, stdout=log, stderr=log)  # noqa: S603
+            process = subprocess.Popen(words, stdout=log, stderr=log)
+            tried, since = 0, time.monotonic()
             while process.poll() is None:
                 time.sleep(0.5)
-                _show(name, whole, result, inputs)
+                found = read_tally(result).inputs if result.exists() else 0
+                sys.stderr.write(f"\r{name:<16}{whole.inputs + found:>10} of {inputs}")
+                sys.stderr.flush()
+                if found > tried:
+                    tried, since = found, time.monotonic()
+                elif time.monotonic() - since > STILL:
+                    process.kill()
         part = read_tally(result) if result.exists() else Tally(name, inputs=1)
         if process.returncode != 0:
             data = (folder / f"{name}.current").read_bytes()
@@ -41,12 +50,6 @@ def guided(name: str, inputs: int, folder: Path, seed: int) -> Tally:
         whole.add(part)
         seed += 1
     return whole
-
-
-def _show(name: str, whole: Tally, result: Path, inputs: int) -> None:
-    tried = whole.inputs + (read_tally(result).inputs if result.exists() else 0)
-    sys.stderr.write(f"\r{name:<16}{tried:>10} of {inputs}")
-    sys.stderr.flush()
 
 
 def main() -> int:

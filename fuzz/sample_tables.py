@@ -41,7 +41,7 @@ def tables() -> Iterator[Any]:
             "a": pa.array(["x", None, "é"], pa.large_string()),
             "b": pa.array([b"\xff", None, b""], pa.binary()),
             "c": pa.array([date(2026, 1, 1), None, date(1, 1, 1)]),
-            "d": pa.array([datetime(2026, 1, 1), None, datetime(1990, 1, 1)]),  # noqa: DTZ001
+            "d": pa.array([datetime(2026, 1, 1), None, datetime(1990, 1, 1)]),
             "e": pa.array([time(1, 2), None, time(23, 59)]),
         }
     )

@@ -49,7 +49,7 @@ def main(name: str, inputs: int, seed: int, folder: Path) -> None:
             os._exit(0)
 
     def mutator(data: bytes, size: int, number: int) -> bytes:
-        chance = random.Random(number)  # noqa: S311
+        chance = random.Random(number)
         return altered(reader, data, chance)[:size] if chance.random() < 0.8 else atheris.Mutate(data, size)
 
     options = [f"-max_len={LARGEST_INPUT}", f"-seed={seed}", "-timeout=0", "-rss_limit_mb=0", "-handle_alrm=0"]

@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 from equipoise.certify.certificate import Certificate, _digest
-from equipoise.certify.record import parse, read as read_value
 from equipoise.certify.claims import Claim
+from equipoise.certify.record import parse
+from equipoise.certify.record import read as read_value
 from equipoise.errors import CertificateUnreadable
 from fuzz.mutation import json_values
 from fuzz.readers import certificate

@@ -17,13 +17,54 @@ from fuzz.written import folder, written
 SHARE = 0.02
 
 COMMANDS = (
-    *(["verify", "CERTIFICATE"], ["verify", "RELEASE", "--json"], ["explain", "CERTIFICATE"], ["schema", "draft", "CSV"]),
-    *(["schema", "check", "CSV", "SCHEMA"], ["predict", "RELEASE", "CSV"], ["predict", "RELEASE", "PARQUET", "--probabilities"]),
-    *(["ledger", "verify", "LEDGER", "--against", "EXPORT"], ["ledger", "show", "LEDGER"], ["ledger", "withdrawn", "LEDGER"]),
+    *(
+        ["verify", "CERTIFICATE"],
+        ["verify", "RELEASE", "--json"],
+        ["explain", "CERTIFICATE"],
+        ["schema", "draft", "CSV"],
+    ),
+    *(
+        ["schema", "check", "CSV", "SCHEMA"],
+        ["predict", "RELEASE", "CSV"],
+        ["predict", "RELEASE", "PARQUET", "--probabilities"],
+    ),
+    *(
+        ["ledger", "verify", "LEDGER", "--against", "EXPORT"],
+        ["ledger", "show", "LEDGER"],
+        ["ledger", "withdrawn", "LEDGER"],
+    ),
 )
 WORDS = (
-    *("--json", "--quiet", "--help", "--delimiter", ";", "--out", "--force", "--", "-", "", "\0", "é", "\ud800", "../..", "/"),
-    *("CERTIFICATE", "RELEASE", "CSV", "PARQUET", "SCHEMA", "MODEL", "LEDGER", "EXPORT", "/dev/zero", "/dev/null", "FOLDER"),
+    *(
+        "--json",
+        "--quiet",
+        "--help",
+        "--delimiter",
+        ";",
+        "--out",
+        "--force",
+        "--",
+        "-",
+        "",
+        "\0",
+        "é",
+        "\ud800",
+        "../..",
+        "/",
+    ),
+    *(
+        "CERTIFICATE",
+        "RELEASE",
+        "CSV",
+        "PARQUET",
+        "SCHEMA",
+        "MODEL",
+        "LEDGER",
+        "EXPORT",
+        "/dev/zero",
+        "/dev/null",
+        "FOLDER",
+    ),
     *("--labels", "1,2", "nan", "--classes", "a,b", "1e999", "-1", "x" * 5000),
 )
 

@@ -119,7 +119,7 @@ class Claim(Record, ABC):
             yield from self.conditions()
         except (UnknownName, MissingExtra) as error:
             yield holds(f"{error.asked.removeprefix('a known ')}: {error.found:.160}{UNKNOWN}", False)
-        except (EquipoiseError, ArithmeticError, ValueError, LookupError, RecursionError) as error:
+        except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
             yield holds(f"its numbers mean nothing ({error!s:.200})", False)
 
     def check(self) -> tuple[str, ...]:
