@@ -2,6 +2,9 @@
 refused before a row is read."""
 
 import gzip
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from equipoise.data import unpacked
+from equipoise.data import parquet_footer, unpacked
 from equipoise.data.files import open_table
 from equipoise.errors import InvalidData
 
@@ -94,3 +97,26 @@ def test_a_parquet_column_that_cannot_be_held_is_refused_unread(tmp_path, monkey
     monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
     with pytest.raises(InvalidData, match=r"a column of a row group of 2 MiB.*row_group_size"):
         open_table(path)
+
+
+def test_sizes_are_those_that_pyarrow_reads_from_a_whole_footer(tmp_path):
+    path = tmp_path / "table.parquet"
+    table = pa.table({"a": ["x", "y"] * 50, "b": np.arange(100), "c": [b"z"] * 100, "d": [True] * 100})
+    pa.parquet.write_table(table, path, row_group_size=20)
+    footer = pa.parquet.read_metadata(path)
+    groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
+    known = [group.column(number) for group in groups for number in range(group.num_columns)]
+    texts = [chunk.dictionary_page_offset if chunk.physical_type == "BYTE_ARRAY" else None for chunk in known]
+    sizes = [(chunk.path_in_schema, chunk.total_uncompressed_size) for chunk in known]
+    found = list(parquet_footer.chunks(path))
+    assert [(chunk.name, chunk.unpacked) for chunk in found] == sizes
+    assert [chunk.dictionary for chunk in found] == texts
+
+
+def test_histograms_that_do_not_fit_end_no_process(tmp_path):
+    # Found by `make fuzz`: asked for this file's columns, PyArrow 26 ends the process.
+    program = "import sys, equipoise as eq; t = eq.open_table(sys.argv[1]); list(t.batches(t.names))"
+    damaged = Path(__file__).parent / "damaged" / "histograms.parquet"
+    done = subprocess.run([sys.executable, "-c", program, damaged], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "equipoise.errors" in done.stderr

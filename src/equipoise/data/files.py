@@ -266,7 +266,7 @@ class ParquetTable(RawTable):
         self.names = check_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "a Parquet file"):
-            self._texts = parquet_texts(location, self._footer)
+            self._texts = parquet_texts(location)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""

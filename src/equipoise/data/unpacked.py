@@ -9,15 +9,13 @@ import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from equipoise.data import parquet_footer
 from equipoise.errors import InvalidData
 
 # What one piece may unpack to, and what the texts of one batch of rows may take, in bytes.
 LARGEST_PIECE, LARGEST_BATCH = 2**30, 2**27
-
-# How a page's header in a Parquet file begins: field 1 (its type) and field 2 (its unpacked size), whole numbers.
-_FIELD = 0x15
 
 
 def refuse_larger(size: int, what: str, source: str, remedy: str) -> None:
@@ -46,7 +44,7 @@ def rows_of_a_batch(texts: int, most: int) -> int:
     return max(1, min(most, LARGEST_BATCH // max(1, texts)))
 
 
-def parquet_texts(location: Path, footer: Any) -> dict[str, int]:
+def parquet_texts(location: Path) -> dict[str, int]:
     """Return for every column a bound on its longest repeated text, in bytes; refuse pieces that are too large.
 
     Repeated texts stand in a dictionary page, and are no longer than it is.
@@ -54,36 +52,24 @@ def parquet_texts(location: Path, footer: Any) -> dict[str, int]:
     remedy = "write it with smaller row groups, such as row_group_size=65536, or leave that column out"
     longest: dict[str, int] = {}
     with open(location, "rb") as file:
-        for place in range(footer.num_row_groups):
-            group = footer.row_group(place)
-            for number in range(group.num_columns):
-                chunk = group.column(number)
-                # A number that is repeated takes 8 bytes, as it does in a batch anyway.
-                coded = chunk.dictionary_page_offset if chunk.physical_type.endswith("BYTE_ARRAY") else None
-                size = 0 if coded is None else _page_size(os.pread(file.fileno(), 24, max(0, coded)))
-                largest = max(size, chunk.total_uncompressed_size)
-                refuse_larger(largest, "a column of a row group", location.name, remedy)
-                longest[chunk.path_in_schema] = max(size, longest.get(chunk.path_in_schema, 0))
+        for chunk in parquet_footer.chunks(location):
+            size = 0 if chunk.dictionary is None else _page_size(file, chunk.dictionary)
+            refuse_larger(max(size, chunk.unpacked), "a column of a row group", location.name, remedy)
+            longest[chunk.name] = max(size, longest.get(chunk.name, 0))
     return longest
 
 
-def _page_size(header: bytes) -> int:
+def _page_size(file: BinaryIO, place: int) -> int:
     """Return the unpacked size that the header of a page states, 0 if it is none: then nothing can be read from it."""
-    values, place = [], 0
-    for _ in range(2):
-        if header[place : place + 1] != bytes([_FIELD]):
-            return 0
-        value, shift = 0, 0
-        while True:
-            place += 1
-            byte = header[place : place + 1] or b"\0"
-            value |= (byte[0] & 0x7F) << shift
-            shift += 7
-            if byte[0] < 0x80:
-                break
-        place += 1
-        values.append((value >> 1) ^ -(value & 1))
-    return values[1]
+    # The header begins with its type, field 1, and its size, field 2; what follows does not matter.
+    header = os.pread(file.fileno(), 24, max(0, place))
+    if header[:1] != b"\x15":
+        return 0
+    end = 2 + next((count for count, byte in enumerate(header[1:]) if byte < 0x80), 0)
+    size = header[end + 1 :] if header[end : end + 1] == b"\x15" else b""
+    length = next((count for count, byte in enumerate(size, start=1) if byte < 0x80), 0)
+    fields, _ = parquet_footer.struct_at(header[: end + 1 + length] + b"\0", 0)
+    return int(fields.get(2, 0))
 
 
 def check_arrow(location: Path, stream: bool) -> None:
