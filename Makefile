@@ -9,7 +9,12 @@ PEERS := .venv-peers
 PEERS_READY := $(PEERS)/.ready
 DATA ?= $(EQUIPOISE_DATA)
 
-.PHONY: help demo test check lint types imports unit statistics bench lock clean
+# The fuzzer is installed beside the environment: it is built for Linux on x86-64 only, and nothing else needs it.
+FUZZER := .fuzzer
+FUZZER_READY := $(FUZZER)/.ready
+INPUTS ?= 1000000
+
+.PHONY: help demo test check lint types imports unit statistics fuzz bench lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -44,6 +49,13 @@ unit: $(READY)
 statistics: $(READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
 	$(BIN)/pytest -m statistics -n 2 --durations=10
 
+$(FUZZER_READY): fuzz/requirements.lock $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(FUZZER) -r fuzz/requirements.lock
+	@touch $(FUZZER_READY)
+
+fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
+	PYTHONPATH=$(FUZZER):. OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
+
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements-peers.lock
@@ -62,6 +74,8 @@ lock: $(READY)  ## resolve the development lock again (needs uv)
 	  --group dev pyproject.toml --output-file requirements-dev.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  benchmarks/requirements-peers.in --output-file benchmarks/requirements-peers.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  fuzz/requirements.in --output-file fuzz/requirements.lock
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) $(PEERS) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(FUZZER) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import model_file, version_1
+from equipoise.certify.claims.simplex import MOST_ONES, CountCurve
 from equipoise.certify.folder import CERTIFICATE, LARGEST, MANIFEST, MODEL, inspect, manifest_faults, manifest_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
-from equipoise.errors import EquipoiseError
+from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnreadable
 from released_folders import sealed
-from stored_certificates import STORED, name_of, numbers, put
+from stored_certificates import FOLDER, STORED, name_of, numbers, put
 
 COLUMNS = (NumberColumn("age", (0, 100)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
 SCHEMA = eq.Schema(50, COLUMNS, Target("ill", classes=(0, 1)), vouched_by="A. Officer", vouched_on="2026-11-16")
@@ -206,6 +207,50 @@ def test_any_number_of_any_kind_may_be_hostile(path):
             if isinstance(other, type(value)) or isinstance(value, float):
                 text = json.dumps(put(record, place, other))
                 answers_or_refuses(lambda text=text: eq.Certificate.from_json(text).verify())
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_million_passes_with_skips_are_checked_soon():
+    record = json.loads((FOLDER / "0.2.0" / "sgd-skipped.json").read_text())
+    record["claim"]["recipe"] |= {"passes": 1e6, "decay": 0.01}
+    assert eq.Certificate.from_json(json.dumps(record)).verify()
+
+
+@pytest.mark.usefixtures("soon")
+def test_more_ones_than_can_be_counted_are_not_counted():
+    # Found by `make fuzz`: a claim of 10**18 ones was said not to be countable, and then counted.
+    most = CountCurve(3, MOST_ONES).delta(1e-5)
+    assert 0 < most < 1
+    assert CountCurve(3, 10**18).delta(1e-5) == most
+
+
+def test_more_passes_or_claims_than_anyone_checks_are_refused():
+    record = json.loads((FOLDER / "0.2.0" / "sgd-skipped.json").read_text())
+    passes = put(record, ("claim", "recipe", "passes"), 1e7)
+    searched = json.loads((FOLDER / "0.2.0" / "choice-ordinary.json").read_text())
+    claims = put(searched, ("claim", "of"), searched["claim"]["of"][:1] * 1000)
+    for hostile in (passes, claims):
+        with pytest.raises(CertificateUnreadable, match=r"at most 1000 claims with 1e\+06 passes"):
+            eq.Certificate.from_json(json.dumps(hostile))
+    part = put(record, ("claim", "recipe", "passes"), 3e5)["claim"]
+    several = put(searched, ("claim", "of"), [part] * 4)
+    with pytest.raises(CertificateUnreadable, match=r"5 claims with 1\.2e\+06 passes"):
+        eq.Certificate.from_json(json.dumps(several))
+
+
+@pytest.mark.parametrize("entry", ["0,", "[],", "{},"])
+def test_notes_and_weights_with_too_many_entries_are_refused_unread(entry):
+    record = json.loads((FOLDER / "0.2.0" / "output-ordinary.json").read_text())
+    with pytest.raises(CertificateUnreadable, match="more than 1048576 entries"):
+        eq.Certificate.from_json(json.dumps({**record, "notes": {"x": "X"}}).replace('"X"', f"[{entry * 2**20}0]"))
+    with pytest.raises(ReleaseUnreadable, match="more than 8388608 entries"):
+        model_file.read(f'{{"format_version": 2, "coefficients": [[{entry * 2**23}0]]}}')
+
+
+def test_a_text_that_is_none_is_refused():
+    for value in (None, 3, b"{}"):
+        with pytest.raises(CertificateUnreadable):
+            eq.Certificate.from_json(value)
 
 
 def test_deep_nesting_is_refused():

@@ -288,3 +288,8 @@ def test_the_figure_for_fixed_budgets_is_tighter_for_many_small_spends_only():
 def test_an_extra_delta_outside_its_range_is_refused(wrong):
     with pytest.raises(InvalidParameter, match="delta"):
         composed([(0.1, 0.0)], wrong)
+
+
+def test_an_amount_beyond_doubles_is_a_fault():
+    budget = chain.following((), "trial", "budget", eq.Budget(1.0))
+    assert "entry 1: epsilon or delta is no amount" in chain.faults([dataclasses.replace(budget, epsilon=10**400)])

@@ -374,3 +374,18 @@ def test_the_reduced_grid_on_real_data_agrees_with_the_paper_where_few_runs_can(
         ):
             assert verdicts[part.format(key)] == "reproduced", part.format(key)
         assert verdicts[f"table-4.{key}.noiseless"] == "reproduced"
+
+
+def test_a_dataset_whose_names_are_no_text_is_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from equipoise.errors import InvalidData
+    from equipoise_studies.data import Dataset
+
+    path = tmp_path / "study.parquet"
+    pq.write_table(pa.table({"aé": [1]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
+    dataset = Dataset("made up", path.name, "nowhere", "nowhere", "any", ("a",))
+    with pytest.raises(InvalidData, match="cannot be read as Parquet"):
+        dataset.require(tmp_path)

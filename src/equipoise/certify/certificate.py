@@ -16,10 +16,13 @@ from ..vocabulary.facts import Bound, Record
 from ..vocabulary.records import Of
 from .claims import Claim
 from .curves import Curve
-from .record import AGAIN, build, canonical, parse, read, to_plain
+from .record import AGAIN, MOST_ENTRIES_OF_A_CERTIFICATE, build, canonical, parse, read, to_plain
 from .withdrawn import affecting
 
 SCHEMA_VERSION = 2
+
+# More than these, together, would take longer to check than anyone waits for an answer.
+MOST_CLAIMS, MOST_PASSES = 1000, 10**6
 
 ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
@@ -197,7 +200,7 @@ class Certificate(Record):
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
         """Read a certificate; refuse a truncated, malformed, older or newer one, and say where it is wrong."""
-        record = parse(text)
+        record = parse(text, MOST_ENTRIES_OF_A_CERTIFICATE)
         stated = record if isinstance(record, dict) else {}
         version, notes = stated.get("schema_version"), stated.pop("notes", {})
         if type(version) is int and version != SCHEMA_VERSION:
@@ -208,9 +211,15 @@ class Certificate(Record):
             found = f"schema_version {version!r:.80} in a {type(record).__name__}"
             raise CertificateUnreadable(f"a certificate of schema {SCHEMA_VERSION} with notes", found, AGAIN)
         try:
-            return replace(build(cls, record, "certificate"), notes=notes)
+            made = replace(build(cls, record, "certificate"), notes=notes)
         except RecursionError:
             raise CertificateUnreadable("a tree of claims", "one that is too deep", AGAIN) from None
+        # Each is checked by itself, and some pass by pass.
+        passes = [node.recipe.passes if hasattr(node, "recipe") else 0 for node in made.claim.nodes()]
+        if len(passes) > MOST_CLAIMS or sum(passes) > MOST_PASSES:
+            found = f"{len(passes)} claims with {sum(passes):g} passes"
+            raise CertificateUnreadable(f"at most {MOST_CLAIMS} claims with {MOST_PASSES:g} passes", found, AGAIN)
+        return made
 
 
 def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:

@@ -83,9 +83,14 @@ def contents_of(folder: Path) -> dict[str, bytes]:
 
 def _bytes(path: Path, name: str) -> bytes:
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST[name]:
+        plain, content = not path.is_symlink() and path.is_file(), b""
+        if plain:
+            with path.open("rb") as file:
+                # Some files, such as those of /proc, do not tell how long they are.
+                content = file.read(LARGEST[name] + 1)
+        if not plain or len(content) > LARGEST[name]:
             raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
-        return path.read_bytes()
+        return content
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
 

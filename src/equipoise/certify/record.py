@@ -23,6 +23,10 @@ Made = TypeVar("Made")
 INFINITY = "infinity"
 AGAIN = "ask for the file again"
 
+# What an entry of a file weighs in memory: a list or an object as much as several numbers. A model of 4 million weights
+# with names has 8 million entries; a certificate of a thousand claims some 200,000.
+MOST_ENTRIES, MOST_ENTRIES_OF_A_CERTIFICATE = 2**23, 2**20
+
 
 def to_plain(value: object, keep_defaults: bool = True, released: bool = True) -> Any:
     """Return a record as dictionaries, lists, strings and numbers.
@@ -59,8 +63,10 @@ def canonical(value: object, released: bool = True) -> str:
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def parse(text: str) -> Any:
+def parse(text: str, most: int = MOST_ENTRIES) -> Any:
     """Return the values of a JSON text; a key twice, NaN and numbers beyond doubles are refused like broken text.
+
+    So is a text with more entries than `most`, before it is parsed: marks inside texts count as well.
 
     Examples
     --------
@@ -70,16 +76,18 @@ def parse(text: str) -> Any:
 twice); to do: ask for the file again
     """
     try:
+        if text.count(",") + 8 * (text.count("{") + text.count("[")) > most:
+            raise ValueError(f"more than {most} entries")
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
-    except (ValueError, RecursionError, TypeError) as error:
+    except (ValueError, RecursionError, TypeError, AttributeError) as error:
         found = f"text that does not parse ({str(error) or type(error).__name__:.120})"
         raise CertificateUnreadable("a certificate in JSON", found, AGAIN) from None
 
 
 def _finite(text: str) -> float:
-    if not math.isfinite(float(text)):
+    if not math.isfinite(number := float(text)):
         raise ValueError(f"{text:.20} is no number that a double holds")
-    return float(text)
+    return number
 
 
 def _whole(text: str) -> int:
@@ -140,6 +148,8 @@ def read(annotation: Any, value: object, path: str) -> Any:
         return value
     if origin is tuple and isinstance(value, list):
         each = [choices[0]] * len(value) if choices[1:] == (Ellipsis,) else choices
+        if choices == (float, Ellipsis) and all(type(entry) is float for entry in value):
+            return tuple(value)  # millions of weights, each by itself, would take minutes
         if len(each) == len(value):
             return tuple(read(each[place], entry, f"{path}[{place}]") for place, entry in enumerate(value))
     if annotation is Claim:

@@ -25,8 +25,8 @@ FIXED_BUDGETS = "for fixed budgets; admits nothing"
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
 
-# A million entries; a longer file is none of ours.
-LARGEST_EXPORT = 2**29
+# A quarter of a million entries; a longer file is none of ours.
+LARGEST_EXPORT = 2**27
 
 Reference = Annotated[
     str,
@@ -201,9 +201,15 @@ def _rounded_up(amount: float) -> float:
 def _read(path: Path) -> str:
     remedy = "pass what `equipoise ledger export` wrote"
     try:
-        if path.stat().st_size > LARGEST_EXPORT:
+        if not path.is_file():
+            raise InvalidParameter(f"an export at {path}", "no plain file", remedy)
+        with path.open("rb") as file:
+            content = file.read(LARGEST_EXPORT + 1)
+        if len(content) > LARGEST_EXPORT:
             raise InvalidParameter(f"an export at {path}", "a file that is too large to be one", remedy)
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return content.decode("utf-8")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidParameter):
+            raise
         found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
         raise InvalidParameter(f"an export at {path}", str(found), remedy) from None

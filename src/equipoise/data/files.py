@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure
+from equipoise.data.unpacked import LARGEST_BATCH, check_arrow, parquet_texts, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter
 
 # A longer line is one unusable row, and is skipped piece by piece, so that no line can exhaust the memory.
@@ -151,12 +152,13 @@ class CsvTable(RawTable):
         """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
         every = {name: place for place, name in enumerate(self.names)}
         places = {name: every[name] for name in names}
-        # Batches end by their number of rows, which is public, and not by the length of their lines.
+        # Batches end by their number of rows, or where their lines are so long that they would fill the memory; a row
+        # is encoded by itself, whatever batch it comes in.
         batch_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(self.names)))
         with constant_failure(), self._open(self._location) as file:
             file.readline(LONGEST_LINE + 1)
             rows = self._rows(file)
-            while batch := list(itertools.islice(rows, batch_rows)):
+            while batch := _some(rows, file, batch_rows):
                 columns = list(zip(*batch, strict=True))
                 yield {
                     name: np.fromiter(columns[place], dtype=object, count=len(batch)) for name, place in places.items()
@@ -184,6 +186,19 @@ class CsvTable(RawTable):
             # Without a quote the csv module's rules are those of split, which takes half the time.
             fields = text.split(delimiter, width)
             yield fields if len(fields) == width else unusable
+
+
+def _some(rows: Iterator[Sequence[str | None]], file: BinaryIO, count: int) -> list[Sequence[str | None]]:
+    """Return the next rows of a file: at most so many, and no more after `LARGEST_BATCH` bytes of it."""
+    batch: list[Sequence[str | None]] = []
+    end = file.tell() + LARGEST_BATCH
+    while len(batch) < count and file.tell() < end:
+        # Eight of the longest lines are as long as a batch.
+        part = list(itertools.islice(rows, min(8, count - len(batch))))
+        if not part:
+            break
+        batch += part
+    return batch
 
 
 def _long_row(line: bytes, file: BinaryIO, delimiter: str, width: int) -> list[str] | None:
@@ -250,13 +265,16 @@ class ParquetTable(RawTable):
             self.n_samples = int(self._footer.num_rows)
         self.names = check_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
+        with _opening(location, "a Parquet file"):
+            self._texts = parquet_texts(location)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
+        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
         from pyarrow import parquet  # type: ignore[import-untyped]
 
+        rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(names)):
+            for batch in file.iter_batches(batch_size=rows, columns=list(names)):
                 yield {name: arrow_values(batch.column(name)) for name in names}
 
 
@@ -293,6 +311,7 @@ class ArrowTable(RawTable):
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()
+            check_arrow(location, self._stream)
 
     @contextlib.contextmanager
     def _reader(self, **options: Any) -> Iterator[Any]:
@@ -317,8 +336,18 @@ class ArrowTable(RawTable):
             count = None if self._stream else reader.num_record_batches
             for batch in reader if count is None else map(reader.get_batch, range(count)):
                 columns = {name: _undamaged(batch.column(name)) for name in names}
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield {name: arrow_values(column.slice(start, BATCH_ROWS)) for name, column in columns.items()}
+                rows = rows_of_a_batch(sum(map(_repeated, columns.values())), BATCH_ROWS)
+                for start in range(0, batch.num_rows, rows):
+                    yield {name: arrow_values(column.slice(start, rows)) for name, column in columns.items()}
+
+
+def _repeated(column: Any) -> int:
+    """Return a bound on the longest text that stands once in a column and in many of its rows, in bytes."""
+    from pyarrow import types
+
+    if types.is_dictionary(column.type):
+        return int(column.dictionary.nbytes)
+    return int(column.values.nbytes) if types.is_run_end_encoded(column.type) else 0
 
 
 def _undamaged(column: Any) -> Any:
@@ -353,6 +382,8 @@ def _opening(location: Path, what: str) -> Iterator[None]:
     """Refuse a file whose footer or schema cannot be read, before any row is."""
     try:
         yield
+    except InvalidData:
+        raise
     except PermissionError as fault:
         raise _cannot_open(location, fault) from None
     except Exception:  # PyArrow raises errors of many kinds on damaged bytes

@@ -148,7 +148,7 @@ def _is_amount(epsilon: str, delta: str) -> bool:
     """Return whether these are the texts of a budget; InvalidParameter is a ValueError too."""
     try:
         amount = Budget(float(epsilon), float(delta))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return (repr(amount.epsilon), repr(amount.delta)) == (epsilon, delta)
 

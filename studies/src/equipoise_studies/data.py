@@ -49,7 +49,7 @@ class Dataset:
                 f"get {self.source} ({self.address}) and save it there as {self.file}: {self.shape}; or {SAY_WHERE}"
             )
             raise InvalidParameter(f"the dataset {self.name} in {folder}", f"no {self.file}", remedy) from None
-        except (OSError, pa.ArrowException):
+        except (OSError, ValueError, pa.ArrowException):  # a name that is no UTF-8, besides damaged bytes
             asked = f"the dataset {self.name} in {path}"
             remedy = f"write it again as Parquet: {self.shape}"
             raise InvalidData(asked, "a file that cannot be read as Parquet", remedy) from None

@@ -62,8 +62,8 @@ class CountCurve(Curve):
     ones: int
 
     def at(self, epsilon: float) -> float:
-        """Return the sum over the columns."""
-        return min(1.0, self.columns * column_delta(self.ones, epsilon) * (1 + 1e-15))
+        """Return the sum over the columns; what holds for at least so many ones holds for more than can be counted."""
+        return min(1.0, self.columns * column_delta(min(self.ones, MOST_ONES), epsilon) * (1 + 1e-15))
 
 
 class Simplex(Claim):

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from functools import lru_cache
 from itertools import islice
 
 from ...vocabulary.constants import STEEPER
@@ -119,7 +120,18 @@ class SkippedDescent(RandomHits):
     def distance(self, setting: Setting, hits: int) -> float:
         """Return the sum of the longest steps of the first passes, which are the longest of all."""
         push = setting.constants.gradient_diameter / setting.recipe.batch_size
-        return push * math.fsum(islice(longest_steps(setting), hits))
+        return push * _sum_of_steps(setting, hits)
+
+
+@lru_cache(maxsize=2 * MOST_VALUES)
+def _sum_of_steps(setting: Setting, hits: int) -> float:
+    # A check asks twice for some 256 partial sums of the same million steps.
+    return math.fsum(islice(_followed(setting), hits))
+
+
+@lru_cache(maxsize=1)
+def _followed(setting: Setting) -> tuple[float, ...]:
+    return tuple(longest_steps(setting))
 
 
 class CornerRandomHits(RandomHits):

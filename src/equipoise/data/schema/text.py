@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable
@@ -81,10 +82,13 @@ def number_of(value: Any) -> float:
 def load(path: str | Path) -> str:
     """Return the text of a file that is small enough to be a schema."""
     try:
+        # A pipe or device may have no end, or no beginning.
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError, TypeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "a name that no file can have"
+        found = error.strerror if isinstance(error, OSError) else "no plain file"
         raise SchemaInvalid(f"a schema at {path}", f"{found}", "pass the path of a schema.toml") from None
     if len(content) > LARGEST_FILE:
         raise _too_large(f"{path}")
