@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..errors import CertificateUnreadable, ReleaseUnreadable
 from ..vocabulary.records import Record
@@ -142,13 +142,14 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         return
     trained, width, rows = certificate.claim.trained, certificate.n_features, model.get("coefficients")
     names, places = model.get("features"), model.get("selected")
-    if " ".join(sorted(model)) != MODEL_FIELDS or not _named(model.get("model")) or not _named(model.get("estimator")):
+    if " ".join(sorted(model)) != MODEL_FIELDS or not _named(model["model"]) or not _named(model["estimator"]):
         yield f"{MODEL}: other fields than those of format 2"
         return
     if not _texts(names) or len(names) not in (0, width):
         yield f"{MODEL}: names of other columns"
     if not isinstance(places, list) or not all(type(place) is int and place in range(width) for place in places):
         yield f"{MODEL}: columns selected that there are not"
+        return
     if certificate.release is None or any(
         getattr(node, "released", 0) is None for node in (certificate.claim.main, trained)
     ):
@@ -171,7 +172,7 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: other classes"
 
 
-def _texts(values: Any) -> bool:
+def _texts(values: Any) -> TypeGuard[list[str]]:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 

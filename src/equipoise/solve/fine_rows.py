@@ -39,7 +39,8 @@ class FineBlock:
         if sparse.issparse(self._rows):
             starts = range(0, self._rows.shape[0], FINE_ROWS)
             groups = (slice(start, start + FINE_ROWS) for start in starts)
-            return np.sum([slopes[..., group] @ self._rows[group] for group in groups], axis=0)
+            added: Array = np.sum([slopes[..., group] @ self._rows[group] for group in groups], axis=0)
+            return added
         full = len(self._rows) // FINE_ROWS
         whole = full * FINE_ROWS
         # One call for all groups of full size, and one for the rest.

@@ -25,6 +25,11 @@ class Loss(Record, ABC):
     one_sided: ClassVar[bool] = False
 
     @property
+    def spread(self) -> float:
+        """Half of the range of slopes at one target, over their bound: they lie between 0 and -y, or to both sides."""
+        return 0.5 if self.one_sided else 1.0
+
+    @property
     def parameter(self) -> float:
         """The number that the loss's name carries, a cap or a width; 0 where there is none."""
         return float(next(iter(vars(self).values()), 0.0))
@@ -101,11 +106,6 @@ class Loss(Record, ABC):
 
 class KinkedLoss(Loss):
     """A loss with corners: its slope is one choice of subgradient, at most 1 in size; its smoothness is infinite."""
-
-    @property
-    def spread(self) -> float:
-        """Half of the range of slopes at one target: they lie between 0 and -y, or between -1 and 1."""
-        return 0.5 if self.one_sided else 1.0
 
     def curvature_bound(self) -> float:
         """Return infinity."""
