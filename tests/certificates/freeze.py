@@ -207,9 +207,20 @@ def choices() -> Made:
     yield "selection-released", fitted(eq.FeatureSelector(threshold="deviations:3", domain=TWO, random_state=0), 500, 3)
 
 
+def counted() -> Made:
+    """Yield kinds whose solvers' passes are recorded (N10); what is above was stored before they were."""
+    yield "output-passes", planned(eq.LogisticRegression(domain=TWO, mechanism="output"), 1000, 5)
+    yield "output-passes-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, mechanism="output"), 3000, 12)
+    yield "output-passes-bridge", planned(eq.BridgeClassifier(3.0, 1e-7, TWO, power=1.7), 9000, 6)
+    yield "output-passes-released", fitted(eq.ElasticNetClassifier(1.0, 1e-6, TWO, random_state=0), 400, 4)
+    yield "objective-passes", planned(eq.LogisticRegression(domain=TWO, mechanism="objective"), 1000, 5)
+    yield "phased-passes", planned(eq.PhasedClassifier(1.0, 1e-6, NAMED, loss="hinge"), 4000, 5)
+    yield "dropout-passes", planned(eq.DropoutRegressor(1.0, 1e-6, LABELS), 5000, 4)
+
+
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
-    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices()])
+    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted()])
 
 
 if __name__ == "__main__":
