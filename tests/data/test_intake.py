@@ -168,7 +168,9 @@ def test_a_type_that_holds_no_numbers_is_refused(name):
         feature_table(TYPES[name])
 
 
-@pytest.mark.parametrize("entry", [None, np.nan, np.inf, [1], b"x", object()], ids=repr)
+@pytest.mark.parametrize(
+    "entry", [None, np.nan, np.inf, [1], b"x", object()], ids=["none", "nan", "infinity", "nested", "bytes", "object"]
+)
 def test_what_is_no_label_is_not_among_the_observed_ones(entry):
     target = np.empty(4, dtype=object)
     target[:3], target[3] = [1, 0, 1], entry
