@@ -33,12 +33,23 @@ def test_every_kind_is_stored_at_least_three_times():
     assert min(kinds.values()) >= 3, kinds
 
 
+def without_later_fields(written, stored):
+    """Return what is written without fields that were added since and say nothing."""
+    if isinstance(stored, dict) and isinstance(written, dict):
+        later = {key for key in written.keys() - stored.keys() if written[key] is None}
+        return {key: without_later_fields(written[key], stored.get(key)) for key in written.keys() - later}
+    if isinstance(stored, list) and isinstance(written, list) and len(stored) == len(written):
+        return [without_later_fields(*pair) for pair in zip(written, stored, strict=True)]
+    return written
+
+
 @every_stored
 def test_a_stored_certificate_checks_and_is_written_as_it_was_read(path):
     text = path.read_text(encoding="utf-8")
     certificate = Certificate.from_json(text)
     assert certificate.verify() == ()
-    assert certificate.to_json() == text
+    assert Certificate.from_json(certificate.to_json()) == certificate
+    assert without_later_fields(json.loads(certificate.to_json()), json.loads(text)) == json.loads(text)
     assert certificate.curve().delta(certificate.epsilon) <= certificate.delta
 
 

@@ -53,7 +53,7 @@ CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.
         eq.Ridge(**CHECKED_LABELS, mechanism="objective"),
         eq.HuberRegressor(**CHECKED_LABELS, mechanism="output"),
         eq.ElasticNet(**{**CHECKED_LABELS, "alpha": 1e-3}, l1_ratio=0.1),
-        eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 1e-3}, power=1.9),
+        eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 1e-2}, power=1.9),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -404,7 +404,7 @@ def test_public_alpha_shrinks_with_data_and_budget():
     def alpha(n_samples, epsilon):
         return eq.LogisticRegression(epsilon=epsilon, domain=CLASSES).plan(n_samples, 10).alpha
 
-    assert alpha(10**4, 1.0) > alpha(10**5, 1.0) > alpha(10**6, 1.0)
+    assert alpha(10**3, 1.0) > alpha(10**4, 1.0) > alpha(10**5, 1.0)
     assert alpha(10**4, 0.1) > alpha(10**4, 1.0) > alpha(10**4, 10.0)
 
 
@@ -430,7 +430,9 @@ def test_the_comparator_of_the_risk_bound_stays_inside_a_declared_radius():
         ),
     ],
 )
-def test_extreme_plans_still_follow(n_samples, epsilon):
+def test_extreme_plans_still_follow(n_samples, epsilon, monkeypatch):
+    # A billion rows are beyond an hour.
+    monkeypatch.setenv("EQUIPOISE_WORK_LIMIT", "1e30")
     for model in (eq.LogisticRegression(epsilon=epsilon, domain=CLASSES), eq.Ridge(epsilon=epsilon, domain=LABELS)):
         certificate = model.plan(n_samples, 3)
         assert certificate.verify() == ()

@@ -279,7 +279,8 @@ def test_every_candidate_sees_its_own_rows_only(table, monkeypatch):
     search.plan(600, 1)
     monkeypatch.setattr(carriers, "carry_out", noted)
     model = search.fit(X, y)
-    *trained, (last, choosing) = seen
+    (whole, _), *trained, (last, choosing) = seen
+    assert whole == "disjoint"
     assert last == "choice"
     *trainings, choice = model.certificate_.claim.of
     assert [len(rows) for _, rows in trained] == [part.n_samples for part in trainings] == [160] * 3

@@ -42,7 +42,7 @@ def momentum_tolerance(where: Setting) -> float:
 
 
 def reaches_corners(where: Setting) -> bool:
-    """Return whether ``tau^2 >= 1800 g r m`` and tau is 4 times what a duality gap can prove (N10)."""
+    """Return whether ``tau^2 >= 1800 r m`` and tau is 4 times what a duality gap can prove (N10)."""
     most = 3 * where.constants.strong_convexity * where.constants.radius
     return corner_tolerance(where) <= where.recipe.tolerance <= most
 
@@ -51,8 +51,9 @@ def corner_tolerance(where: Setting) -> float:
     """Return the least tolerance whose number of steps is known for a loss with corners (N10)."""
     facts, spread = where.constants, where.problem.loss.spread
     mu, row_norm = facts.strong_convexity, facts.row_norm
-    moved = row_norm**2 * (1 + 2 * spread) + mu * (row_norm * facts.radius + facts.label_bound)
-    hidden = math.sqrt(1800 * fine_unit(where.n_samples, where.dimension) * spread * moved)
+    summed = fine_unit(where.n_samples, where.dimension) * row_norm**2 * (1 + 2 * spread)
+    single = (where.dimension + 8) * 2.0**-53 * mu * (row_norm * facts.radius + facts.label_bound)
+    hidden = math.sqrt(1800 * spread * (summed + single))
     return max(hidden, 4 * smallest_tolerance(facts, where.n_samples, where.dimension))
 
 

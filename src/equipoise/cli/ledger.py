@@ -174,11 +174,13 @@ def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
         for reason in reasons:
             console.print(f"  {reason}", markup=False)
     if not affected:
-        console.print(f"[bold green]nothing withdrawn[/] that entries of {escape(repr(ledger.dataset))} rest on")
+        which = "the other entries" if unknown else "entries"
+        console.print(f"[bold green]nothing withdrawn[/] that {which} of {escape(repr(ledger.dataset))} rest on")
     if unknown:
         numbers = ", ".join(_as_text(entry.number) for entry in unknown)
-        console.print(f"Not known here: entry(s) {numbers}, recorded before ledgers kept what certificates rest on.")
+        console.print(f"Not known here: entry(s) {numbers}, of which this ledger keeps nothing that they rest on.")
         console.print("Check the certificates of their releases: equipoise verify RELEASE", soft_wrap=True)
+        console.print("The next equipoise ledger create in this file or database makes it keep that for new spends.")
     if affected:
         raise typer.Exit(WITHDRAWN)
 

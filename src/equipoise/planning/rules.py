@@ -11,7 +11,7 @@ from equipoise.vocabulary.facts import Constants, Problem, Recipe, Setting
 # The share of the exact sensitivity that the solver's tolerance may add (A4 allows 1 %; Newton steps make 0.1 % cheap).
 TOLERANCE_SHARE = 0.001
 KINKED_TOLERANCE_SHARE = 0.04
-EASED_SHARE = 0.25
+EASED_SHARE = 1.0
 
 
 def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:

@@ -61,7 +61,9 @@ class DropoutPlanner(Planner[Dropout]):
         dimension = claim.setting().dimension
         chosen = quietest(claim.worst, dimension, claim.weights, "auto")
         yield Plan(
-            claim=replace(claim, noise=Noise(chosen.law, chosen.scale, dimension)),
+            claim=replace(
+                claim, noise=Noise(chosen.law, chosen.scale, dimension), passes=passes_within(claim.solved())
+            ),
             share=ridge_share(of_problem(problem, request.n_features), claim.alpha, 0.0, chosen.deviation),
             bounds=(Bound("G3+G4", True, claim.worst, hypotheses),),
             candidates=calibrations(claim.worst, dimension, claim.weights, "auto"),
@@ -173,7 +175,7 @@ def _split(request: Request, asked: requests.Dropout, problem: Problem, masks: M
         proposal=asked.proposal,
     )
     eased_setting = eased(claim.solved(), EASED_SHARE * claim.constants.gradient_diameter / (2 * request.n_samples))
-    claim = replace(claim, tolerance=eased_setting.recipe.tolerance, passes=passes_within(eased_setting))
+    claim = replace(claim, tolerance=eased_setting.recipe.tolerance)
     moved = masks.most_of_a_row(problem) / request.n_samples * (1 + ROUNDING_MARGIN) + 2 * claim.error()
     # Without curvature of the data the ridge is all there is; a confirmed proposal is there or nothing is released.
     return replace(claim, curvature_sensitivity=moved, worst=claim.distance(asked.proposal or 0.0))

@@ -237,7 +237,7 @@ def rows_needed(task: Task, keep: float, epsilon: float) -> float:
 
     The margin falls like 1/n (G4), so that a plan for any large n gives the number.
     """
-    many = 10**7
+    many = 10**5
     model = clone(task.models[LOW]).set_params(epsilon=epsilon, keep_probability=keep, curvature_share=0.5)
     margin = model.plan(many, task.shape[1]).claim.noisy().margin
     found = data_curvature(task.draws[0][0].rows, keep)

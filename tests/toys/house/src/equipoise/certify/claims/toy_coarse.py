@@ -10,7 +10,7 @@ class ToyCoarse(Output):
 
     kind = "toy-coarse"
 
-    grid: float
+    grid: float = 0.01
 
     def conditions(self) -> Conditions:
         """Yield those of output perturbation, and that there is a grid."""
