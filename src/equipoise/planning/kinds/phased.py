@@ -67,7 +67,8 @@ class PhasedPlanner(Planner[Phased]):
             )
         if request.n_samples < 2:
             raise InvalidParameter("at least two rows", "1 sample", "train on more rows")
-        phases, bounds = [], []
+        phases: list[Phase] = []
+        bounds: list[Bound] = []
         for number_of_phase in range(1, request.n_samples.bit_length()):
             try:
                 phase = _opened(open_claim, request.n_samples >> number_of_phase, length / 4**number_of_phase)
