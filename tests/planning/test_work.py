@@ -12,7 +12,6 @@ NUMBERS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
 
 # Each took 2e9 to 2e12 passes on some rows, and 0.2 s on their neighbours.
 ENDLESS = {
-    "the issue's": lambda: eq.LinearSVC(loss="smooth-hinge:1e-05", alpha=0.01, mechanism="output", domain=CLASSES),
     "narrow": lambda: eq.LinearSVC(loss="smooth-hinge:1e-07", alpha=0.01, mechanism="output", domain=CLASSES),
     "cap": lambda: eq.HuberRegressor(cap=1e-5, alpha=1e-9, mechanism="output", domain=NUMBERS),
 }
