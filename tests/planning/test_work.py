@@ -69,3 +69,15 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch, text):
 def test_ordinary_plans_of_a_million_rows_are_within_the_limit():
     for model in (eq.LogisticRegression(domain=CLASSES), eq.Ridge(domain=NUMBERS), eq.HuberRegressor(domain=NUMBERS)):
         assert model.plan(1_000_000, 100).verify() == ()
+
+
+@pytest.mark.parametrize("kind", [eq.SGDClassifier, eq.NoisySGDClassifier])
+def test_descents_of_too_many_passes_are_refused_before_anything_is_accounted_for(kind):
+    with pytest.raises(InvalidParameter, match="passes over 100,000 rows of 50 columns"):
+        kind(delta=1e-6, passes=10**6, domain=CLASSES).plan(100_000, 50)
+
+
+def test_noisy_gradients_of_too_many_rows_are_refused():
+    model = eq.LogisticRegression(delta=1e-6, mechanism="noisy-gradient", domain=CLASSES)
+    with pytest.raises(InvalidParameter, match="batches"):
+        model.plan(10**12, 50)

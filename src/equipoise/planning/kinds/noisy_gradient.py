@@ -20,6 +20,7 @@ from equipoise.planning.reference import Reference, descent_shares, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
+from equipoise.planning.work import require_work
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Budget, Problem
 
@@ -74,6 +75,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             longest = (1 + descent.momentum) / (facts.smoothness + problem.penalty.alpha)
             length = min(descent.step * descent.steps / steps, longest)
             descent = replace(descent, steps=steps, step=length)
+        passes = descent.steps * (batch or request.n_samples) / request.n_samples
+        require_work(passes, request.n_samples, request.n_features, "train on fewer rows, or on batches of them")
         open_claim = NoisyGradient(
             budget=request.budget,
             n_samples=request.n_samples,
