@@ -11,7 +11,7 @@ from equipoise.artifact.folder import save
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CHECK_FAILED, DONE, MANIFEST, MODEL, inspect, manifest_of, model_faults
 from equipoise.data.tables import Unread
-from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.noise.source import ExactSource
 from equipoise.release.door import release
 
@@ -93,6 +93,16 @@ def test_after_a_refusal_nothing_else_is_in_the_model():
     assert not list(model_faults(document, model.certificate_))
     assert list(model_faults({**document, "coefficients": [[1.0, 0.0, 0.0]]}, model.certificate_))
     assert list(model_faults({**document, "intercepts": [9.9]}, model.certificate_))
+
+
+def test_what_no_reader_takes_is_not_paid_for(monkeypatch):
+    monkeypatch.setattr("equipoise.certify.certificate.MOST_CLAIMS", 0)
+    read = []
+    table = Unread(X.shape, True, lambda: read.append(1) or X)
+    plan = plain((0, 1), public_seed=77).plan(*X.shape)
+    with pytest.raises(CertificateUnreadable, match="at most 0 claims"):
+        release(plan, table, Unread(TWO.shape, True, lambda: TWO), ExactSource())
+    assert not read
 
 
 def test_the_door_carries_out_no_plan_whose_claim_does_not_hold():

@@ -9,7 +9,7 @@ import equipoise as eq
 from equipoise.certify.certificate import Certificate
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
-from neighbours import Bare
+from neighbouring_pairs import Bare
 
 LOSSES = (
     "logistic",

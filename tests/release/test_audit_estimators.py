@@ -11,7 +11,7 @@ from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, FEW_RUNS, LAB_AUDITS, Fift
 from equipoise.noise import ExactSource, SeededSource, source
 from equipoise.noise.samplers import sampler_of
 from equipoise.planning.laws import known
-from neighbours import PAIRS, Pair
+from neighbouring_pairs import PAIRS, Pair
 
 RUNS = 2000
 at_both_powers = pytest.mark.parametrize("runs", [FEW_RUNS, pytest.param(RUNS, marks=pytest.mark.statistics)])

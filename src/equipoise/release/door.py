@@ -111,8 +111,11 @@ def release(
 
 @lru_cache(maxsize=1024)
 def _faults(digest: str, terms: Terms, claim: Claim) -> tuple[str, ...]:
-    """Return what does not follow in a plan; most fits carry out one that was checked a moment ago."""
-    return replace(Certificate.seal(terms, claim, {}), digest=digest).faults()
+    """Return what does not follow in a plan; most fits carry out one that was checked a moment ago.
+
+    It is checked as it would be read: what no reader takes must not be paid for.
+    """
+    return Certificate.from_json(replace(Certificate.seal(terms, claim, {}), digest=digest).to_json()).faults()
 
 
 def _check_target(trained: object, target: Unread | None) -> None:
