@@ -71,7 +71,7 @@ WIDE_CLASSES = {**CHECKED_CLASSES, "domain": eq.Domain(100.0, classes="observed"
         eq.LinearSVC(**WIDE_CLASSES),
         eq.LinearSVC(**WIDE_CLASSES, loss="smooth-hinge"),
         eq.ElasticNetClassifier(**WIDE_CLASSES, l1_ratio=0.1),
-        eq.BridgeClassifier(**WIDE_CLASSES, power=1.9),
+        eq.BridgeClassifier(**{**WIDE_CLASSES, "alpha": 0.1}, power=1.9),
         eq.Ridge(**CHECKED_LABELS),
         eq.HuberRegressor(**CHECKED_LABELS),
     ],

@@ -57,7 +57,8 @@ class Findings(Record):
         yield f"{self.verdict[1]}: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, {claim.adjacency}"
         yield from (f"  {line}" for line in (*self.faults, *self.withdrawn))
         if not self.faults:
-            yield f"  {'once ' if self.withdrawn else ''}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
+            once = "once " if self.withdrawn else ""
+            yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
             yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
         yield from (f"  not checked: {line}" for line in self.unchecked)

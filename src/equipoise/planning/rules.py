@@ -35,6 +35,9 @@ def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: 
     else:
         share = TOLERANCE_SHARE / max(1.0, epsilon)
     wanted = share * facts.gradient_diameter / (2 * n_samples)
+    if math.isinf(facts.smoothness):
+        # More than the weights can be apart would say nothing, and N10 counts no steps towards it.
+        wanted = min(wanted, 3 * facts.strong_convexity * facts.radius)
     return max(wanted, smallest_tolerance(facts, n_samples, dimension))
 
 
