@@ -157,7 +157,7 @@ def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, m
     first, second, third, *rest = verified.stdout.splitlines()
     assert first == "withdrawn: (1, 0)-differential privacy, replace-one"
     assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
-    assert third.startswith("  proved, by A2+A4, output and ")
+    assert third.startswith("  once proved, by A2+A4, output and ")
     assert rest == CONSISTENT.splitlines()[2:]
     done = equipoise("verify", certificate, "--json")
     report = json.loads(done.stdout)
