@@ -54,7 +54,7 @@ $(FUZZER_READY): fuzz/requirements.lock $(READY)
 	@touch $(FUZZER_READY)
 
 fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
-	PYTHONPATH=$(FUZZER):. OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
+	PYTHONPATH=$(FUZZER):.:tests OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
 
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)

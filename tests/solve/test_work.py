@@ -14,7 +14,7 @@ from equipoise.release.carriers.base import target_of
 from equipoise.solve import solvers
 from equipoise.solve.fine_rows import FineBlock
 from equipoise.solve.objective import Objective
-from equipoise.solve.solvers.base import Target
+from equipoise.solve.solvers.base import Target, constrained_subgradient
 from equipoise.solve.solvers.dual import averaged
 from equipoise.solve.solvers.gradient import _Projected
 
@@ -119,6 +119,20 @@ def test_a_loss_so_sharp_that_plain_steps_took_hours_ends_after_known_passes(cou
     model.fit(X, y)
     # What is tried first does not arrive: momentum does.
     assert 1000 < max(objective.passes.made for objective in counted) <= limit
+
+
+@pytest.mark.parametrize("limit", [*range(1, 12), 20, 40])
+@pytest.mark.parametrize("radius", [None, 0.3])
+@pytest.mark.parametrize("largest", [0, 400])
+def test_wherever_the_first_attempts_are_cut_off_accepted_weights_return(limit, radius, largest, monkeypatch):
+    """The number of passes at which they stop is met in the middle of any of their loops."""
+    monkeypatch.setattr("equipoise.solve.objective.LARGEST_HESSIAN", largest)
+    monkeypatch.setattr(Target, "first", lambda self, objective: objective.passes.made < limit)
+    objective, target, _ = smooth_problem(1e-3)
+    target = replace(target, radius=radius, start_distance=radius or target.start_distance)
+    weights = solvers.suited(objective).solve(objective, target)
+    subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
+    assert np.linalg.norm(subgradient) <= target.tolerance
 
 
 def smooth_problem(alpha: float, n: int = 300):

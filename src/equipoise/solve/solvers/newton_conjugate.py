@@ -101,6 +101,9 @@ def _step_onto_the_sphere(
         step = _conjugate_step(objective, target, predictions, -gradient - shift * weights, shift, goal / 4)
         point = weights + step
         length = float(np.linalg.norm(point))
+        # Where the passes are used up no system is solved, and a step from 0 leads nowhere: the last resort is next.
+        if length == 0 or not target.first(objective):
+            return np.zeros_like(weights)
         # What moving the point onto the sphere adds to the model's gradient.
         if abs(length - limit) * (target.smoothness + shift) <= goal:
             break
