@@ -135,6 +135,21 @@ def test_wherever_the_first_attempts_are_cut_off_accepted_weights_return(limit, 
     assert np.linalg.norm(subgradient) <= target.tolerance
 
 
+@pytest.mark.parametrize("limit", [*range(1, 12), 20, 40])
+@pytest.mark.parametrize("name", ["net", "bridge", "hinge", "classes"])
+@pytest.mark.parametrize("largest", [0, 400])
+def test_wherever_they_are_cut_off_a_fit_ends_in_a_model(name, limit, largest, monkeypatch):
+    monkeypatch.setattr("equipoise.solve.objective.LARGEST_HESSIAN", largest)
+    monkeypatch.setattr(Target, "first", lambda self, objective: objective.passes.made < limit)
+    for room in ("dual", "smoothing"):
+        monkeypatch.setattr(
+            f"equipoise.solve.solvers.{room}.first", lambda objective, target: objective.passes.made < limit
+        )
+    model = MODELS[name]().set_params(random_state=0)
+    X, y = next(hunted_tables(np.random.default_rng(9), 1))
+    assert np.isfinite(model.fit(X, targets_of(model, y)).coef_).all()
+
+
 def smooth_problem(alpha: float, n: int = 300):
     generator = np.random.default_rng(3)
     X = generator.normal(size=(n, COLUMNS))
