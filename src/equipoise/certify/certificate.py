@@ -24,6 +24,9 @@ SCHEMA_VERSION = 2
 # More than these, together, would take longer to check than anyone waits for an answer.
 MOST_CLAIMS, MOST_PASSES = 1000, 10**6
 
+# What neighbours are called, by what they differ in.
+ADJACENCIES = {"row": "replace-one", "person": "replace-one-person"}
+
 ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
@@ -44,7 +47,7 @@ class Terms(Record):
     ledger: str | None = None
     schema: str = ""
     vouched: str = ""
-    adjacency: Literal["replace-one"] = "replace-one"
+    adjacency: Literal["replace-one", "replace-one-person"] = "replace-one"
 
     def assumptions(self) -> Iterator[str]:
         """Yield what makes the whole claim conditional."""
@@ -161,9 +164,10 @@ class Certificate(Record):
         found, nodes, n = list(self.claim.check()), tuple(self.claim.nodes()), self.n_features
         # Of a projected table the claim is about the directions.
         wide = any(getattr(node, "n_features", n) not in (n, getattr(node, "projection", 0) or n) for node in nodes)
+        unit = ADJACENCIES[self.claim.unit] != self.adjacency
         guessed = any(node.classes == "observed" for node in nodes) and not self.terms.observed_classes
-        if self.claim.n_samples != self.n_samples or min(self.n_samples, n) < 1 or wide or guessed:
-            found.append("terms: rows, columns or classes that the claim is not about")
+        if self.claim.n_samples != self.n_samples or min(self.n_samples, n) < 1 or wide or guessed or unit:
+            found.append("terms: rows, columns, neighbours or classes that the claim is not about")
         if self.digest != _digest(self.terms, self.claim):
             found.append("digest: a recorded field was changed after the certificate was made")
         return tuple(found)
@@ -180,7 +184,8 @@ class Certificate(Record):
         released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"
         head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
-        about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and one row is replaced."
+        replaced = "one row is" if self.claim.unit == "row" else "all rows of one person are"
+        about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and {replaced} replaced."
         sections = (
             (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
             *noted,

@@ -35,7 +35,7 @@ def momentum_tolerance(where: Setting) -> float:
     """Return the least tolerance whose number of steps with momentum is known (N10)."""
     facts = where.constants
     reach = facts.lipschitz + (facts.smoothness + facts.strong_convexity) * facts.radius
-    unit = fine_unit(where.n_samples, where.dimension)
+    unit = fine_unit(where.rows, where.dimension)
     rounding = unit * (reach + facts.strong_convexity * facts.radius) + 2.0**-48 * reach
     smoothness = facts.smoothness + where.problem.penalty.smoothness()
     return 50 * math.sqrt(smoothness / facts.strong_convexity) * rounding
@@ -51,10 +51,10 @@ def corner_tolerance(where: Setting) -> float:
     """Return the least tolerance whose number of steps is known for a loss with corners (N10)."""
     facts, spread = where.constants, where.problem.loss.spread
     mu, row_norm = facts.strong_convexity, facts.row_norm
-    summed = fine_unit(where.n_samples, where.dimension) * row_norm**2 * (1 + 2 * spread)
+    summed = fine_unit(where.rows, where.dimension) * row_norm**2 * (1 + 2 * spread)
     single = (where.dimension + 8) * 2.0**-53 * mu * (row_norm * facts.radius + facts.label_bound)
     hidden = math.sqrt(1800 * spread * (summed + single))
-    return max(hidden, 4 * smallest_tolerance(facts, where.n_samples, where.dimension))
+    return max(hidden, 4 * smallest_tolerance(facts, where.rows, where.dimension))
 
 
 def solver_passes(where: Setting) -> float:

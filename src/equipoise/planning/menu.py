@@ -1,11 +1,13 @@
 """Which kind of release? As asked for by name, or the one with the smallest modelled cost."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from equipoise.certify import laws
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
-from equipoise.planning.kinds import Plan, named, planner_of
+from equipoise.planning.kinds import Plan, Planner, named, planner_of
 from equipoise.planning.laws import ANY
 from equipoise.planning.request import Request
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -45,9 +47,9 @@ def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         known = {name: planner for name, planner in planners.items() if not planner.minimises}
         asked = planners["method" if request.recipe.method else "sgd"]
         known |= dict.fromkeys((*ANY, *known_laws), asked)
-        return next(iter(look_up(known, request.mechanism, "mechanism")().plans(request, None))), ()
+        return next(plans(look_up(known, request.mechanism, "mechanism"), request, None)), ()
     if request.mechanism in known_laws:
-        return next(planners["output"]().plans(request, None)), ()
+        return next(plans(planners["output"], request, None)), ()
     name, parameters = split_name(request.mechanism, "mechanism")
     if name == AUTOMATIC and not parameters:
         return _cheapest(request)
@@ -55,41 +57,54 @@ def choose(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         raise InvalidParameter(f"mechanism={name!r} without a number", repr(request.mechanism), f"write {name!r}")
     known = {name: planner for name, planner in planners.items() if planner.minimises}
     known |= dict.fromkeys((AUTOMATIC, *known_laws), planners["output"])
-    planner = look_up(known, name, "mechanism")()
-    return next(iter(planner.plans(request, parameters[0] if parameters else None))), ()
+    planner = look_up(known, name, "mechanism")
+    return next(plans(planner, request, parameters[0] if parameters else None)), ()
+
+
+def plans(planner: type[Planner[Any]], request: Request, parameter: float | None) -> Iterator[Plan]:
+    """Return the plans of one kind; refuse one that is not proved for what neighbours differ in."""
+    if request.domain.unit not in planner.claim.units:
+        proved = [name for name, other in sorted(named().items()) if request.domain.unit in other.claim.units]
+        raise NoTheoremApplies(
+            f"a release of kind {planner.claim.kind!r} that covers all rows of a {request.domain.unit}",
+            "no proof: N1 covers other kinds",
+            f"use an estimator and a mechanism of kind {' or '.join(map(repr, proved))}, such as LogisticRegression, "
+            "or leave the person out if nobody has more than one row",
+        )
+    return iter(planner().plans(request, parameter))
 
 
 def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan with the smallest modelled cost, or one that clips nothing where its cost is negligible."""
-    plans: list[Plan] = []
+    found: list[Plan] = []
     refusals: dict[str, EquipoiseError] = {}
     for name, planner in sorted(named().items()):
         if not planner.minimises:
             continue
         try:
             with within_doubles():
-                plans.extend(planner().plans(request, None))
+                found.extend(plans(planner, request, None))
         except EquipoiseError as refusal:
             refusals[name] = refusal
-    if not plans:
+    if not found:
         raise refusals.get("output") or NoTheoremApplies(
             "a way to spend the budget", "none that applies", "declare more public facts"
         )
-    plans.sort(key=lambda plan: (plan.share, plan.claim.kind))
-    faithful = [plan for plan in plans if plan.clip is None and plan.share <= NEGLIGIBLE]
-    equal = [plan for plan in plans if plan.share <= plans[0].share + RESOLUTION]
-    # Of plans that are as fast, one that clips slopes is taken: no row can pull far.
+    found.sort(key=lambda plan: (plan.share, plan.claim.kind))
+    faithful = [plan for plan in found if plan.clip is None and plan.share <= NEGLIGIBLE]
+    equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
+    # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
     if planner_of(chosen.claim).flattered and chosen.share > DROWNED:
         limit = chosen.share * ROUGH_RESOLUTION
-        calm = [plan for plan in plans if _preferred(plan) and plan.share <= limit]
+        calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
         chosen = min(calm, key=lambda plan: plan.share, default=chosen)
     reason = "taken: the smallest modelled cost"
     if faithful:
         reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
-    elif chosen is not plans[0]:
+    elif chosen is not found[0]:
         reason = "taken: no dearer than the cheapest, as far as the model can tell"
-    lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in plans]
+    lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in found]
     lines += [
         Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
     ]

@@ -93,7 +93,7 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
 
     def feasible(step: int) -> bool:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
-        return well_conditioned(constants(problem), request.n_samples, problem.dimension(request.n_features))
+        return well_conditioned(constants(problem), request.rows, problem.dimension(request.n_features))
 
     def ends(step: int) -> bool:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from equipoise.certify.certificate import Terms
-from equipoise.errors import InvalidParameter
+from equipoise.certify.certificate import ADJACENCIES, Terms
+from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe
 from equipoise.vocabulary.numbers import SMALLEST, plain, require_count, require_number
@@ -110,7 +110,7 @@ class Request:
     intercept : float
         The entry of the constant column, 0 for none.
     n_samples, n_features : int
-        The public shape of the data.
+        The public shape of the data; where the domain says how many rows a person has at most, n counts persons.
     budget : Budget
         The privacy loss allowed.
     mechanism : str
@@ -194,7 +194,18 @@ class Request:
         """Return what is asked of the model alone: with the budget that private bounds leave."""
         if self.private_bounds is None:
             return self
+        if self.domain.unit == "person":
+            raise NoTheoremApplies(
+                "private bounds that cover all rows of a person",
+                "no proof: Q1 counts rows",
+                "write the bounds of every column into the schema, from what is publicly known",
+            )
         return replace(self, budget=self.private_bounds.left(self.budget), private_bounds=None)
+
+    @property
+    def rows(self) -> int:
+        """The most rows that a pass is over: n, or as many as n persons may have."""
+        return self.n_samples * max(1, self.domain.rows_a_person)
 
     def problem(self, alpha: float) -> Problem:
         """Return the objective with this strength of penalty."""
@@ -211,4 +222,5 @@ class Request:
             ledger=self.ledger,
             schema=self.schema,
             vouched=self.vouched,
+            adjacency=ADJACENCIES[self.domain.unit],  # type: ignore[arg-type] # its two values are those of the terms
         )

@@ -14,7 +14,9 @@ KINKED_TOLERANCE_SHARE = 0.04
 EASED_SHARE = 1.0
 
 
-def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float) -> float:
+def public_tolerance(
+    facts: Constants, n_samples: int, dimension: int, epsilon: float, rows_a_person: int = 1
+) -> float:
     """Return the gradient norm the solver must reach, from public facts alone (A4, L3).
 
     It adds at most 0.1 % to the exact sensitivity, 4 % for a loss with corners, and for a large epsilon it stays as far
@@ -38,7 +40,7 @@ def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: 
     if math.isinf(facts.smoothness):
         # More than the weights can be apart would say nothing, and N10 counts no steps towards it.
         wanted = min(wanted, 3 * facts.strong_convexity * facts.radius)
-    return max(wanted, smallest_tolerance(facts, n_samples, dimension))
+    return max(wanted, smallest_tolerance(facts, n_samples * rows_a_person, dimension))
 
 
 def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: float) -> Setting:
@@ -46,7 +48,8 @@ def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: 
     facts = constants(problem)
     # Without strong convexity no tolerance means anything, and every theorem refuses with the remedy.
     certifiable = facts.strong_convexity > 0
-    tolerance = public_tolerance(facts, n_samples, problem.dimension(n_features), epsilon) if certifiable else 0.0
+    weights, most = problem.dimension(n_features), max(1, problem.domain.rows_a_person)
+    tolerance = public_tolerance(facts, n_samples, weights, epsilon, most) if certifiable else 0.0
     # A worst case beyond the limit may be eased by a tolerance of up to a quarter of the sensitivity (N10).
     largest = EASED_SHARE * facts.gradient_diameter / (2 * n_samples)
     return eased(setting(problem, Recipe(tolerance), n_samples, n_features), largest)

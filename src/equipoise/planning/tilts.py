@@ -22,7 +22,7 @@ FINENESS = 1e-7
 ELSEWHERE = 1 + 1e-14
 
 TOO_DEAR = Hypothesis(
-    "some scale meets the budget: one row's curvature costs less than epsilon", False, "raise alpha or epsilon"
+    "some scale meets the budget: the curvature that changes costs less than epsilon", False, "raise alpha or epsilon"
 )
 
 
@@ -48,10 +48,11 @@ def quietest_tilt(setting: Setting, budget: Budget) -> Tilt:
     )
     if not ranked:
         price = determinant_price(setting) if setting.constants.strong_convexity > 0 else math.inf
-        remedies = {hypothesis.remedy for bound, _ in found for hypothesis in bound.missing if bound.theorem == "E3a"}
+        general = "E3a" if setting.unit == "row" else "N1"
+        remedies = {hypothesis.remedy for bound, _ in found for hypothesis in bound.missing if bound.theorem == general}
         raise NoTheoremApplies(
             f"objective perturbation at epsilon={budget.epsilon:g}, delta={budget.delta:g}",
-            f"hypotheses that do not hold (one row's curvature costs {price:.3g})",
+            f"hypotheses that do not hold (one {setting.unit}'s curvature costs {price:.3g})",
             "; ".join(sorted(remedies)) or "raise alpha or epsilon",
         )
     _, bound, calibration = ranked[0]
@@ -66,10 +67,13 @@ def quietest_tilt(setting: Setting, budget: Budget) -> Tilt:
 def answers(setting: Setting, law: Law, budget: Budget) -> tuple[tuple[Bound, Calibration | None], ...]:
     """Return every theorem's answer for one law of noise: its conditions, and the scale that meets the budget.
 
+    Theorems on other neighbours are not asked.
     The value of such a bound is the scale, since there is no sensitivity to bound.
     """
     found: list[tuple[Bound, Calibration | None]] = []
     for name, member in sorted(theorems.perturbations().items()):
+        if setting.unit not in member.units:
+            continue
         theorem = member()
         hypotheses = tuple(theorem.hypotheses(setting, law))
         holds = all(hypothesis.holds for hypothesis in hypotheses)

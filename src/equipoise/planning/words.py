@@ -7,7 +7,7 @@ from equipoise.certify import theorems
 from equipoise.certify.claims import Noise, Trained
 from equipoise.planning import stability
 from equipoise.planning.laws import Calibration, deviation_of
-from equipoise.vocabulary.facts import Bound, Recipe
+from equipoise.vocabulary.facts import Bound, Domain, Recipe
 
 Section = tuple[str, tuple[str, ...]]
 
@@ -70,6 +70,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
     lines = (
         f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}, "
         f"non-finite values become {domain.fill:g}; {target}",
+        *_persons(domain),
         f"- constant column {number(problem.intercept)}, so B = {number(constants.row_norm)}",
         f"- alpha = {number(claim.alpha)} ({picked})",
         f"- {ball}",
@@ -80,6 +81,15 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"- public seed {public_seed}",
     )
     return "Public facts and constants", lines
+
+
+def _persons(domain: Domain) -> tuple[str, ...]:
+    if domain.unit == "row":
+        return ()
+    return (
+        f"- persons: n counts them, and how many rows each has is private; at most {domain.rows_a_person} of each are "
+        "kept, and a person counts by the mean of theirs (N1)",
+    )
 
 
 def noise(drawn: Noise, place: str, candidates: tuple[Calibration, ...]) -> Section:

@@ -20,6 +20,9 @@ VARIABLE = "EQUIPOISE_WORK_LIMIT"
 NUMBERS_A_ROW = 30
 NUMBERS_A_PASS = 50_000
 
+# What persons can do about the work besides: the worst case is that all of them have as many rows as one may have.
+FEWER_ROWS = ", or lower the most rows that a person counts with (rows_a_person, in a schema rows_at_most)"
+
 
 def limit() -> float:
     """Return the most work that a fit may be.
@@ -50,13 +53,13 @@ def work_of(passes: float, n_samples: int, columns: int) -> float:
     return float(passes) * (n_samples * (columns + NUMBERS_A_ROW) + NUMBERS_A_PASS)
 
 
-def require_work(passes: float, n_samples: int, columns: int, remedy: str) -> None:
+def require_work(passes: float, rows: int, columns: int, remedy: str) -> None:
     """Refuse so many passes over a table where they are beyond the limit."""
-    work, most = work_of(passes, n_samples, columns), limit()
+    work, most = work_of(passes, rows, columns), limit()
     if work <= most:
         return
     known = "no known number" if math.isinf(passes) else f"up to {passes:.3g}"
-    found = f"{known} of passes over {n_samples:,} rows of {columns:,} columns, on the worst rows"
+    found = f"{known} of passes over {rows:,} rows of {columns:,} columns, on the worst rows"
     raise InvalidParameter(
         f"a fit that ends, on any rows, within {most:.3g} numbers met",
         found if math.isinf(passes) else f"{found}: {work:.3g} numbers",
@@ -66,7 +69,7 @@ def require_work(passes: float, n_samples: int, columns: int, remedy: str) -> No
 
 def affordable(where: Setting) -> bool:
     """Return whether a solver's worst case is within the limit."""
-    return work_of(solver_passes(where), where.n_samples, where.n_features) <= limit()
+    return work_of(solver_passes(where), where.rows, where.n_features) <= limit()
 
 
 def eased(where: Setting, largest: float) -> Setting:
@@ -88,5 +91,5 @@ def passes_within(where: Setting) -> int:
         remedy = "round the corner off (loss='smooth-hinge', or HuberRegressor for the absolute loss)"
     else:
         remedy = "raise alpha, declare a smaller row_norm, or choose a loss or penalty that is less sharp"
-    require_work(passes, where.n_samples, where.n_features, remedy)
+    require_work(passes, where.rows, where.n_features, f"{remedy}{FEWER_ROWS if where.unit == 'person' else ''}")
     return int(passes)

@@ -16,6 +16,7 @@ from .losses import Loss
 from .methods import method_named
 from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
 from .penalties import Penalty
+from .records import Of
 from .records import Record as Record
 
 Label = int | float | str | bool
@@ -57,6 +58,9 @@ class Domain(Record):
         A constraint on the norm of the weights (constant column included).
     fill : float
         What a non-finite value becomes.
+    rows_a_person : int
+        0 where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the number
+        of persons is public, and the promise is about all rows of one (N1).
 
     Examples
     --------
@@ -71,6 +75,7 @@ class Domain(Record):
     labels: tuple[float, float] | None = None
     radius: float | None = None
     fill: float = 0.0
+    rows_a_person: int = 0
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
@@ -79,6 +84,9 @@ class Domain(Record):
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
         settle(self, "fill", above=-math.inf, remedy="pass the value that replaces NaN")
+        if plain(self.rows_a_person) != 0:
+            remedy = "pass the most rows that one person counts with, for example 100, or leave it out"
+            object.__setattr__(self, "rows_a_person", require_count("rows_a_person", self.rows_a_person, remedy))
         if self.classes is not None and self.labels is not None:
             remedy = "classes for a classifier, labels for a regressor"
             raise InvalidParameter("either classes or labels", "both", remedy)
@@ -86,6 +94,11 @@ class Domain(Record):
             object.__setattr__(self, "classes", _settled_classes(self.classes))
         if self.labels is not None:
             object.__setattr__(self, "labels", _settled_labels(self.labels))
+
+    @property
+    def unit(self) -> str:
+        """What neighbours differ in, and n counts: a "row" or a "person"."""
+        return "person" if self.rows_a_person else "row"
 
     @property
     def label_centre(self) -> float:
@@ -320,6 +333,14 @@ class Setting(Record):
     def dimension(self) -> int:
         """The number of weights that are released."""
         return self.problem.dimension(self.n_features)
+
+    @property
+    def rows(self) -> int:
+        """The most rows that sums are over, which rounding grows with: n, or as many as n persons may have."""
+        return self.n_samples * max(1, self.problem.domain.rows_a_person)
+
+    # What neighbours differ in.
+    unit = Of[str]("problem.domain.unit")
 
 
 class Hypothesis(Record):

@@ -72,6 +72,9 @@ class Claim(Record, ABC):
     draws = ""
     relies = ""
     classes = Of[Any]("problem.domain.classes", None)
+    # What neighbours differ in, and of what it may be claimed: of all rows of a person where N1 is proved for the kind.
+    unit = Of[str]("problem.domain.unit", "row")
+    units: ClassVar[tuple[str, ...]] = ("row",)
 
     budget: Budget
     # The public number of rows that it is about.
@@ -108,6 +111,8 @@ class Claim(Record, ABC):
         yield "kind", self.kind
         yield from (("theorem", name) for name in (*self.theorem.split("+"), *self.relies.split()) if name)
         yield from (("law", name) for name in self.draws.split())
+        if self.unit == "person":
+            yield "theorem", "N1"
 
     def meets(self) -> Hypothesis:
         """Return the inequality that the curve is within the budget."""
@@ -118,6 +123,10 @@ class Claim(Record, ABC):
         """Yield every condition, the last of which does not hold where members are unknown or numbers mean nothing."""
         try:
             yield from self.conditions()
+            for node in self.nodes():
+                if {self.unit, node.unit} != {"row"}:
+                    proved = node.unit == self.unit in node.units
+                    yield holds(f"{node.kind} is proved for a {self.unit} that is replaced (N1)", proved)
         except (UnknownName, MissingExtra) as error:
             yield holds(f"{error.asked.removeprefix('a known ')}: {error.found:.160}{UNKNOWN}", False)
         except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:

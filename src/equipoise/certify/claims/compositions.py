@@ -5,6 +5,7 @@ from functools import reduce
 
 from ...errors import InvalidParameter
 from ...vocabulary.facts import Conditions
+from ...vocabulary.records import Of
 from ..curves import Curve, LargestCurve, PointCurve, SumCurve, add_up
 from .base import Claim, holds
 
@@ -13,6 +14,8 @@ class Composition(Claim):
     """A claim that follows from others, `of` which it is; the last one's theorem and noise stand for the whole."""
 
     theorem = ""
+    # That of the part that stands for the whole.
+    unit = Of[str]("main.unit")
 
     of: tuple[Claim, ...]
 
@@ -55,6 +58,7 @@ class Sequence(Composition):
     """
 
     kind = "sequence"
+    units = ("row", "person")
 
     def curve(self) -> Curve:
         """Return the last part's curve, where all before it are pure; otherwise what adding up gives."""
@@ -100,6 +104,7 @@ class PostProcessing(Composition):
     """Whatever is computed from a release by a public rule, which is free: columns selected by a threshold (F3)."""
 
     kind = "post-processing"
+    units = ("row", "person")
     relies = "F3"
 
     rule: str

@@ -26,6 +26,7 @@ class NoisyGradient(Moved):
     """
 
     kind = "noisy-gradient"
+    units = ("row", "person")
 
     clip: float
     radius: float
@@ -41,7 +42,9 @@ class NoisyGradient(Moved):
         """Return ``2 clip B / rows`` and what rounding adds to it (C5)."""
         facts, rows = self.constants, self.batch or self.n_samples
         # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
-        unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(rows, self.setting().dimension)
+        # A sum over persons is over all of their rows (N1).
+        terms = rows * max(1, self.problem.domain.rows_a_person)
+        unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(terms, self.setting().dimension)
         rounding = unit * (self.clip * facts.row_norm + facts.smoothness * facts.radius)
         return (2 * self.clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)
 

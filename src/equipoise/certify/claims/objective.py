@@ -17,6 +17,7 @@ class Objective(Trained):
     """
 
     kind = "objective"
+    units = ("row", "person")
 
     theorem: str  # type: ignore[misc] # recorded here
     radius: float

@@ -12,6 +12,7 @@ class Output(Moved):
     """A solver stops at a gradient of norm `tolerance`; one row moves what it returns by at most `sensitivity`."""
 
     kind = "output"
+    units = ("row", "person")
     on_weights = True
 
     tolerance: float

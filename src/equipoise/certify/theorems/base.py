@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from ...vocabulary.facts import Bound, Chance, Conditions, Setting
+from ...vocabulary.facts import Bound, Chance, Conditions, Hypothesis, Setting
 
 # More rows or weights than these, and rounding may add up to more than it was priced at (M4).
 MOST_ROWS, MOST_WEIGHTS = 10**15, 4 * 10**6
@@ -26,6 +26,8 @@ class Theorem(ABC):
     id: ClassVar[str]
     # Only the papers' own mistakes, which are kept for comparison in `planning`, say False.
     certifies = True
+    # What may be replaced: it is proved for rows, and for all rows of a person only where a page says so (N1).
+    units: ClassVar[tuple[str, ...]] = ("row",)
 
     @abstractmethod
     def hypotheses(self, setting: Setting) -> Conditions:
@@ -41,7 +43,7 @@ class Theorem(ABC):
 
     def bound(self, setting: Setting) -> Bound:
         """Return the answer for one setting: a value when every hypothesis holds, the missing ones otherwise."""
-        hypotheses = tuple(self.hypotheses(setting))
+        hypotheses = (*self.hypotheses(setting), *proved_for(self.units, setting))
         if not all(hypothesis.holds for hypothesis in hypotheses):
             return Bound(self.id, self.certifies, None, hypotheses)
         return Bound(self.id, self.certifies, self.sensitivity(setting), hypotheses, self.law(setting))
@@ -49,4 +51,11 @@ class Theorem(ABC):
 
 def bearable(setting: Setting) -> bool:
     """Return whether rows and weights are of a number that double precision can bear (M4)."""
-    return setting.n_samples <= MOST_ROWS and setting.dimension <= MOST_WEIGHTS
+    return setting.rows <= MOST_ROWS and setting.dimension <= MOST_WEIGHTS
+
+
+def proved_for(units: tuple[str, ...], setting: Setting) -> Conditions:
+    """Yield that a theorem is proved for what is replaced; of rows, which all but N1 are about, nothing is said."""
+    if units[:1] != ("row",) or setting.unit != "row":
+        remedy = "use mechanism='output', 'objective' or 'noisy-gradient' for persons, and no other for rows alone"
+        yield Hypothesis(f"it is proved for a {setting.unit} that is replaced (N1)", setting.unit in units, remedy)

@@ -29,6 +29,7 @@ class StronglyConvex(Theorem):
     """
 
     id = "A1"
+    units = ("row", "person")
 
     def hypotheses(self, setting: Setting) -> Conditions:
         """Yield strong convexity and a Lipschitz loss."""
@@ -54,6 +55,7 @@ class GradientDiameter(BoundedMinimisers):
     """``||w_S - w_S'|| <= Gam / (n mu)``: Gam is the largest distance of two examples' gradients at one minimiser."""
 
     id = "A2"
+    units = ("row", "person")
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``Gam / (n mu)``."""
@@ -65,6 +67,7 @@ class WeightBall(BoundedMinimisers):
     """``||w_S - w_S'|| <= 2 R``: smaller than stability gives for a handful of rows or a tight weight radius."""
 
     id = "ball"
+    units = ("row", "person")
 
     def sensitivity(self, setting: Setting) -> float:
         """Return ``2 R``."""
@@ -100,7 +103,7 @@ def approximate(bound: Bound, setting: Setting) -> Bound:
 def solved(setting: Setting) -> Conditions:
     """Yield that a solver of this house ends at the recipe's tolerance, and that double precision shows it (A4)."""
     facts, problem, tolerance = setting.constants, setting.problem, setting.recipe.tolerance
-    least = smallest_tolerance(facts, setting.n_samples, setting.dimension)
+    least = smallest_tolerance(facts, setting.rows, setting.dimension)
     claim = "every run ends at a subgradient of norm at most tau, fixed before data (A4, L3)"
     yield Hypothesis(claim, tolerance > 0, "fix a positive tolerance in the recipe")
     claim = "tau is large enough to be proved in double precision (L3)"
@@ -122,4 +125,4 @@ def double_precision(setting: Setting) -> Conditions:
     yield Hypothesis(claim, bearable(setting), f"train on at most {MOST_ROWS:g} rows and {MOST_WEIGHTS:g} weights")
     claim = "the objective is well enough conditioned for double precision (A4)"
     remedy = "raise alpha: it is below the rounding of the data's curvature"
-    yield Hypothesis(claim, well_conditioned(setting.constants, setting.n_samples, setting.dimension), remedy)
+    yield Hypothesis(claim, well_conditioned(setting.constants, setting.rows, setting.dimension), remedy)

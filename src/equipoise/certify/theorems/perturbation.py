@@ -14,7 +14,7 @@ from ...vocabulary.constants import constants, rounding_floor
 from ...vocabulary.facts import Conditions, Constants, Hypothesis, Problem, Recipe, Setting
 from ..curves import LATTICE_DELTA, Curve, PureCurve, SumCurve, log_normal
 from ..laws import Law
-from .base import ROUNDING_MARGIN
+from .base import ROUNDING_MARGIN, proved_for
 from .minimisers import double_precision
 
 SUFFIX = "+E4"
@@ -27,10 +27,12 @@ class Perturbation(ABC):
     """A theorem on objective perturbation; its proof is in ``docs/proofs/<id>.md``."""
 
     id: ClassVar[str]
+    units: ClassVar[tuple[str, ...]] = ("row",)
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield every condition, met or not, each with its remedy."""
         facts, problem = setting.constants, setting.problem
+        yield from proved_for(self.units, setting)
         ridge = problem.penalty.id == "l2" and facts.strong_convexity > 0
         claim = "the penalty is a ridge, so that noise and minimiser determine each other (E2)"
         yield Hypothesis(claim, ridge, "use an L2 penalty with alpha > 0")
@@ -62,8 +64,13 @@ def row_share(setting: Setting) -> float:
 
 
 def determinant_price(setting: Setting) -> float:
-    """Return what the change of one row's curvature adds to epsilon (E2), rounded up."""
-    return setting.problem.loss.determinant_price(row_share(setting)) * (1 + 1e-12)
+    """Return what the change of one row's curvature adds to epsilon (E2), rounded up.
+
+    A person's is as large in all, and may be spread over as many directions as there are rows and columns (N1).
+    """
+    columns = setting.dimension // setting.problem.loss.free_outputs
+    ranks = max(1, min(columns, setting.problem.domain.rows_a_person))
+    return ranks * setting.problem.loss.determinant_price(row_share(setting) / ranks) * (1 + 1e-12)
 
 
 class PureTilt(Perturbation):
@@ -73,6 +80,7 @@ class PureTilt(Perturbation):
     """
 
     id = "E2"
+    units = ("row", "person")
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, and that the noise is spherical Laplace."""
@@ -93,7 +101,8 @@ class FreeDeterminant(PureTilt):
     """``epsilon = max over p in [0, 1] of (B / scale)(1 + p) + ln(1 + k p (1 - p))``, ``k = B^2 / (n alpha)`` (E2a).
 
     For the logistic loss a row that pulls with force p is curved by p (1 - p): one that pulls with all its force is
-    far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free.
+    far on the wrong side, where the loss is straight. From ``2 B / scale >= 2 k`` on the determinant is free. The rows
+    of a person may be curved in many directions: ``k p (1 - p)`` then stands for its logarithm (N1).
     """
 
     id = "E2a"
@@ -109,10 +118,12 @@ class FreeDeterminant(PureTilt):
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
-            rising = half + share * (1 - 2 * middle) / (1 + share * middle * (1 - middle)) > 0
+            curved = 0.0 if setting.unit == "person" else share * middle * (1 - middle)
+            rising = half + share * (1 - 2 * middle) / (1 + curved) > 0
             low, high = (middle, high) if rising else (low, middle)
         # Each term at its largest between the ends of the bracket, which is 2^-60 wide.
-        price = math.log1p(share * max(low * (1 - low), high * (1 - high)))
+        price = share * max(low * (1 - low), high * (1 - high))
+        price = price if setting.unit == "person" else math.log1p(price)
         return (half * (1 + high) + price) * LAST_DIGITS
 
 
@@ -189,6 +200,61 @@ class GaussianShift(Perturbation):
         return TailCurve(setting.constants.gradient_diameter / scale, determinant_price(setting))
 
 
+class MeanCurve(Curve):
+    """The least of ``e^-t sum m G(e; v / sigma)`` and ``e^-t sqrt(2 pi) mu Phi(mu/2 - e/mu)``, Gaussian noise (N1).
+
+    ``e = epsilon - price - (e^t - 1 - t) >= 0``, ``G(e; mu) = mu (phi(a) - a Phi(-a))``, ``a = e/mu - mu/2``; the second
+    where a row has one prediction and ``e >= mu^2 / 2``. Every public t >= 0 serves: this one is nearly the best.
+    """
+
+    corners: tuple[tuple[int, float], ...]
+    mu: float
+    price: float
+    plane: bool
+
+    def at(self, epsilon: float) -> float:
+        """Return the bound, rounded up."""
+        rest = epsilon - self.price
+        beyond = rest / self.mu - self.mu / 2
+        tangent = math.log1p(self.mu / beyond) if beyond > self.mu else 0.0
+        rest = (rest - (math.expm1(tangent) - tangent)) * (1 - 1e-14)
+        if rest < 0:
+            return 1.0
+        bound = math.fsum(count * self._excess(rest, mu) for count, mu in self.corners)
+        if self.plane and rest >= self.mu**2 / 2:
+            place = self.mu / 2 - rest / self.mu
+            tail = math.sqrt(2 * math.pi) * self.mu * math.exp(log_normal(place))
+            bound = min(bound, tail * (1 + 1e-15 * (20 + place * place)))
+        return min(1.0, math.exp(-tangent) * bound * (1 + 1e-14) + LATTICE_DELTA)
+
+    @staticmethod
+    def _excess(rest: float, mu: float) -> float:
+        """Return G, rounded up: the two terms nearly cancel far out."""
+        place = rest / mu - mu / 2
+        density = math.exp(-place * place / 2) / math.sqrt(2 * math.pi)
+        tail = place * math.exp(log_normal(-place))
+        return mu * (density - tail + 1e-15 * (20 + place * place) * (density + abs(tail)))
+
+
+class PersonsShift(Perturbation):
+    """A person's change is a mean over pairs of rows, of which each obeys E3a's corners and E3c's plane (N1)."""
+
+    id = "N1"
+    units = ("person",)
+
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
+        """Yield the common conditions, and that the noise is Gaussian."""
+        yield from super().hypotheses(setting, law)
+        yield Hypothesis("the noise is Gaussian", law.id == "gaussian", "use gaussian noise")
+
+    def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
+        """Return the bound for the corners that the loss names, or for the diameter alone."""
+        facts, loss = setting.constants, setting.problem.loss
+        corners = loss.shift_vertices(facts.row_norm, facts.radius, facts.label_bound)
+        lengths = tuple((count, length / scale) for count, length in corners if length > 0)
+        return MeanCurve(lengths, facts.gradient_diameter / scale, determinant_price(setting), loss.outputs == 1)
+
+
 def answer(facts: Constants) -> float:
     """Return ``rho + (beta + alpha) R``, a bound on the gradient anywhere in the ball."""
     return facts.lipschitz + (facts.smoothness + facts.strong_convexity) * facts.radius
@@ -202,7 +268,7 @@ def smallest_tolerance(setting: Setting, scale: float) -> float:
     facts, outputs = setting.constants, setting.problem.loss.outputs
     tilted = (1 if outputs == 1 else 2 * outputs + 9) * 2.0**-48 * answer(facts)
     drawn = math.sqrt(setting.dimension) * 2.0**-40 * scale / setting.n_samples
-    return 20 * (rounding_floor(facts, setting.n_samples, setting.dimension) + tilted + drawn)
+    return 20 * (rounding_floor(facts, setting.rows, setting.dimension) + tilted + drawn)
 
 
 def finishing_sensitivity(setting: Setting) -> float:

@@ -76,7 +76,7 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             length = min(descent.step * descent.steps / steps, longest)
             descent = replace(descent, steps=steps, step=length)
         passes = descent.steps * (batch or request.n_samples) / request.n_samples
-        require_work(passes, request.n_samples, request.n_features, "train on fewer rows, or on batches of them")
+        require_work(passes, request.rows, request.n_features, "train on fewer rows, or on batches of them")
         open_claim = NoisyGradient(
             budget=request.budget,
             n_samples=request.n_samples,
@@ -121,8 +121,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
     def how(self, claim: NoisyGradient, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and how the descent goes."""
         most = number(claim.sensitivity)
-        title = f"What does one row change? Every gradient, by at most {most} (L2), by {claim.theorem}."
-        rows = f"{claim.batch} rows drawn in secret" if claim.batch else "all rows"
+        title = f"What does one {claim.unit} change? Every gradient, by at most {most} (L2), by {claim.theorem}."
+        rows = f"{claim.batch} {claim.unit}s drawn in secret" if claim.batch else f"all {claim.unit}s"
         shown = "the last weights are" if claim.procedure.average == "last" else "the mean of all weights is"
         return title, (
             f"No row's slope counts for more than {number(claim.clip)}: steeper ones are clipped (B7).",

@@ -12,7 +12,6 @@ from equipoise.certify.theorems.perturbation import (
     determinant_price,
     finishing_sensitivity,
     in_ball,
-    row_share,
     smallest_tolerance,
 )
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
@@ -89,10 +88,11 @@ class ObjectivePlanner(Planner[Objective]):
 
     def how(self, claim: Objective, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what it costs."""
-        facts, price = claim.constants, claim.problem.loss.determinant_price(row_share(claim.setting()))
+        facts, price = claim.constants, determinant_price(claim.setting())
+        curved = "one direction's curvature" if claim.unit == "row" else "the curvature of a few directions"
         title = (
-            f"What does one row change? The gradient, by at most Gam = {number(facts.gradient_diameter)}, and one "
-            f"direction's curvature, which costs up to {number(price)} of epsilon."
+            f"What does one {claim.unit} change? The gradient, by at most Gam = {number(facts.gradient_diameter)}, and "
+            f"{curved}, which costs up to {number(price)} of epsilon."
         )
         lines = [
             "The minimiser of objective + <b, w>/n is released with a little more noise, of scale "
@@ -239,7 +239,7 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
         setting = _setting(request, problem, calibration.scale)
         rest = budget.epsilon - determinant_price(setting)
         dimension = setting.dimension
-        possible = well_conditioned(setting.constants, request.n_samples, dimension) and affordable(setting)
+        possible = well_conditioned(setting.constants, request.rows, dimension) and affordable(setting)
         if rest <= 0 or not possible:
             return math.inf
         scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
