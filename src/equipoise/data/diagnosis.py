@@ -12,6 +12,7 @@ from scipy import sparse
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
+from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
@@ -103,6 +104,29 @@ class ColumnDiagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonsDiagnosis:
+    """Counts of persons and of what their rules leave out. Every number here, but the declared ones, is private."""
+
+    persons: int
+    declared_persons: int | None
+    rows_without_id: int
+    rows_at_most: int
+    persons_with_more: int
+
+    def lines(self) -> list[str]:
+        """Return the counts as lines of a table."""
+        surplus = 0 if self.declared_persons is None else max(0, self.persons - self.declared_persons)
+        note = f" (the last {surplus} of the table are left out: correct n)" if surplus else ""
+        declared = "not declared" if self.declared_persons is None else f"{self.declared_persons}{note}"
+        return [
+            f"  persons in the table                {self.persons}",
+            f"  persons that the schema declares    {declared}",
+            f"  rows without an id, left out        {self.rows_without_id}",
+            f"  persons with more than {self.rows_at_most:<12} {self.persons_with_more} (the first rows count)",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class TableDiagnosis:
     """Counts of what a schema's rules change in a table. Every number here, but the declared one, is private."""
 
@@ -112,19 +136,23 @@ class TableDiagnosis:
     clipped: int
     columns: tuple[ColumnDiagnosis, ...]
     target: ColumnDiagnosis
+    persons: PersonsDiagnosis | None = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return the counts as dictionaries and lists, with the stamp."""
         plain = asdict(self)
+        if self.persons is None:
+            del plain["persons"]
         return {"stamp": STAMP, **plain, "columns": list(plain["columns"])}
 
     def __str__(self) -> str:
         """Return the counts as a table, with the stamp."""
         declared = "not declared" if self.declared_rows is None else f"{self.declared_rows}"
+        counted = [f"  rows that the schema declares       {declared}{self._difference()}"]
         lines = [
             STAMP,
             f"  rows in the table                   {self.rows}",
-            f"  rows that the schema declares       {declared}{self._difference()}",
+            *(counted if self.persons is None else self.persons.lines()),
             f"  rows without any value              {self.unusable_rows}",
             f"  longer than row_norm, clipped       {self.clipped}",
             "",
@@ -191,15 +219,24 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     tallies = [_Tally(column, schema) for column in (*schema.columns, last)]
     natural = math.sqrt(sum(1 + getattr(column, "indicator", False) for column in schema.columns))
     limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
-    rows = unusable = clipped = 0
-    for batch in raw.batches([tally.column.name for tally in tallies]):
+    rows = unusable = clipped = identified = 0
+    person, slots = schema.person, Slots(10**18, 10**18, schema.missing)
+    names = [tally.column.name for tally in tallies]
+    for batch in raw.batches(names) if person is None else raw.batches([*names, person.column], person.column):
         count = len(batch[target.name])
+        identified += 0 if person is None else len(slots.of(batch[person.column])[0])
         missing = [tally.add(batch[tally.column.name], encoder) for tally in tallies]
         rows += count
         unusable += int(np.sum(np.all(missing, axis=0)))
         clipped += int(np.sum(np.linalg.norm(encoder.encode(batch, count), axis=1) > limit))
     counts = tuple(tally.counts() for tally in tallies)
-    return TableDiagnosis(rows, schema.n_samples, unusable, clipped, counts[:-1], counts[-1])
+    persons = None
+    if person is not None:
+        more = sum(found > person.rows_at_most for found in slots.counts)
+        persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
+    return TableDiagnosis(
+        rows, schema.n_samples if person is None else None, unusable, clipped, counts[:-1], counts[-1], persons
+    )
 
 
 class _Tally:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.encoder import Encoder
+from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.text import place
@@ -36,7 +37,7 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
     raw : RawTable
         The table; only its names, kinds and number of rows are looked at.
     n_samples : int
-        The declared number of rows.
+        The declared number of rows, or of persons.
 
     Examples
     --------
@@ -48,11 +49,12 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
     >>> table.features.shape, table.features.read().tolist(), table.target.read().tolist()
     ((2, 1), [[-1.0], [0.5]], ['yes', 'no'])
     """
-    count = require_count("n_samples", n_samples, "declare the number of rows: n in the schema")
+    count = require_count("n_samples", n_samples, "declare the number of rows, or of persons: n in the schema")
     # A blank would otherwise be noticed by the encoder, when the fit is paid for.
     schema.require_complete(ignoring=("n", "vouched_by", "vouched_on"))
     check_columns(schema, raw)
-    if raw.n_samples is not None and raw.n_samples != count:
+    # How many rows persons have in all is private, and nothing is compared with it.
+    if schema.person is None and raw.n_samples is not None and raw.n_samples != count:
         raise InvalidData(
             f"the declared {count} rows",
             f"{raw.n_samples} rows in {raw.source}",
@@ -63,7 +65,7 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
 
 def check_columns(schema: Schema, raw: RawTable) -> None:
     """Refuse a table whose names and kinds do not fit the schema; no row is read."""
-    required = [*(column.name for column in schema.columns), schema.target.name]
+    required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
     known = {*required, *schema.unused}
     present = set(raw.names)
     absent = [name for name in required if name not in present]
@@ -101,6 +103,10 @@ def _check_kinds(schema: Schema, raw: RawTable, others: Sequence[str]) -> None:
         )
 
 
+def _id_name(schema: Schema) -> list[str]:
+    return [] if schema.person is None else [schema.person.column]
+
+
 class EncodedTable:
     """A table of which nothing was read yet; its rows come encoded, by public rules, and as many as declared.
 
@@ -110,6 +116,9 @@ class EncodedTable:
         The rows: a float64 array of norm at most 1 a row.
     target : Unread
         The targets: classes, or numbers in [-1, 1].
+    persons : Unread or None
+        Where n counts persons, the slot that each row belongs to. The rows are then those that are kept of them, and
+        their first length is the number of persons: how many rows there are is private.
 
     Examples
     --------
@@ -130,7 +139,8 @@ class EncodedTable:
         self._raw = raw
         self._n_samples = n_samples
         self._kept = kept
-        self._encoded: tuple[Array, NDArray[Any]] | None = None
+        self._encoded: tuple[Array, NDArray[Any], NDArray[np.intp]] | None = None
+        self.persons = None if schema.person is None else Unread((n_samples,), True, lambda: self._read()[2])
         self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0])
         self.target = Unread((n_samples,), schema.task == "regression", lambda: self._read()[1])
 
@@ -198,22 +208,42 @@ class EncodedTable:
                 "check n in the schema, or use a machine with more memory",
             ) from None
 
-    def _read(self) -> tuple[Array, NDArray[Any]]:
+    def _read(self) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
         if self._encoded is None:
             encoder = Encoder(self._schema)
-            name = self._schema.target.name
-            features, target = self._allocated()
-            filled = 0
-            for batch in self._batches():
-                rows = slice(filled, filled + _count(batch))
-                features[rows] = encoder.encode(batch, _count(batch))
-                target[rows] = encoder.encode_target(batch[name])
-                filled = rows.stop
-            nothing = np.array([None], dtype=object)
-            features[filled:] = encoder.encode(dict.fromkeys(self._names(), nothing), 1)
-            target[filled:] = encoder.encode_target(nothing)
-            self._encoded = features, target
+            self._encoded = self._read_rows(encoder) if self._schema.person is None else self._read_persons(encoder)
         return self._encoded
+
+    def _read_persons(self, encoder: Encoder) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
+        """Return the rows that are kept of the declared number of persons, wherever they stand in the table."""
+        person = self._schema.person
+        assert person is not None  # noqa: S101 - asked for only then
+        slots = Slots(self._n_samples, person.rows_at_most, self._schema.missing)
+        features = [np.empty((0, self.features.shape[1]))]
+        target: list[NDArray[Any]] = [np.empty(0, dtype=np.float64 if self.target.numeric else object)]
+        persons = [np.empty(0, dtype=np.intp)]
+        for batch in self._raw.batches([*self._names(), person.column], person.column):
+            places, found = slots.of(batch[person.column])
+            kept = {name: values[places] for name, values in batch.items()}
+            features.append(encoder.encode(kept, len(places)))
+            target.append(encoder.encode_target(kept[self._schema.target.name]))
+            persons.append(found)
+        return np.concatenate(features), np.concatenate(target), np.concatenate(persons)
+
+    def _read_rows(self, encoder: Encoder) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
+        """Return as many rows as were declared, the public row where one lacks; each is its own person."""
+        name = self._schema.target.name
+        features, target = self._allocated()
+        filled = 0
+        for batch in self._batches():
+            rows = slice(filled, filled + _count(batch))
+            features[rows] = encoder.encode(batch, _count(batch))
+            target[rows] = encoder.encode_target(batch[name])
+            filled = rows.stop
+        nothing = np.array([None], dtype=object)
+        features[filled:] = encoder.encode(dict.fromkeys(self._names(), nothing), 1)
+        target[filled:] = encoder.encode_target(nothing)
+        return features, target, np.arange(self._n_samples)
 
 
 def _count(batch: Batch) -> int:

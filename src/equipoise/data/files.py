@@ -148,7 +148,7 @@ class CsvTable(RawTable):
             raise InvalidData("a header line of column names", found, remedy)
         return line
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
         every = {name: place for place, name in enumerate(self.names)}
         places = {name: every[name] for name in names}
@@ -268,14 +268,14 @@ class ParquetTable(RawTable):
         with _opening(location, "a Parquet file"):
             self._texts = parquet_texts(location)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
         from pyarrow import parquet  # type: ignore[import-untyped]
 
         rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
             for batch in file.iter_batches(batch_size=rows, columns=list(names)):
-                yield {name: arrow_values(batch.column(name)) for name in names}
+                yield {name: arrow_values(batch.column(name), name == ids) for name in names}
 
 
 def _parquet_footer(location: Path) -> Any:
@@ -328,7 +328,7 @@ class ArrowTable(RawTable):
 
         return int(dataset.dataset(str(self._location), format="ipc").count_rows())
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         chosen = set(names)
         places = [place for place, name in enumerate(self.names) if name in chosen]
@@ -338,7 +338,9 @@ class ArrowTable(RawTable):
                 columns = {name: _undamaged(batch.column(name)) for name in names}
                 rows = rows_of_a_batch(sum(map(_repeated, columns.values())), BATCH_ROWS)
                 for start in range(0, batch.num_rows, rows):
-                    yield {name: arrow_values(column.slice(start, rows)) for name, column in columns.items()}
+                    yield {
+                        name: arrow_values(column.slice(start, rows), name == ids) for name, column in columns.items()
+                    }
 
 
 def _repeated(column: Any) -> int:

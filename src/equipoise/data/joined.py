@@ -63,13 +63,13 @@ class _WithTarget(RawTable):
         self.kinds = {**raw.kinds, name: kind}
         self.source = raw.source
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the table's batches with the target's entries of the same rows."""
         others = [name for name in names if name != self._name]
         target = np.asarray(self._read())
         start = 0
         # A batch needs at least one column of the table, to tell how many rows it has.
-        for batch in self._raw.batches(others or self._raw.names[:1]):
+        for batch in self._raw.batches(others or self._raw.names[:1], ids):
             count = len(next(iter(batch.values())))
             chosen = {name: batch[name] for name in others}
             yield {**chosen, self._name: target[start : start + count]} if self._name in names else chosen

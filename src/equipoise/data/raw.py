@@ -52,11 +52,11 @@ class RawTable(ABC):
     source: str
 
     @abstractmethod
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`.
 
         Numbers come as float64 with NaN where missing; text, truth values and objects as objects with None where
-        missing.
+        missing. Whole numbers of the column `ids` come as text: of an id no digit may be lost.
         """
 
 
@@ -142,16 +142,17 @@ class FrameTable(RawTable):
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         with constant_failure():
             if self._frame.implementation.is_pyarrow():
                 for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-                    yield {name: arrow_values(batch.column(name)) for name in names}
+                    yield {name: arrow_values(batch.column(name), name == ids) for name in names}
                 return
             for start in range(0, len(self._frame), BATCH_ROWS):
                 rows = slice(start, start + BATCH_ROWS)
-                yield {name: column_values(self._frame.get_column(name)[rows]) for name in names}
+                columns = {name: self._frame.get_column(name)[rows] for name in names}
+                yield {name: (column_ids if name == ids else column_values)(column) for name, column in columns.items()}
 
 
 def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
@@ -242,9 +243,34 @@ def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
     return _objects(_decoded(values, missing) if column.dtype == nw.Binary else values, missing)
 
 
-def _joined(column: Any) -> NDArray[Any]:
+def column_ids(column: "nw.Series[Any]") -> NDArray[Any]:
+    """Return a column of ids: as `column_values`, but whole numbers and decimals as text, with every digit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> column_ids(nw.from_native(pd.Series([2**53 + 1, None], dtype="Int64"), series_only=True))
+    array(['9007199254740993', None], dtype=object)
+    """
+    native = column.to_native()
+    if column.implementation.is_pyarrow():
+        return _joined(native, ids=True)
+    if hasattr(native.dtype, "pyarrow_dtype"):
+        import pyarrow
+
+        return _joined(pyarrow.array(native), ids=True)
+    if _pandas_categories(column) is not None:
+        return _objects(np.asarray(native.astype(object)), np.asarray(column.is_null().to_numpy(), dtype=bool))
+    # To name the type of a pandas column of objects, narwhals would look at values.
+    if str(native.dtype) == "object" or not (column.dtype.is_integer() or column.dtype.is_decimal()):
+        return column_values(column)
+    texts = column.cast(nw.String)
+    return _objects(texts.to_numpy(), np.asarray(column.is_null().to_numpy(), dtype=bool))
+
+
+def _joined(column: Any, ids: bool = False) -> NDArray[Any]:
     """Return an Arrow array, in one piece or in chunks, as one NumPy array."""
-    parts = [arrow_values(part) for part in getattr(column, "chunks", [column])]
+    parts = [arrow_values(part, ids) for part in getattr(column, "chunks", [column])]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -320,12 +346,12 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
-def _looked_up(column: Any) -> NDArray[Any]:
+def _looked_up(column: Any, ids: bool) -> NDArray[Any]:
     """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing.
 
     Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
     """
-    words = arrow_values(column.dictionary)
+    words = arrow_values(column.dictionary, ids)
     nothing = np.array([math.nan if words.dtype.kind == "f" else None], dtype=words.dtype)
     indices = column.indices
     places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
@@ -333,8 +359,8 @@ def _looked_up(column: Any) -> NDArray[Any]:
     return np.concatenate([words, nothing])[np.where(known, places, len(words)).astype(np.intp)]
 
 
-def arrow_values(column: Any) -> NDArray[Any]:
-    """Return an Arrow array as a NumPy array whose type follows from the Arrow type.
+def arrow_values(column: Any, ids: bool = False) -> NDArray[Any]:
+    """Return an Arrow array as a NumPy array whose type follows from the Arrow type; of ids no digit is lost.
 
     Examples
     --------
@@ -346,11 +372,13 @@ def arrow_values(column: Any) -> NDArray[Any]:
     from pyarrow import compute, types
 
     if isinstance(column.type, pyarrow.BaseExtensionType):
-        return arrow_values(column.storage)
+        return arrow_values(column.storage, ids)
     if types.is_dictionary(column.type):
-        return _looked_up(column)
+        return _looked_up(column, ids)
     if types.is_run_end_encoded(column.type):
-        return arrow_values(compute.run_end_decode(column))
+        return arrow_values(compute.run_end_decode(column), ids)
+    if ids and (types.is_integer(column.type) or types.is_decimal(column.type)):
+        column = column.cast(pyarrow.string())
     if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
         # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
         return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))

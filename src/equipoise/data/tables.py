@@ -67,10 +67,11 @@ class Unread:
     read: Callable[[], Any]
 
 
-def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
+def feature_table(X: Any, may_be_empty: bool = False) -> Unread:  # noqa: N803 - the field's word for a table
     """Return a table of numbers, unread; an array that already is one will not be copied.
 
-    Raises only for what is visible without a value: dimensions, emptiness, data types and column names.
+    Raises only for what is visible without a value: dimensions, emptiness, data types and column names. Where the
+    number of rows is private, it may be none.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a tabl
         found = f"dim {len(table.shape)}, shape {table.shape}"
         raise InvalidData("Expected 2D array of rows and columns", found, remedy)
     for length, what in zip(table.shape, ("sample", "feature"), strict=True):
-        if length == 0:
+        if length == 0 and not (may_be_empty and what == "sample"):
             found = f"0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
             raise InvalidData(f"at least one {what}", found, "pass the table's rows and columns")
     return table
@@ -173,8 +174,8 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
     return Unread(matrix.shape, True, lambda: matrix)
 
 
-def target_column(y: Any, n_samples: int) -> Unread:
-    """Return the target, unread, with one entry a row.
+def target_column(y: Any, n_samples: int | None) -> Unread:
+    """Return the target, unread, with one entry a row; None where the number of rows is private, and compared later.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def target_column(y: Any, n_samples: int) -> Unread:
     if len(target.shape) != 1:
         found = f"y should be a 1d array, got an array of shape {target.shape} instead."
         raise InvalidData("a 1d array of targets", found, "pass one column")
-    if target.shape[0] != n_samples:
+    if n_samples is not None and target.shape[0] != n_samples:
         found = f"inconsistent numbers of samples: {n_samples} rows, {target.shape[0]} targets"
         raise InvalidData("one target a row", found, "pass X and y of the same table")
     return target

@@ -175,7 +175,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         self._planned = issue(self._request(*self._intake().shape(n_samples, n_features)))
         return self._planned
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
 
         Parameters
@@ -186,16 +186,21 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             domain: a frame of raw columns, or a file opened by `equipoise.open_table`.
         y : array of shape (n_samples,)
             Labels or targets. With a schema they may be left out, and are then a column of the table.
+        groups : array of shape (n_samples,), optional
+            The id of the person that each row belongs to, where the domain says how many rows of one person count at
+            most: the promise is then about all rows of a person, and n is the number of persons, which `plan` is told
+            first. A row without an id is left out. A schema names the column instead.
         """
-        return self._fit_from(X, y, None)
+        return self._fit_from(X, y, None, groups)
 
-    def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
+    def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any = None) -> Self:
         """Fit from private weights that `start` lays out for a certificate, or from nowhere."""
-        return self._unchanged_by_failure(lambda: self._fit(X, y, start))
+        return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups))
 
-    def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None) -> Self:
+    def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any) -> Self:
         intake = self._intake()
-        rows = intake.training(X, y)
+        planned: Certificate | None = getattr(self, "_planned", None)
+        rows = intake.training(X, y, groups, None if planned is None else planned.n_samples)
         found, shape = self._found_classes(rows.target), rows.shape
         declared = self.ledger is None or isinstance(self.domain, Schema)
         asked = self._request(shape[0], shape[1], found)
@@ -203,7 +208,11 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         intake.remember(self, X)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
-        self._take(release(certificate, rows.features, rows.target, source, self.ledger, begin, rows.unbounded))
+        tables = rows.features, rows.target
+        released = release(
+            certificate, *tables, source, self.ledger, begin, unbounded=rows.unbounded, persons=rows.persons
+        )
+        self._take(released)
         return self
 
     def _take(self, released: Released) -> None:

@@ -13,7 +13,9 @@ from equipoise.estimators.base import PrivateLinearModel
 Model = TypeVar("Model", bound=PrivateLinearModel)
 
 
-def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept: ArrayLike = 0.0) -> Model:
+def release_solution(
+    weights: ArrayLike, model: Model, X: Any, y: Any, intercept: ArrayLike = 0.0, groups: Any = None
+) -> Model:
     """Release weights that another solver found, with the same certificate as `fit`.
 
     The weights are private until noise is added. They are taken as they are when their gradient meets the public
@@ -31,6 +33,8 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
     intercept : number or array
         The intercept, one an output; a solver that does not penalise it will find its weights polished. A model with
         ``fit_intercept=False`` has no use for it.
+    groups : array, optional
+        The person that each row belongs to, as in `fit`.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def release_solution(weights: ArrayLike, model: Model, X: Any, y: Any, intercept
             constants = (np.broadcast_to(intercepts, outputs) - problem.domain.label_centre) / problem.intercept
         return np.hstack([coefficients, constants[:, None]])
 
-    return model._fit_from(X, y, start)
+    return model._fit_from(X, y, start, groups)
 
 
 def _numbers(given: ArrayLike) -> NDArray[np.float64]:

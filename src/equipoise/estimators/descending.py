@@ -38,12 +38,12 @@ class DescendingModel(PrivateLinearModel):
     dropout: float = 0.0
     skip: float = 0.0
 
-    def fit(self, X: Any, y: Any = None, *, callback: None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, *, callback: None = None) -> Self:
         """Train on rows and release: the spend is recorded first; values are mapped by public rules and never raise.
 
         Parameters
         ----------
-        X, y
+        X, y, groups
             As in `LogisticRegression` and `Ridge`.
         callback : None
             There is none: it would see weights before noise is added, so that any other value is refused.
@@ -54,7 +54,7 @@ class DescendingModel(PrivateLinearModel):
                 "a callback, which would see weights or losses that depend on rows",
                 "leave callback out, and look at the released weights",
             )
-        return self._fit_from(X, y, None)
+        return self._fit_from(X, y, None, groups)
 
     @classmethod
     def _extreme(cls, at_the_end: bool) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
         self._planned = certificate
         return certificate
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Train the model on rows and release its noisy weights: one spend, recorded first; values never raise.
 
         Parameters
@@ -129,6 +129,8 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
             Numbers.
         y : array of shape (n_samples,)
             Labels or targets.
+        groups : array of shape (n_samples,), optional
+            The person that each row belongs to, as in `LogisticRegression`.
         """
         model = self._model()
         planned: Certificate | None = getattr(self, "_planned", None)
@@ -140,7 +142,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
             if certificate != planned:
                 raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
             model.plan(*shape)
-        self._take(model.fit(X, y))
+        self._take(model.fit(X, y, groups))
         return self
 
     def _take(self, model: PrivateLinearModel) -> None:

@@ -18,6 +18,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.base import PredictionFacts, PrivateEstimator, PrivateLinearModel
+from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.saved import Saved
 from equipoise.noise import noise_source
 from equipoise.planning.request import Request
@@ -140,7 +141,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         self._planned = issue_search(self._request(*shape))
         return self._planned
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Search on rows and release one model: the one spend is recorded first; values never raise.
 
         Parameters
@@ -149,12 +150,15 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             As the estimator takes it.
         y : array of shape (n_samples,)
             Labels or targets. With a schema they may be left out, and are then a column of the table.
+        groups : None
+            Nothing is proved about all rows of a person.
         """
-        return self._unchanged_by_failure(lambda: self._fit(X, y))
+        return self._unchanged_by_failure(lambda: self._fit(X, y, groups))
 
-    def _fit(self, X: Any, y: Any) -> Self:
+    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
         candidates = self._candidates()
         intake = candidates[0][1]._intake()
+        refuse_persons("a search", groups, intake.domain)
         rows = intake.training(X, y)
         shape = rows.shape
         declared = self.ledger is None or any(isinstance(model.domain, Schema) for _, model in candidates)

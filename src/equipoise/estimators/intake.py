@@ -13,10 +13,11 @@ from sklearn.utils.validation import validate_data
 
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.joined import raw_table
+from equipoise.data.persons import person_rows
 from equipoise.data.rows import row_source
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread, as_frame, feature_table, target_column
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
 from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import require_count
@@ -31,11 +32,23 @@ class TrainingRows:
     features: Unread
     target: Unread
     unbounded: EncodedTable | None = None
+    # The slot of the person that each row belongs to, where n counts persons (N1).
+    persons: Unread | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Rows, or persons, and columns."""
         return self.features.shape[0], self.features.shape[1]
+
+
+def refuse_persons(what: str, groups: Any, domain: Domain | None = None) -> None:
+    """Refuse persons where nothing is proved about all rows of one (N1)."""
+    if groups is not None or (domain is not None and domain.unit == "person"):
+        raise NoTheoremApplies(
+            f"{what} that covers all rows of a person",
+            "no proof: what it releases depends on single rows",
+            "fit one model with groups, such as LogisticRegression, or leave persons out if nobody has two rows",
+        )
 
 
 class Intake(ABC):
@@ -52,8 +65,8 @@ class Intake(ABC):
         """Return what a request says about the rows besides their domain and shape."""
 
     @abstractmethod
-    def training(self, X: Any, y: Any) -> TrainingRows:
-        """Return the rows to train on, unread."""
+    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
+        """Return the rows to train on, unread; `planned` is the n of the plan, if one was made."""
 
     @abstractmethod
     def remember(self, model: BaseEstimator, X: Any) -> None:
@@ -79,10 +92,27 @@ class PlainRows(Intake):
         """Return nothing: the rows are taken as given."""
         return {}
 
-    def training(self, X: Any, y: Any) -> TrainingRows:
-        """Return a table of numbers and one target a row."""
-        table = feature_table(X)
-        return TrainingRows(table, target_column(y, table.shape[0]))
+    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
+        """Return a table of numbers and one target a row, or what is kept of every person's."""
+        most = self.domain.rows_a_person
+        if not most:
+            if groups is not None:
+                line = f"Domain(row_norm={self.domain.row_norm:g}, ..., rows_a_person=100)"
+                raise InvalidParameter(
+                    "a domain that says how many rows of one person count at most, with groups",
+                    "one that takes every row for a person",
+                    f"write domain={line}, and plan(n_samples=...) with the public number of persons",
+                )
+            table = feature_table(X)
+            return TrainingRows(table, target_column(y, table.shape[0]))
+        if planned is None:
+            raise InvalidParameter(
+                "the declared number of persons",
+                "a fit that would take it from the data, where it is private",
+                "call plan(n_samples=..., n_features=...) with the public number of persons first",
+            )
+        rows = person_rows(X, y, groups, planned, most)
+        return TrainingRows(rows.features, rows.target, persons=rows.persons)
 
     def remember(self, model: BaseEstimator, X: Any) -> None:
         """Note what scikit-learn notes."""
@@ -139,10 +169,18 @@ class SchemaRows(Intake):
         vouched = f"{schema.vouched_by} ({schema.vouched_on})"
         return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds}
 
-    def training(self, X: Any, y: Any) -> TrainingRows:
-        """Return the encoded table; its target is a column of it, or y."""
-        table = encoded_table(self._schema, raw_table(X, self._schema.target.name, y), self._schema.n_samples or 0)
-        return TrainingRows(table.features, table.target, table if self._schema.private_bounds is not None else None)
+    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
+        """Return the encoded table; its target is a column of it, or y, and so are its persons' ids."""
+        schema = self._schema
+        if groups is not None:
+            raise InvalidParameter(
+                "ids as a column of the table",
+                "groups beside a schema",
+                'write [person] column = "..." into the schema, and leave groups out',
+            )
+        table = encoded_table(schema, raw_table(X, schema.target.name, y), schema.n_samples or 0)
+        unbounded = table if schema.private_bounds is not None else None
+        return TrainingRows(table.features, table.target, unbounded, table.persons)
 
     def remember(self, model: BaseEstimator, X: Any) -> None:
         """Note the schema's columns, raw as they come."""

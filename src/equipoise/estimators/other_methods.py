@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter
-from equipoise.estimators.intake import PlainRows
+from equipoise.estimators.intake import PlainRows, refuse_persons
 from equipoise.noise import noise_source
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
@@ -135,6 +135,7 @@ def release_method(
     """
     _require_training(train)
     _require_facts(problem, recipe, budget)
+    refuse_persons("a method of your own", None, problem.domain)
     rows = PlainRows(problem.domain).training(X, y)
     n_samples, n_features = rows.features.shape
     certificate = plan_method(

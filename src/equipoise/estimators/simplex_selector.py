@@ -13,6 +13,7 @@ from equipoise.data.schema import Schema
 from equipoise.data.tables import as_frame, feature_table
 from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
+from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.saved import Saved, named
 from equipoise.noise import noise_source
 from equipoise.planning.simplex import SimplexRequest, issue_simplex
@@ -71,7 +72,7 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
         self._planned = issue_simplex(self._request(n_samples, n_features))
         return self._planned
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Select a column and release which: the spend is recorded first, and values never raise.
 
         Parameters
@@ -80,7 +81,10 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
             Zeros and ones, dense or sparse.
         y : None
             Not used.
+        groups : None
+            Nothing is proved about all rows of a person.
         """
+        refuse_persons("a selected column", groups)
         return self._unchanged_by_failure(lambda: self._fit(X))
 
     def _fit(self, X: Any) -> Self:

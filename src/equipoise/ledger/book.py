@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import sqlalchemy as sql
 
-from equipoise.certify.certificate import Certificate
+from equipoise.certify.certificate import ADJACENCIES, Certificate
 from equipoise.certify.withdrawn import affecting
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain
@@ -16,6 +16,9 @@ from equipoise.ledger.chain import Balance, Entry
 from equipoise.ledger.names import meant_by, require_new
 from equipoise.ledger.store import Store
 from equipoise.vocabulary.facts import Budget
+
+
+REPLACE_ONE = ADJACENCIES["row"]
 
 
 class Ledger:
@@ -80,6 +83,7 @@ class Ledger:
             raise LedgerRefused('a certificate of grade "proved"', found, remedy)
         with self._store.opened(writing=True) as connection:
             entries = self._intact(connection, spending=True)
+            self._of_one_kind(connection, entries, certificate)
             left = chain.balance(entries)
             amount = Budget(certificate.epsilon, certificate.delta)
             spend = chain.following(entries, entries[0].dataset, "spend", amount, certificate.planned_digest)
@@ -91,6 +95,25 @@ class Ledger:
                 remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
                 raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
             self._store.append(connection, spend, _written(certificate, software or {}))
+            if certificate.adjacency != REPLACE_ONE and not self._store.grounds(connection, spend.dataset):
+                found = "one of version 0.1.0, which does not record what neighbours are"
+                remedy = f"create another: {self._store.creation}"
+                raise LedgerRefused("a ledger for spends about persons", found, remedy)
+
+    def _of_one_kind(self, connection: sql.Connection, entries: tuple[Entry, ...], certificate: Certificate) -> None:
+        """Refuse a spend about other neighbours than those before: what adds up must be about one replacement (N1).
+
+        Moving a row from one person to another replaces one row and two persons, and a person is more than a row: a sum
+        of both kinds would be a promise about neither.
+        """
+        grounds = self._store.grounds(connection, entries[0].dataset)
+        earlier = {_adjacency(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
+        if earlier - {certificate.adjacency}:
+            raise LedgerRefused(
+                f"a spend for neighbours {certificate.adjacency!r} of {self.dataset!r}",
+                f"earlier spends for neighbours {', '.join(map(repr, sorted(earlier)))}",
+                "create a budget under another name for this promise, after asking what the people have left in all",
+            )
 
     def balance(self) -> Balance:
         """Return the budget and what remains of it; a broken history is refused."""
@@ -174,7 +197,18 @@ class Ledger:
 
 def _written(certificate: Certificate, software: Mapping[str, str]) -> str:
     """Return what a certificate rests on, as a ledger keeps it."""
-    return json.dumps({"members": certificate.rests_on(), "software": dict(software)}, sort_keys=True)
+    kept: dict[str, object] = {"members": certificate.rests_on(), "software": dict(software)}
+    if certificate.adjacency != REPLACE_ONE:
+        kept["adjacency"] = certificate.adjacency
+    return json.dumps(kept, sort_keys=True)
+
+
+def _adjacency(grounds: str) -> str:
+    """Return what neighbours are for an entry; one that does not say is about rows."""
+    try:
+        return str(json.loads(grounds).get("adjacency", REPLACE_ONE))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return REPLACE_ONE
 
 
 def _reasons(grounds: str) -> tuple[str, ...] | None:

@@ -14,9 +14,7 @@ KINKED_TOLERANCE_SHARE = 0.04
 EASED_SHARE = 1.0
 
 
-def public_tolerance(
-    facts: Constants, n_samples: int, dimension: int, epsilon: float, rows_a_person: int = 1
-) -> float:
+def public_tolerance(facts: Constants, n_samples: int, dimension: int, epsilon: float, rows_a_person: int = 1) -> float:
     """Return the gradient norm the solver must reach, from public facts alone (A4, L3).
 
     It adds at most 0.1 % to the exact sensitivity, 4 % for a loss with corners, and for a large epsilon it stays as far

@@ -23,7 +23,7 @@ from equipoise.certify.claims.choice import (
     mean_of,
 )
 from equipoise.certify.claims.compositions import Disjoint
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.issue import checked, issue
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.notes import Notes, caveats_of
@@ -282,6 +282,9 @@ def _check_candidates(request: SearchRequest, run: Budget) -> None:
         if asked != due:
             found = f"candidate {place} asks for other rows, another budget, seed or ledger"
             raise InvalidParameter("trainings as the search plans them", found, "let PrivateGridSearch make the plan")
+        if asked.domain.unit == "person":
+            found, remedy = "rows of persons, which N3 cannot deal by their places", "fit one model with groups"
+            raise NoTheoremApplies("a search that covers all rows of a person", found, remedy)
         if asked.private_bounds is not None:
             found = "a schema with private bounds, whose release sees the rows of every candidate"
             raise InvalidParameter("rows that are encoded by public facts", found, "declare the bounds in the schema")

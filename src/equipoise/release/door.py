@@ -14,7 +14,7 @@ from importlib.metadata import version
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.certify.certificate import Certificate, Release, Terms
+from equipoise.certify.certificate import ADJACENCIES, Certificate, Release, Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import observed_classes
@@ -50,6 +50,7 @@ def release(
     start: Array | None = None,
     unbounded: Unbounded | None = None,
     train: Training | None = None,
+    persons: Unread | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -69,6 +70,9 @@ def release(
         The same rows before they are encoded, where the certificate pays for bounds of columns.
     train : callable, optional
         The caller's own training, where the certificate is for a method of the caller's.
+    persons : Unread, optional
+        The slot of the person that each row belongs to, where the certificate is about persons; the first length of
+        the table and of the target is then their declared number, whatever is read.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -76,6 +80,12 @@ def release(
             f"the {terms.n_samples} rows and {terms.n_features} columns that were planned",
             f"{table.shape[0]} rows and {table.shape[1]} columns",
             "plan again for this table, or pass the planned one: n is public and part of the claim",
+        )
+    if (persons is None) is (terms.adjacency == ADJACENCIES["person"]):
+        raise PlanMismatch(
+            f"rows as the plan has them: neighbours are {terms.adjacency}",
+            "rows of persons" if persons is not None else "rows without persons",
+            "pass groups=ids, or a schema with [person], exactly where the domain says how many rows a person has",
         )
     if source.seeded is not terms.seeded:
         raise InvalidParameter(
@@ -96,7 +106,7 @@ def release(
     declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
     observed = declared == "observed" and target is not None
     classes = observed_classes(target.read()) if observed and target is not None else declared or ()
-    job = Job(terms, table, target, tuple(classes), source, start, unbounded, train)
+    job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, persons=persons)
     try:
         # Warnings would tell of values inside rows.
         with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -54,6 +54,7 @@ class Job:
     unbounded: Unbounded | None = None
     train: Training | None = None
     candidates: tuple[Carried, ...] = ()
+    persons: Unread | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +74,9 @@ class Task(Generic[Made]):
     rows: RowSource
     targets: Array
     job: Job
+    # Where n counts persons, the slot that each row belongs to, and what the row counts for (N1).
+    persons: NDArray[np.intp] | None = None
+    shares: Array | None = None
 
     @property
     def source(self) -> NoiseSource:

@@ -1,6 +1,7 @@
 """The objective over a row source: predictions, value, gradient, Hessian, always in float64 and block by block."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Objective:
     """``F(w) = (1/n) sum loss(<w, x_i>, y_i) + penalty(w) + <tilt, w>`` over rows that were clipped into their domain.
 
     A loss with several outputs has one weight vector for each; the weights are then all of them, one after the other.
-    `gradient` is that of the loss and the penalty's smooth part.
+    `gradient` is that of the loss and the penalty's smooth part. Where `shares` say what every row counts for, n is not
+    their number but `n_samples`: a person's rows count for one over their number each, and n counts persons (N1).
 
     Examples
     --------
@@ -55,6 +57,8 @@ class Objective:
         start: Array | None = None,
         tilt: Array | None = None,
         passes: PassCount | None = None,
+        shares: Array | None = None,
+        n_samples: int | None = None,
     ) -> None:
         self.loss = loss
         self.loss_arrays = losses.arrays_of(loss)
@@ -69,6 +73,19 @@ class Objective:
         # A linear term that noise may have added; it has no curvature.
         self.tilt = np.zeros(self.size) if tilt is None else tilt
         self.passes = PassCount() if passes is None else passes
+        self.shares = shares
+        self.n_samples = rows.n_samples if n_samples is None else n_samples
+
+    def shared(self, values: Array, where: Any = slice(None)) -> Array:
+        """Return a number or several a row, each times what its row counts for."""
+        if self.shares is None:
+            return values
+        factors = self.shares[where]
+        return values * (factors if values.ndim == 1 else factors[:, None])
+
+    def mean(self, values: Array) -> float:
+        """Return the mean of a number a row."""
+        return float(values.mean()) if self.shares is None else float(self.shared(values).sum()) / self.n_samples
 
     def finely(self) -> "Objective":
         """Return the same objective, whose sums are taken in small groups of rows; its passes count here."""
@@ -79,7 +96,17 @@ class Objective:
         return self._over(loss, self.rows)
 
     def _over(self, loss: Loss, rows: RowBlocks) -> "Objective":
-        return Objective(loss, self.penalty_arrays, rows, self.targets, self.start, self.tilt, self.passes)
+        return Objective(
+            loss,
+            self.penalty_arrays,
+            rows,
+            self.targets,
+            self.start,
+            self.tilt,
+            self.passes,
+            self.shares,
+            self.n_samples,
+        )
 
     def _by_output(self, weights: Array) -> Array:
         """Return the weights as a matrix that rows are multiplied by, a plain vector for one output."""
@@ -95,18 +122,18 @@ class Objective:
         self.passes.made += 1
         total = np.zeros(self.size)
         for block, where in self.rows.views():
-            total += slopes[where] @ block
-        return total / self.rows.n_samples
+            total += self.shared(slopes[where], where) @ block
+        return total / self.n_samples
 
     def value(self, weights: Array, predictions: Array) -> float:
         """Return F at weights whose predictions are known."""
-        mean_loss = float(self.loss_arrays.value(predictions, self.targets).mean())
+        mean_loss = self.mean(self.loss_arrays.value(predictions, self.targets))
         return mean_loss + self.penalty_arrays.value(weights) + float(self.tilt @ weights)
 
     def directional_slope(self, weights: Array, step: Array, predictions: Array, step_predictions: Array) -> float:
         """Return the derivative of F's smooth part at weights along a step, both with known predictions."""
-        slopes = self.loss_arrays.slope(predictions, self.targets)
-        along = float(np.vdot(slopes, step_predictions)) / self.rows.n_samples
+        slopes = self.shared(self.loss_arrays.slope(predictions, self.targets))
+        along = float(np.vdot(slopes, step_predictions)) / self.n_samples
         return along + float((self.penalty_arrays.gradient(weights) + self.tilt) @ step)
 
     def gradient(self, weights: Array) -> Array:
@@ -121,14 +148,16 @@ class Objective:
         gradient = np.zeros(matrix.T.shape)
         for block, where in self.rows.views():
             predictions[where] = block @ matrix
-            gradient += self.loss_arrays.slope(predictions[where], self.targets[where]).T @ block
-        gradient /= self.rows.n_samples
+            gradient += self.shared(self.loss_arrays.slope(predictions[where], self.targets[where]), where).T @ block
+        gradient /= self.n_samples
         return predictions, gradient.ravel() + self.penalty_arrays.gradient(weights) + self.tilt
 
-    def clipped_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp] | None) -> Array:
+    def clipped_gradient(
+        self, weights: Array, clip: float, chosen: NDArray[np.intp] | None, count: int | None = None
+    ) -> Array:
         """Return the loss's mean gradient, a row an output, each example's slope shortened to at most `clip`.
 
-        Over all rows, or over a chosen few of them.
+        Over all rows, or over a chosen few of them, of `count` persons where rows are shares of persons.
         """
         matrix = weights[0] if self.loss.outputs == 1 else weights.T
         gradient = np.zeros(matrix.T.shape)
@@ -138,9 +167,8 @@ class Objective:
                 np.clip(slopes, -clip, clip, out=slopes)
             else:
                 slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
-            gradient += slopes.T @ block
-        count = self.rows.n_samples if chosen is None else len(chosen)
-        return np.atleast_2d(gradient) / count
+            gradient += self.shared(slopes, where).T @ block
+        return np.atleast_2d(gradient) / (count or (self.n_samples if chosen is None else len(chosen)))
 
     def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
         """Return the mean gradient of the loss over a few chosen rows, each row's shortened to the norm `clip`.
@@ -164,8 +192,8 @@ class Objective:
         product = np.zeros(matrix.T.shape)
         for block, where in self.rows.views():
             curved = self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix)
-            product += curved.T @ block
-        product /= self.rows.n_samples
+            product += self.shared(curved, where).T @ block
+        product /= self.n_samples
         return product.ravel() + self.penalty_arrays.gradient(direction)
 
     @property
@@ -192,9 +220,9 @@ class Objective:
         for block, where in self.rows.blocks():
             targets = self.targets[where]
             predictions[where] = here = block @ weights
-            gradient += self.loss_arrays.slope(here, targets) @ block
-            hessian += self.rows.gram(block, self.loss_arrays.curvature(here, targets))
-        hessian /= self.rows.n_samples
+            gradient += self.shared(self.loss_arrays.slope(here, targets), where) @ block
+            hessian += self.rows.gram(block, self.shared(self.loss_arrays.curvature(here, targets), where))
+        hessian /= self.n_samples
         self.penalty_arrays.add_curvature(hessian)
-        gradient = gradient / self.rows.n_samples + self.penalty_arrays.gradient(weights) + self.tilt
+        gradient = gradient / self.n_samples + self.penalty_arrays.gradient(weights) + self.tilt
         return predictions, gradient, hessian

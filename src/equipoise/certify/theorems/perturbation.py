@@ -203,8 +203,8 @@ class GaussianShift(Perturbation):
 class MeanCurve(Curve):
     """The least of ``e^-t sum m G(e; v / sigma)`` and ``e^-t sqrt(2 pi) mu Phi(mu/2 - e/mu)``, Gaussian noise (N1).
 
-    ``e = epsilon - price - (e^t - 1 - t) >= 0``, ``G(e; mu) = mu (phi(a) - a Phi(-a))``, ``a = e/mu - mu/2``; the second
-    where a row has one prediction and ``e >= mu^2 / 2``. Every public t >= 0 serves: this one is nearly the best.
+    ``e = epsilon - price - (e^t - 1 - t) >= 0``, ``G(e; mu) = mu (phi(a) - a Phi(-a))``, ``a = e/mu - mu/2``. The second
+    is for rows of one prediction and ``e >= mu^2 / 2``. Every public t >= 0 serves: this one is nearly the best.
     """
 
     corners: tuple[tuple[int, float], ...]

@@ -17,6 +17,11 @@ KEYS = {
 }
 
 
+# So many rows of a person are kept where the schema says nothing else: enough for a mean, and few enough for the work
+# of a fit, whose worst case is that everybody has so many.
+ROWS_AT_MOST = 100
+
+
 def settle(instance: object, **fields: object) -> None:
     """Give a frozen instance that is being made its checked values."""
     for name, value in fields.items():
@@ -174,6 +179,49 @@ class Target:
             yield f"bounds = {written_bounds(self.bounds)}"
         else:
             yield f"classes = {written_list(map(written, self.classes))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whose rows they are: n counts persons, and the promise is about all rows of one (docs/proofs/N1.md).
+
+    Parameters
+    ----------
+    column : str
+        The column that holds a person's id in every row; a row without one is left out. Empty is a blank.
+    rows_at_most : int
+        How many rows of one person are kept at most, the first in the table's order.
+
+    Examples
+    --------
+    >>> Person("patient_id").rows_at_most
+    100
+    """
+
+    column: str
+    rows_at_most: int = ROWS_AT_MOST
+
+    def __post_init__(self) -> None:
+        """Refuse facts that cannot be so."""
+        faults = Faults()
+        most = faults.count("person.rows_at_most", self.rows_at_most)
+        if most is None and not faults.found:
+            faults.add("person.rows_at_most", "a whole number, or no such line for 100", self.rows_at_most)
+        settle(self, column=faults.text("person.column", self.column), rows_at_most=most)
+        faults.refuse()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the person's TOML table."""
+        yield f"column = {written(self.column)}"
+        yield f"rows_at_most = {self.rows_at_most}"
+
+
+def read_person(table: object, faults: Faults) -> Person | None:
+    """Return the person that a TOML table describes; None where there is no table, or one at fault."""
+    if table is None:
+        return None
+    facts = faults.table("person", table, ("column", "rows_at_most"))
+    return faults.attempt(lambda: Person(facts.get("column", ""), facts.get("rows_at_most", ROWS_AT_MOST)))
 
 
 def written_bounds(bounds: Bounds | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from equipoise.data.raw import RawTable
+from equipoise.data.schema.columns import ROWS_AT_MOST
 from equipoise.data.schema.record import DEFAULT_MISSING, VERSION, Schema
 from equipoise.data.schema.text import number_of, place, text_of, written, written_list
 
@@ -22,7 +23,7 @@ HEAD = """\
 
 FACTS = """\
 # The number of rows, as it is publicly known: it is part of the claim. It is not counted here, because publishing a
-# count that only the rows can tell is a leak of its own.
+# count that only the rows can tell is a leak of its own. With a table [person], see below, the number of persons.
 n = ""
 
 # Who says that everything in this file is public and true, and since when. No program can say that.
@@ -41,6 +42,13 @@ classes = []
 # A regression: delete the line above, and write the public range [low, high] of the target. Look up the physical or
 # legal range: the smallest and the largest target in the rows are somebody's.
 # bounds = []
+
+# Optional, where a person may have several rows: the promise is then about all rows of a person. Move the column of ids
+# here: write its name, and delete its table below. A row without an id is left out; of each person the first rows
+# count, at most so many.
+# [person]
+# column = ""
+# rows_at_most = {rows_at_most}
 """
 
 GUESS = f"  # a guess from the first {GUESSED_ROWS:,} rows: whoever vouches must confirm or correct it"
@@ -63,7 +71,7 @@ def draft(raw: RawTable) -> str:
     ('target.name', 'target.classes', 'columns.age.bounds', 'columns.town.levels', 'columns.town.unknown')
     """
     guessed = _guesses(raw, [name for name in raw.names if raw.kinds[name] == "unknown"])
-    facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)))
+    facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)), rows_at_most=ROWS_AT_MOST)
     tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed)) for name in raw.names]
     text = "\n".join([HEAD, f"schema_version = {VERSION}", "", facts, *tables])
     Schema.from_text(text)  # refuses what no schema can describe, such as too many columns

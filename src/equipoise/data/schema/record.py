@@ -11,8 +11,10 @@ from equipoise.data.schema.columns import (
     CategoryColumn,
     Column,
     NumberColumn,
+    Person,
     Target,
     read_columns,
+    read_person,
     read_target,
     settle,
 )
@@ -34,7 +36,7 @@ class Schema:
     Parameters
     ----------
     n_samples : int or None
-        The declared number of rows; None is a blank.
+        The declared number of rows, or of persons; None is a blank.
     columns : tuple of NumberColumn and CategoryColumn
         The features, in the order in which they are encoded.
     target : Target
@@ -49,6 +51,8 @@ class Schema:
         Encoded rows longer than this are clipped; the longest that an encoded row can be if left out.
     private_bounds : float, optional
         The epsilon that pays for blank bounds. It belongs to a fit, not to the file.
+    person : Person, optional
+        The column of ids, where a person may have several rows; n then counts persons.
 
     Examples
     --------
@@ -66,13 +70,15 @@ class Schema:
     missing: tuple[str, ...] = DEFAULT_MISSING
     row_norm: float | None = None
     private_bounds: float | None = None
+    person: Person | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
+        known = self.person is None or isinstance(self.person, Person)
         right = isinstance(self.columns, list | tuple) and all(isinstance(entry, Column) for entry in self.columns)
-        if not right or not isinstance(self.target, Target) or not isinstance(self.unused, list | tuple):
+        if not right or not isinstance(self.target, Target) or not isinstance(self.unused, list | tuple) or not known:
             raise SchemaInvalid(
-                "columns (NumberColumn, CategoryColumn), a Target and a tuple of unused names",
+                "columns (NumberColumn, CategoryColumn), a Target, a tuple of unused names, and a Person or None",
                 "something else",
                 'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
             )
@@ -97,6 +103,7 @@ class Schema:
     def _check_columns(self, faults: Faults) -> None:
         """Refuse columns that are too many, none, or named twice."""
         names = [column.name for column in self.columns] + [faults.name(name) for name in self.unused]
+        names += [self.person.column] if self.person is not None and self.person.column else []
         seen = {self.target.name}
         for name in names:
             if name in seen:
@@ -139,13 +146,14 @@ class Schema:
     @classmethod
     def _read(cls, text: str, source: str) -> Self:
         faults = Faults()
-        keys = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm", "target", "columns")
+        keys = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm", "target", "person", "columns")
         document = faults.table("", parse(text, source), keys)
         version = document.get("schema_version")
         if version != VERSION or isinstance(version, bool | float):
             faults.add("schema_version", f"{VERSION} (a higher one is from a newer Equipoise)", version)
         target = read_target(document.get("target"), faults)
         columns, unused = read_columns(document.get("columns"), faults)
+        person = read_person(document.get("person"), faults)
         schema = faults.attempt(
             lambda: cls(
                 n_samples=document.get("n"),
@@ -156,6 +164,7 @@ class Schema:
                 vouched_on=document.get("vouched_on", ""),
                 missing=document.get("missing", DEFAULT_MISSING),
                 row_norm=document.get("row_norm"),
+                person=person,
             )
         )
         faults.refuse(source)
@@ -174,6 +183,8 @@ class Schema:
         if self.row_norm is not None:
             lines.append(f"row_norm = {written_number(self.row_norm)}")
         lines += ["", "[target]", *self.target.lines()]
+        if self.person is not None:
+            lines += ["", "[person]", *self.person.lines()]
         for column in self.columns:
             lines += ["", f"[{place('columns', column.name)}]", *column.lines()]
         for name in self.unused:
@@ -189,6 +200,8 @@ class Schema:
         """Return the place of everything that is still blank; bounds that are paid for are not."""
         facts: dict[str, object] = {"n": self.n_samples, "vouched_by": self.vouched_by, "vouched_on": self.vouched_on}
         facts["target.name"] = self.target.name
+        if self.person is not None:
+            facts["person.column"] = self.person.column
         if self.target.classes is not None:
             facts["target.classes"] = self.target.classes
         elif self.private_bounds is None:
@@ -225,6 +238,9 @@ class Schema:
         """Return the schema with blank bounds to be paid for by a part of the budget."""
         if not self.unbounded:
             raise InvalidParameter("blank bounds to pay for", "a schema that has none", "leave private bounds out")
+        if self.person is not None:
+            found, remedy = "a schema of persons, for which no proof covers them", "fill the bounds in by hand"
+            raise InvalidParameter("private bounds", found, remedy)
         return replace(self, private_bounds=_price(epsilon))
 
     def with_bounds(self, bounds: Mapping[str, Bounds]) -> Self:
@@ -246,10 +262,11 @@ class Schema:
     @property
     def domain(self) -> Domain:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1]."""
+        most = 0 if self.person is None else self.person.rows_at_most
         if self.target.classes is None:
-            return Domain(row_norm=1.0, labels=(-1.0, 1.0))
+            return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most)
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
-        return Domain(row_norm=1.0, classes=self.target.classes)
+        return Domain(row_norm=1.0, classes=self.target.classes, rows_a_person=most)
 
     @property
     def n_features(self) -> int:

@@ -6,12 +6,14 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 
 from equipoise.certify.claims import Claim, Trained
+from equipoise.data.persons import shares_of
 from equipoise.data.projection import directions, projected_rows
 from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.job import Array, Carried, Job, Task
 from equipoise.solve.losses import arrays_of
+from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
 
 Kind = TypeVar("Kind", bound=Claim)
@@ -43,7 +45,9 @@ class TrainedCarrier(Carrier[Made]):
         """Map, train, add noise, and spread the weights over all outputs and columns."""
         if job.table.shape[0] != claim.n_samples:
             raise PrivateFailure
-        task = self.prepared(Task(claim, *mapped(claim, job), job))
+        persons = None if job.persons is None else job.persons.read()
+        shares = None if persons is None else shares_of(persons, claim.n_samples)
+        task = self.prepared(Task(claim, *mapped(claim, job), job, persons, shares))
         return Carried(task.claim, spread(claim, self.weights(task), job), job)
 
     def prepared(self, task: Task[Made]) -> Task[Made]:
@@ -70,6 +74,21 @@ def spread(claim: Trained, free: Array, job: Job) -> Array:
         return weights
     columns = directions(job.terms.n_features, count, job.terms.public_seed)
     return np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
+
+
+def objective_of(task: Task[Made], start: Array | None = None, tilt: Array | None = None) -> Objective:
+    """Return the objective of a task: a mean over rows, or over persons of their rows' means (N1)."""
+    problem, n_samples = task.claim.problem, task.claim.n_samples
+    return Objective(
+        problem.loss,
+        problem.penalty,
+        task.rows,
+        task.targets,
+        start,
+        tilt,
+        shares=task.shares,
+        n_samples=n_samples,
+    )
 
 
 def target_of(claim: Trained, tolerance: float) -> Target:

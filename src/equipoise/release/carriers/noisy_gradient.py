@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+import numpy as np
+
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.noisy_gradient import NoisyGradient
-from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.carriers.base import TrainedCarrier, objective_of
 from equipoise.release.job import Array, Task
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
-from equipoise.solve.objective import Objective
 
 
 class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
@@ -20,12 +21,15 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
         """Descend on noisy gradients."""
         claim, problem, source = task.claim, task.claim.problem, task.source
         loss, arrays = problem.loss, arrays_of(problem.loss)
-        objective = Objective(loss, problem.penalty, task.rows, task.targets)
+        objective = objective_of(task)
         shape = loss.free_outputs, task.rows.dimension
 
         def noisy(weights: Array) -> Array:
-            batch = source.subset(task.rows.n_samples, claim.batch) if claim.batch else None
-            gradient = objective.clipped_gradient(arrays.full(weights), claim.clip, batch)
+            batch = source.subset(claim.n_samples, claim.batch) if claim.batch else None
+            if batch is not None and task.persons is not None:
+                # All rows of the chosen persons.
+                batch = np.flatnonzero(np.isin(task.persons, batch))
+            gradient = objective.clipped_gradient(arrays.full(weights), claim.clip, batch, claim.batch or None)
             return source.add(claim.law, arrays.free(gradient).ravel(), claim.scale).reshape(shape)
 
         return descend(

@@ -8,7 +8,7 @@ import numpy as np
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.objective import Objective as Tilted
 from equipoise.certify.theorems.perturbation import answer
-from equipoise.release.carriers.base import TrainedCarrier, target_of
+from equipoise.release.carriers.base import TrainedCarrier, objective_of, target_of
 from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
@@ -32,8 +32,8 @@ class ObjectiveCarrier(TrainedCarrier[Tilted]):
         loss, arrays = problem.loss, arrays_of(problem.loss)
         drawn = task.source.add(claim.law, np.zeros(claim.noise.dimension), claim.scale)
         # The noise lives in the free coordinates; its tilt of all weights is an isometry away.
-        tilt = arrays.full(drawn.reshape(loss.free_outputs, -1)).ravel() / task.rows.n_samples
-        objective = Objective(loss, problem.penalty, task.rows, task.targets, tilt=tilt)
+        tilt = arrays.full(drawn.reshape(loss.free_outputs, -1)).ravel() / claim.n_samples
+        objective = objective_of(task, tilt=tilt)
         if float(np.linalg.norm(tilt)) > STEEP * answer(facts):
             found = on_the_sphere(objective, facts.radius)
         else:

@@ -6,11 +6,10 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.output import Output
-from equipoise.release.carriers.base import TrainedCarrier, target_of
+from equipoise.release.carriers.base import TrainedCarrier, objective_of, target_of
 from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
-from equipoise.solve.objective import Objective
 
 
 class OutputCarrier(TrainedCarrier[Output]):
@@ -22,7 +21,7 @@ class OutputCarrier(TrainedCarrier[Output]):
         """Solve and add noise."""
         claim, problem = task.claim, task.claim.problem
         start = _usable(task.job.start, claim.constants.radius)
-        objective = Objective(problem.loss, problem.penalty, task.rows, task.targets, start)
+        objective = objective_of(task, start)
         found = solvers.suited(objective).solve(objective, target_of(claim, claim.tolerance))
         # One weight vector of K follows from the others.
         free = arrays_of(problem.loss).free(found.reshape(problem.loss.outputs, -1))

@@ -49,7 +49,7 @@ def averaged(objective: Objective, target: Target) -> Array:
     its slopes move and are added up for the next step.
     """
     fine = objective.finely()
-    mu, n_samples = target.strong_convexity, objective.rows.n_samples
+    mu, n_samples = target.strong_convexity, objective.n_samples
     step = mu / target.row_norm**2
     low, high = kinked_arrays(objective).slope_range(objective.targets)
     slopes = (low + high) / 2
@@ -70,7 +70,7 @@ def averaged(objective: Objective, target: Target) -> Array:
             following = np.clip(ahead[where] - step * residual, low[where], high[where])
             ahead[where] = following + momentum * (following - slopes[where])
             slopes[where] = following
-            moved += ahead[where] @ block
+            moved += objective.shared(ahead[where], where) @ block
         weights = -(moved / n_samples + objective.tilt) / mu
         if count % TEST_EVERY == 0 and near(objective, target, sum_of_weights / total, slopes):
             break
@@ -79,11 +79,12 @@ def averaged(objective: Objective, target: Target) -> Array:
 
 def _steps(objective: Objective, target: Target) -> Iterator[tuple[Array, Array]]:
     """Yield slopes and the weights that belong to them, step after step, from slopes next to 0."""
-    mu, n_samples = target.strong_convexity, objective.rows.n_samples
+    mu, n_samples = target.strong_convexity, objective.n_samples
     # Rows are not longer than their public norm, so the dual's gradient has Lipschitz constant at most B^2 / (mu n).
+    # Slopes are measured by their rows' shares, in which every row's own gradient has none.
     step = mu * n_samples / target.row_norm**2
     low, high = kinked_arrays(objective).slope_range(objective.targets)
-    slopes = ahead = np.clip(np.zeros(n_samples), low, high)
+    slopes = ahead = np.clip(np.zeros(objective.rows.n_samples), low, high)
     momentum = 1.0
     while True:
         yield slopes, _weights(objective, slopes, mu)

@@ -43,7 +43,7 @@ def near(objective: Objective, target: Target, weights: Array, slopes: Array) ->
     if float(np.linalg.norm(weights)) > 2 * target.start_distance:
         return False
     predictions = objective.predictions(weights)
-    gap = float(kinked_arrays(objective).fenchel_gap(predictions, objective.targets, slopes).mean())
+    gap = objective.mean(kinked_arrays(objective).fenchel_gap(predictions, objective.targets, slopes))
     residual = float(
         np.linalg.norm(objective.combination(slopes) + objective.penalty_arrays.gradient(weights) + objective.tilt)
     )

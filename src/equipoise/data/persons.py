@@ -1,0 +1,150 @@
+"""Which person a row belongs to: ids become slots by a public rule that no value can make raise (docs/proofs/N1.md).
+
+An id is a text, normalised by itself (`equipoise.data.schema.text.text_of`): blanks around it do not count, and 7, 7.0
+and "7" are one id. A row without an id is left out. Persons have slots in the order in which their ids first appear,
+at most as many as were declared; of a person's rows the first are kept, at most as many as were declared. So what is
+kept of a person depends on that person's own rows, and two tables that differ in all rows of one person differ in one
+slot. How many rows there are, in all or of one person, is private: nothing here tells it to anyone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.entries import is_undeclared
+from equipoise.data.raw import column_ids, column_kind
+from equipoise.data.schema.record import DEFAULT_MISSING
+from equipoise.data.schema.text import text_of
+from equipoise.data.tables import Unread, as_frame, feature_table, target_column
+from equipoise.errors import InvalidData
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+GROUPS = "pass groups=ids: one id a row, in a list, an array or a column"
+
+
+class Slots:
+    """Deals rows to the slots of persons, batch by batch.
+
+    Examples
+    --------
+    >>> slots = Slots(n_persons=2, rows_at_most=2)
+    >>> places, persons = slots.of(["ann", "ben", None, " ann ", "ann", "eve"])
+    >>> places.tolist(), persons.tolist()
+    ([0, 1, 3], [0, 1, 0])
+    """
+
+    def __init__(self, n_persons: int, rows_at_most: int, missing: Iterable[str] = DEFAULT_MISSING) -> None:
+        self._n_persons, self._rows_at_most = n_persons, rows_at_most
+        self._missing = frozenset(missing)
+        self._slots: dict[str, int] = {}
+        self.counts: list[int] = []
+
+    def of(self, ids: Iterable[Any]) -> tuple[Places, Places]:
+        """Return the places of the rows that are kept, and the slot of each."""
+        places, persons = [], []
+        # As plain Python numbers and texts, which are faster to tell apart.
+        for place, entry in enumerate(ids.tolist() if isinstance(ids, np.ndarray) else ids):
+            text = text_of(entry)
+            if text is None or text in self._missing:
+                continue
+            slot = self._slots.get(text)
+            if slot is None:
+                if len(self._slots) == self._n_persons:
+                    continue
+                slot = self._slots[text] = len(self._slots)
+                self.counts.append(0)
+            if self.counts[slot] < self._rows_at_most:
+                self.counts[slot] += 1
+                places.append(place)
+                persons.append(slot)
+        return np.array(places, dtype=np.intp), np.array(persons, dtype=np.intp)
+
+
+def shares_of(persons: Places, n_persons: int) -> Array:
+    """Return what every row counts for: one over the number of its person's rows.
+
+    Examples
+    --------
+    >>> shares_of(np.array([0, 1, 0]), 3)
+    array([0.5, 1. , 0.5])
+    """
+    shares: Array = 1.0 / np.bincount(persons, minlength=n_persons)[persons]
+    return shares
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PersonRows:
+    """The kept rows of all persons and their targets, unread; `persons` is the slot of each.
+
+    Their first length is the declared number of persons: how many rows there are is private.
+    """
+
+    features: Unread
+    target: Unread
+    persons: Unread
+
+
+def person_rows(X: Any, y: Any, groups: Any, n_persons: int, rows_at_most: int) -> PersonRows:  # noqa: N803
+    """Return a table of numbers with one id a row as rows of persons, unread.
+
+    Examples
+    --------
+    >>> rows = person_rows([[1.0], [2.0], [3.0]], [0, 1, 1], ["a", "b", "a"], n_persons=5, rows_at_most=1)
+    >>> rows.features.shape, rows.features.read().tolist(), rows.persons.read().tolist()
+    ((5, 1), [[1.0], [2.0]], [0, 1])
+    """
+    table, ids = feature_table(X, may_be_empty=True), id_column(groups)
+    target = target_column(y, None)
+    if {table.shape[0], *target.shape, *ids.shape} != {table.shape[0]}:
+        # Their numbers are private.
+        raise InvalidData("one target and one id a row", "inconsistent numbers of rows, targets and ids", GROUPS)
+    dealt: list[tuple[Places, Places]] = []
+
+    def kept() -> tuple[Places, Places]:
+        if not dealt:
+            dealt.append(Slots(n_persons, rows_at_most).of(ids.read()))
+        return dealt[0]
+
+    return PersonRows(
+        Unread((n_persons, table.shape[1]), True, lambda: _chosen(table.read(), kept()[0])),
+        Unread((n_persons,), target.numeric, lambda: np.asarray(target.read())[kept()[0]]),
+        Unread((n_persons,), True, lambda: kept()[1]),
+    )
+
+
+def _chosen(matrix: Any, places: Places) -> Any:
+    # A sparse table in coordinates has no rows to choose from.
+    return (matrix.tocsr() if hasattr(matrix, "tocsr") else matrix)[places]
+
+
+def id_column(groups: Any) -> Unread:
+    """Return ids, unread: what the container's type says is refused or taken, values are not looked at.
+
+    Examples
+    --------
+    >>> id_column(np.array([7, 9])).read().tolist()
+    [7, 9]
+    """
+    if groups is None:
+        raise InvalidData("the person that each row belongs to", "no groups, though n counts persons", GROUPS)
+    if is_undeclared(groups) and not isinstance(groups, np.ndarray):
+        return Unread((len(groups),), False, lambda: groups)
+    given = nw.from_native(as_frame(groups), eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
+        given = next(given.iter_columns())
+    if isinstance(given, nw.Series):
+        if column_kind(given) is None:
+            raise InvalidData("ids of numbers or text", "a column of another type", GROUPS)
+        return Unread(given.shape, False, lambda: column_ids(given))
+    array = np.asarray(groups)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or array.dtype.kind == "c" or array.dtype.names is not None:
+        raise InvalidData("one id a row", f"an array of {array.ndim} dimension(s) of type {array.dtype}", GROUPS)
+    return Unread(array.shape, False, lambda: array)
