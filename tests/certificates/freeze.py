@@ -97,6 +97,34 @@ def minimisers() -> Made:
     yield "functional-radius", planned(eq.Ridge(1.0, 0.0, WIDE, mechanism="functional"), 10**6, 30)
 
 
+def persons() -> Made:
+    """Yield claims about all rows of a person."""
+    two = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=100)
+    four = eq.Domain(row_norm=1.0, classes=("a", "b", "c", "d"), rows_a_person=3)
+    wide = eq.Domain(row_norm=3.0, labels=(0.0, 400.0), radius=50.0, rows_a_person=1000)
+    schema = eq.Schema.from_text(f'{SCHEMA}bounds = [0, 300]\n[person]\ncolumn = "patient"\n')
+    yield "persons-output-ordinary", planned(eq.LogisticRegression(domain=two, mechanism="output"), 1000, 5)
+    yield "persons-output-extreme", planned(eq.Ridge(0.001, 0.0, wide, 3.0, "laplace", False), 10**5, 1)
+    yield "persons-output-corners", planned(eq.LinearSVC(1.0, 1e-5, two, mechanism="output"), 3000, 12)
+    yield "persons-objective-pure", planned(eq.LogisticRegression(domain=two, mechanism="objective"), 1000, 5)
+    yield "persons-objective-free", planned(eq.LogisticRegression(1.0, 0.0, two, 0.1, "objective:1"), 2000, 9)
+    yield "persons-objective-gaussian", planned(eq.LogisticRegression(1.0, 1e-6, two, mechanism="objective"), 5000, 60)
+    yield "persons-objective-diameter", planned(eq.Ridge(1.0, 1e-6, wide, 0.5, "objective:1e9"), 9000, 40)
+    yield "persons-objective-classes", planned(eq.LogisticRegression(1.0, 1e-6, four, mechanism="objective"), 5000, 30)
+    yield "persons-noisy-gradient", planned(eq.LogisticRegression(1, 1e-6, two, mechanism="noisy-gradient"), 1000, 9)
+    yield "persons-noisy-batches", planned(eq.LogisticRegression(1, 1e-6, two, 0.01, "noisy-gradient:30"), 900, 9)
+    yield "persons-schema", lambda: eq.LogisticRegression(1.0, 1e-6, schema).plan()
+    selector = eq.FeatureSelector(eq.LogisticRegression(domain=two, mechanism="output"))
+    yield "persons-selection", lambda: selector.plan(1000, 5)
+
+    def met() -> Any:
+        model, rows = eq.LogisticRegression(2.0, 1e-6, two, mechanism="output", random_state=0), table(600, 3)
+        model.plan(200, 3)
+        return model.fit(rows, split(rows), groups=np.arange(600) % 190).certificate_
+
+    yield "persons-released", met
+
+
 def descents() -> Made:
     """Yield noise after, inside and between descents."""
     yield "sgd-ordinary", planned(eq.SGDClassifier(domain=TWO), 1000, 5)
@@ -220,7 +248,7 @@ def counted() -> Made:
 
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
-    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted()])
+    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons()])
 
 
 if __name__ == "__main__":

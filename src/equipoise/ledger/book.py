@@ -17,7 +17,6 @@ from equipoise.ledger.names import meant_by, require_new
 from equipoise.ledger.store import Store
 from equipoise.vocabulary.facts import Budget
 
-
 REPLACE_ONE = ADJACENCIES["row"]
 
 

@@ -203,8 +203,8 @@ class GaussianShift(Perturbation):
 class MeanCurve(Curve):
     """The least of ``e^-t sum m G(e; v / sigma)`` and ``e^-t sqrt(2 pi) mu Phi(mu/2 - e/mu)``, Gaussian noise (N1).
 
-    ``e = epsilon - price - (e^t - 1 - t) >= 0``, ``G(e; mu) = mu (phi(a) - a Phi(-a))``, ``a = e/mu - mu/2``. The second
-    is for rows of one prediction and ``e >= mu^2 / 2``. Every public t >= 0 serves: this one is nearly the best.
+    ``e = epsilon - price - (e^t - 1 - t) >= 0``, ``G(e; mu) = mu (phi(a) - a Phi(-a))`` with ``a = e/mu - mu/2``. The
+    second is for rows of one prediction and ``e >= mu^2 / 2``. Every public t >= 0 serves: this one is nearly the best.
     """
 
     corners: tuple[tuple[int, float], ...]
@@ -215,11 +215,12 @@ class MeanCurve(Curve):
     def at(self, epsilon: float) -> float:
         """Return the bound, rounded up."""
         rest = epsilon - self.price
-        beyond = rest / self.mu - self.mu / 2
-        tangent = math.log1p(self.mu / beyond) if beyond > self.mu else 0.0
-        rest = (rest - (math.expm1(tangent) - tangent)) * (1 - 1e-14)
         if rest < 0:
             return 1.0
+        # e^t - 1 is about the mean excess over e, and at most the root of what is left, so that e stays above 0.
+        excess = min(self.mu / (max(rest / self.mu - self.mu / 2, 0.0) + 1.25), math.sqrt(rest))
+        tangent = math.log1p(excess)
+        rest = max(rest - (excess - tangent), 0.0) * (1 - 1e-14)
         bound = math.fsum(count * self._excess(rest, mu) for count, mu in self.corners)
         if self.plane and rest >= self.mu**2 / 2:
             place = self.mu / 2 - rest / self.mu
