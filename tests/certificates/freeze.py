@@ -104,7 +104,7 @@ def persons() -> Made:
     wide = eq.Domain(row_norm=3.0, labels=(0.0, 400.0), radius=50.0, rows_a_person=1000)
     schema = eq.Schema.from_text(f'{SCHEMA}bounds = [0, 300]\n[person]\ncolumn = "patient"\n')
     yield "persons-output-ordinary", planned(eq.LogisticRegression(domain=two, mechanism="output"), 1000, 5)
-    yield "persons-output-extreme", planned(eq.Ridge(0.001, 0.0, wide, 3.0, "laplace", False), 10**5, 1)
+    yield "persons-output-extreme", planned(eq.Ridge(0.001, 0.0, wide, 3.0, "laplace", False), 10**4, 1)
     yield "persons-output-corners", planned(eq.LinearSVC(1.0, 1e-5, two, mechanism="output"), 3000, 12)
     yield "persons-objective-pure", planned(eq.LogisticRegression(domain=two, mechanism="objective"), 1000, 5)
     yield "persons-objective-free", planned(eq.LogisticRegression(1.0, 0.0, two, 0.1, "objective:1"), 2000, 9)

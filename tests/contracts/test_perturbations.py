@@ -790,8 +790,14 @@ def test_in_the_plane_persons_stay_below_their_claims(case, ridge):
 def test_the_price_of_one_row_is_too_little_for_a_person_whose_rows_are_curved_in_two_directions():
     # Two rows at right angles change the determinant by (1 + x/2)^2, which is more than the 1 + x of a single row.
     row, scale = situation("logistic", 0.3, 1, n_features=2), 50.0
-    one, other, _ = persons_of("two against nobody", "spherical-laplace", scale, 0.3)
-    assert PureTilt().level(row, scale) < float(np.max(one - other)) <= PureTilt().level(of_persons(row, 2), scale)
+    one, other = (
+        Plane(scale, "spherical-laplace", rows, shares, (0.3, 0.3)) for rows, shares in PERSONS["two against nobody"]
+    )
+    # Both rows are curved most where the weights are 0.
+    side = np.linspace(-1.0, 1.0, 41)
+    grid = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1)
+    found = float(np.max(one.log_density(grid) - other.log_density(grid)))
+    assert PureTilt().level(row, scale) < found <= PureTilt().level(of_persons(row, 2), scale)
     assert determinant_price(of_persons(row, 1)) == determinant_price(row)
 
 

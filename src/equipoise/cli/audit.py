@@ -26,6 +26,9 @@ def command(
     epsilon: Annotated[float, typer.Option(help="The privacy loss that the release claims.")] = 1.0,
     delta: Delta = 0.0,
     n_features: Annotated[int, typer.Option("--n-features", "-d", help="Columns of the tables.", min=1)] = 1,
+    rows_a_person: Annotated[
+        int, typer.Option(help="Replace all rows of a person, who has so many; 0 replaces one row.", min=0)
+    ] = 0,
     runs: Annotated[int, typer.Option(help="Counted releases on each of the two tables.", min=1)] = 5000,
     seed: Annotated[int, typer.Option(help="Another one gives other noise.", min=0)] = 0,
     as_json: AsJson = False,
@@ -34,7 +37,7 @@ def command(
 
     The tables are those on which a model moves almost as far as its certificate allows.
     """
-    case = worst_case(model, mechanism, epsilon, delta, n_features)
+    case = worst_case(model, mechanism, epsilon, delta, n_features, rows_a_person)
     found = measure(case, runs, seed, progress=not as_json)
     if as_json:
         print(json.dumps(_plain(model, case, found, seed), indent=2))
@@ -85,6 +88,7 @@ def _plain(model: str, case: WorstCase, found: Finding, seed: int) -> dict[str, 
         "reach": found.reach,
         "verdict": found.verdict,
         "seed": seed,
+        "adjacency": certificate.adjacency,
         "n_samples": certificate.n_samples,
         "n_features": certificate.n_features,
         "alpha": certificate.alpha,
@@ -97,11 +101,13 @@ def _print(model: str, case: WorstCase, found: Finding, seed: int) -> None:
     certificate = case.certificate
     console = Console(highlight=False, soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    shape = f"{certificate.n_samples} rows, {certificate.n_features} column(s), ridge {certificate.alpha:g}"
+    most = case.rows_a_person
+    shape = f"{certificate.n_samples} {'persons' if most else 'rows'}, {certificate.n_features} column(s)"
+    turned = f"all {most} row(s) of one person" if most else "one row"
     colour = "bold red" if found.refuted else "bold green"
     for name, text in (
         ("release", f"{model} ({case.loss} loss), {certificate.kind}, {certificate.mechanism} noise"),
-        ("worst case", f"one row turned round; {shape}"),
+        ("worst case", f"{turned} turned round; {shape}, ridge {certificate.alpha:g}"),
         ("claimed", f"epsilon = {found.claimed:g} at delta = {found.delta:g}, by {certificate.theorem}"),
         ("measured", f"epsilon >= {found.epsilon:.4g}; so many runs could have shown up to {found.reach:.3g}"),
         (

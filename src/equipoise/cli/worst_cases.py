@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise.certify import laws
 from equipoise.certify.certificate import Certificate
+from equipoise.data.persons import person_rows
 from equipoise.data.tables import Unread, feature_table, target_column
 from equipoise.errors import InvalidParameter
 from equipoise.estimators import model_named
@@ -34,16 +35,24 @@ class WorstCase:
     certificate: Certificate
     tables: tuple[Unread, Unread]
     target: Unread
+    # The person that each row belongs to, where n counts persons.
+    persons: Unread | None = None
 
     @property
     def loss(self) -> str:
         """The loss that was asked for."""
         return asked_for(self.certificate).loss
 
+    @property
+    def rows_a_person(self) -> int:
+        """How many rows the replaced person has; 0 where one row is replaced."""
+        return asked_for(self.certificate).domain.rows_a_person
+
     def releases(self, side: int, seed: int) -> Callable[[], Array]:
         """Return what makes one release on a side for each call, from seeds that no other call uses."""
         seeds = itertools.count((2 * seed + side) << 64)
-        return lambda: release(self.certificate, self.tables[side], self.target, SeededSource(next(seeds))).weights
+        given = self.certificate, self.tables[side], self.target
+        return lambda: release(*given, SeededSource(next(seeds)), persons=self.persons).weights
 
     @staticmethod
     def statistic(weights: Array) -> float:
@@ -52,9 +61,14 @@ class WorstCase:
 
 
 def worst_case(
-    model: str, mechanism: str = "auto", epsilon: float = 1.0, delta: float = 0.0, n_features: int = 1
+    model: str,
+    mechanism: str = "auto",
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    n_features: int = 1,
+    rows_a_person: int = 0,
 ) -> WorstCase:
-    """Return the built-in worst case of a model and a mechanism at a budget.
+    """Return the built-in worst case of a model and a mechanism at a budget; with rows a person, that of persons.
 
     Examples
     --------
@@ -71,10 +85,10 @@ def worst_case(
     elif mechanism == AUTOMATIC:
         # Public facts choose at the extreme of noise on the weights; what they chose has an extreme of its own.
         around = kinds.named()["output"]().extreme(budget, n_features, "")
-        name = mechanism = _planned(chosen, AUTOMATIC, budget, n_features, around).kind
+        name = mechanism = _planned(chosen, AUTOMATIC, budget, n_features, around, rows_a_person=rows_a_person).kind
     planner = kinds.named()[name if name in possible else "output"]()
     extreme = planner.extreme(budget, n_features, parameter)
-    return _turned(_planned(chosen, mechanism, budget, n_features, extreme, planner.at_the_end))
+    return _turned(_planned(chosen, mechanism, budget, n_features, extreme, planner.at_the_end, rows_a_person))
 
 
 def _refuse_strangers(chosen: type[PrivateLinearModel], mechanism: str, kind: str) -> None:
@@ -94,9 +108,10 @@ def _planned(
     n_features: int,
     extreme: Extreme,
     at_the_end: bool = True,
+    rows_a_person: int = 0,
 ) -> Certificate:
-    classifies = issubclass(chosen, PrivateClassifier)
-    domain = Domain(1.0, classes=(0, 1)) if classifies else Domain(1.0, labels=(-1.0, 1.0))
+    target: dict[str, Any] = {"classes": (0, 1)} if issubclass(chosen, PrivateClassifier) else {"labels": (-1.0, 1.0)}
+    domain = Domain(1.0, **target, rows_a_person=rows_a_person)
     asked: dict[str, Any] = {"alpha": extreme.alpha, "mechanism": mechanism} | chosen._extreme(at_the_end)
     if chosen._kinds() == (mechanism,):
         # The name of the only kind there is asks for nothing.
@@ -109,7 +124,10 @@ def _planned(
 
 
 def _turned(certificate: Certificate) -> WorstCase:
-    """Return the tables of one long row, turned round in the second, among rows of zeros; descents meet it first."""
+    """Return the tables of one long row, turned round in the second, among rows of zeros; descents meet it first.
+
+    A person has as many such rows as one may have, all of them turned round, and all others have one row of zeros.
+    """
     n_samples, n_features = certificate.n_samples, certificate.n_features
     place = int(public_order(n_samples, certificate.public_seed)[0])
     rows = np.zeros((n_samples, n_features))
@@ -118,5 +136,9 @@ def _turned(certificate: Certificate) -> WorstCase:
     labels[place] = 1
     if asked_for(certificate).domain.classes is not None:
         labels = labels.astype(int)
-    tables = feature_table(rows), feature_table(-rows)
-    return WorstCase(certificate, tables, target_column(labels, n_samples))
+    most = asked_for(certificate).domain.rows_a_person
+    if not most:
+        return WorstCase(certificate, (feature_table(rows), feature_table(-rows)), target_column(labels, n_samples))
+    persons = np.concatenate([np.full(most, place), np.delete(np.arange(n_samples), place)])
+    first, second = (person_rows(side[persons], labels[persons], persons, n_samples, most) for side in (rows, -rows))
+    return WorstCase(certificate, (first.features, second.features), first.target, first.persons)
