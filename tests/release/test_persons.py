@@ -1,4 +1,4 @@
-"""All rows of a person are replaced (N1): how far what is released moves, audits, forgeries, and what nobody may see."""
+"""All rows of a person are replaced (N1): how far a release moves, audits, forgeries, and what nobody may see."""
 
 import dataclasses
 import itertools

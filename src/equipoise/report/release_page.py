@@ -92,7 +92,7 @@ def _summary(record: ReleaseRecord) -> str:
     also = " and the bounds of columns that were paid for" if record.private_bounds else ""
     lines.append(
         _paragraph(
-            f"{what}, from {record.n_samples:,} rows that stay private. This page shows "
+            f"{what}, from {record.counted} that stay private. This page shows "
             f"what was released{also}, and what follows from public facts; nothing on it was measured on the rows.",
             "soft",
         )
@@ -109,11 +109,11 @@ def _summary(record: ReleaseRecord) -> str:
     extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
     lines.append(
         _paragraph(
-            f"The promise is {_claim(record)}, {record.adjacency}: exchange any one row for any other, and whatever "
+            f"The promise is {_claim(record)}, {record.adjacency}: exchange {record.exchanged}, and whatever "
             f"might have been released is at most {times} times as likely as before{extra}. Put as a game: someone who "
-            "knows every other row sees the release and must say which of two candidates the remaining row was, each "
+            f"knows every other {record.unit} sees the release and must say which of two candidates the last was, each "
             "as likely as the other. Blind guessing is right half of the time; no method is right in more than "
-            f"{_percent(record.chance)} of cases. The promise is for one row: a person with several rows has less."
+            f"{_percent(record.chance)} of cases. {record.promised}"
         )
     )
     lines.append(_paragraph(f"{_grade(record)} {_vouched(record)}"))
@@ -144,7 +144,7 @@ def _facts(record: ReleaseRecord) -> str:
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
-        ("table", f"{record.n_samples:,} rows, {record.n_features:,} columns", "declared, public"),
+        ("table", f"{record.counted}, {record.n_features:,} columns", "declared, public"),
     ]
     if record.weights:
         entries.append(("penalty", f"alpha {number(record.alpha)}", record.alpha_words))
@@ -422,7 +422,7 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
 
 
 def _reasons(record: ReleaseRecord) -> str:
-    words = f"What hides one row is {record.procedure}; the proof is that of {record.theorem}."
+    words = f"What hides one {record.unit} is {record.procedure}; the proof is that of {record.theorem}."
     parts = ["<h2>Why it is private</h2>", _paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")

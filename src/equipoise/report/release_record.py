@@ -178,3 +178,25 @@ class ReleaseRecord:
     selected: tuple[str, ...] | None = None
     ledger_name: str | None = None
     ledger: LedgerState | None = None
+
+    @property
+    def unit(self) -> str:
+        """What may be exchanged: a row, or a person with all rows."""
+        return "person" if self.adjacency.endswith("person") else "row"
+
+    @property
+    def counted(self) -> str:
+        """What the public number counts."""
+        return f"{self.n_samples:,} rows" if self.unit == "row" else f"the rows of {self.n_samples:,} persons"
+
+    @property
+    def exchanged(self) -> str:
+        """What the promise allows to be exchanged."""
+        return "any one row for any other" if self.unit == "row" else "all rows of any one person for any others"
+
+    @property
+    def promised(self) -> str:
+        """To whom the promise is made."""
+        if self.unit == "row":
+            return "The promise is for one row: a person with several rows has less."
+        return "The promise is for a person, however many rows they have."

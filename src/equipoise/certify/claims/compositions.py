@@ -5,7 +5,6 @@ from functools import reduce
 
 from ...errors import InvalidParameter
 from ...vocabulary.facts import Conditions
-from ...vocabulary.records import Of
 from ..curves import Curve, LargestCurve, PointCurve, SumCurve, add_up
 from .base import Claim, holds
 
@@ -14,8 +13,6 @@ class Composition(Claim):
     """A claim that follows from others, `of` which it is; the last one's theorem and noise stand for the whole."""
 
     theorem = ""
-    # That of the part that stands for the whole.
-    unit = Of[str]("main.unit")
 
     of: tuple[Claim, ...]
 
@@ -34,6 +31,11 @@ class Composition(Claim):
     def main(self) -> Claim:
         """The last part's."""
         return self.of[-1].main
+
+    @property
+    def unit(self) -> str:  # type: ignore[override] # read-only, as all of a record
+        """The last part's, which all others must have as well."""
+        return self.of[-1].unit
 
     @property
     def trained(self) -> Claim:
