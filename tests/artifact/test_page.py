@@ -570,3 +570,13 @@ def test_hostile_names_stay_text_even_without_the_security_policy(pages):
     assert seen.measured["intruded"] is False
     assert seen.measured["requests"] == []
     assert set(seen.measured["drawn"]) == CHARTS
+
+
+def test_a_page_about_persons_speaks_of_persons():
+    domain = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=100)
+    certificate = eq.LogisticRegression(domain=domain, alpha=0.1, mechanism="output").plan(5000, 3)
+    page = page_of(certificate, made_up(certificate))
+    assert "from the rows of 5,000 persons that stay private" in page
+    assert "exchange all rows of any one person for any others" in page
+    assert "What hides one person is" in page
+    assert "one row" not in page

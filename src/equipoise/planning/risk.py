@@ -51,7 +51,7 @@ J1.released.mean | docs/proofs/J1.md | lipschitz | population minus training los
     |E(population - training loss)| <= L Delta, {released}
 J1.released.tail | docs/proofs/J1.md | cut | the same with the confidence, for the loss cut at loss_bound; released
     as J1.tail with gam = L Delta and M = loss_bound, with probability 1 - th over rows and noise, {released}
-J3.signed | docs/proofs/J3.md | large | one row replaced: |loss| <= M = {bound:.4g} ({kind}); released
+J3.signed | docs/proofs/J3.md | large | one {unit} replaced: |loss| <= M = {bound:.4g} ({kind}); released
     the mean loss at any row changes by at most 2 M (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), {released}
 J3.bounded | docs/proofs/J3.md | large | the same for a loss that is not negative; released
     M (e^epsilon - 1 + 2 delta)/(e^epsilon + 1), {released}
@@ -341,6 +341,7 @@ def _values(
         "bound": bound,
         "norm": norm,
         "guess": comparator,
+        "unit": claim.unit,
         "order": slope * norm * math.sqrt(d * math.log(d / failure) / (n * failure * epsilon)),
         "figure": steepest * d / epsilon * math.sqrt(4 * rho * slope / n) / mu,
     }

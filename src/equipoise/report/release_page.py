@@ -196,14 +196,14 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
             "The bounds below are what noise on the weights would certify for the same public facts; they are not "
             "bounds for this release."
         )
-    population = any(point.population is not None for point in errors.over_epsilon)
+    population, unit = any(point.population is not None for point in errors.over_epsilon), record.unit
     meaning = (
-        f"Training: in the mean over the noise, the loss on the training rows is at most this far above that of any "
+        f"Training: in the mean over the noise, the loss on the training {unit}s is at most this far above that of any "
         f"weights of norm at most {number(errors.norm)} (J6)."
     )
     if population:
         meaning += (
-            " Population: the same on new rows, in the mean over training rows too, if all rows are independent draws "
+            f" Population: the same on new {unit}s, in the mean over training {unit}s too, if all are independent draws "
             "from one distribution, which no certificate can check (J4.linear.mean)."
         )
     if record.private_bounds:
