@@ -203,8 +203,8 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     )
     if population:
         meaning += (
-            f" Population: the same on new {unit}s, in the mean over training {unit}s too, if all are independent draws "
-            "from one distribution, which no certificate can check (J4.linear.mean)."
+            f" Population: the same on new {unit}s, in the mean over training {unit}s too, if they are independent "
+            "draws from one distribution, which no certificate can check (J4.linear.mean)."
         )
     if record.private_bounds:
         meaning += " Rows are meant as the released bounds encode them."

@@ -80,7 +80,7 @@ class Objective:
         """Return a number or several a row, each times what its row counts for."""
         if self.shares is None:
             return values
-        factors = self.shares[where]
+        factors: Array = self.shares[where]
         return values * (factors if values.ndim == 1 else factors[:, None])
 
     def mean(self, values: Array) -> float:
