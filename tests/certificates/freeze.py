@@ -113,7 +113,7 @@ def persons() -> Made:
     yield "persons-objective-classes", planned(eq.LogisticRegression(1.0, 1e-6, four, mechanism="objective"), 5000, 30)
     yield "persons-noisy-gradient", planned(eq.LogisticRegression(1, 1e-6, two, mechanism="noisy-gradient"), 1000, 9)
     yield "persons-noisy-batches", planned(eq.LogisticRegression(1, 1e-6, two, 0.01, "noisy-gradient:30"), 900, 9)
-    yield "persons-schema", lambda: eq.LogisticRegression(1.0, 1e-6, schema).plan()
+    yield "persons-schema", lambda: eq.LogisticRegression(1.0, 0.0, schema).plan()
     selector = eq.FeatureSelector(eq.LogisticRegression(domain=two, mechanism="output"))
     yield "persons-selection", lambda: selector.plan(1000, 5)
 

@@ -46,7 +46,7 @@ class WorstCase:
     @property
     def rows_a_person(self) -> int:
         """How many rows the replaced person has; 0 where one row is replaced."""
-        return asked_for(self.certificate).domain.rows_a_person
+        return asked_for(self.certificate).domain.rows_a_person or 0
 
     def releases(self, side: int, seed: int) -> Callable[[], Array]:
         """Return what makes one release on a side for each call, from seeds that no other call uses."""
@@ -111,7 +111,7 @@ def _planned(
     rows_a_person: int = 0,
 ) -> Certificate:
     target: dict[str, Any] = {"classes": (0, 1)} if issubclass(chosen, PrivateClassifier) else {"labels": (-1.0, 1.0)}
-    domain = Domain(1.0, **target, rows_a_person=rows_a_person)
+    domain = Domain(1.0, **target, rows_a_person=rows_a_person or None)
     asked: dict[str, Any] = {"alpha": extreme.alpha, "mechanism": mechanism} | chosen._extreme(at_the_end)
     if chosen._kinds() == (mechanism,):
         # The name of the only kind there is asks for nothing.
@@ -137,7 +137,7 @@ def _turned(certificate: Certificate) -> WorstCase:
     if asked_for(certificate).domain.classes is not None:
         labels = labels.astype(int)
     most = asked_for(certificate).domain.rows_a_person
-    if not most:
+    if most is None:
         return WorstCase(certificate, (feature_table(rows), feature_table(-rows)), target_column(labels, n_samples))
     persons = np.concatenate([np.full(most, place), np.delete(np.arange(n_samples), place)])
     first, second = (person_rows(side[persons], labels[persons], persons, n_samples, most) for side in (rows, -rows))

@@ -95,7 +95,7 @@ class PlainRows(Intake):
     def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
         """Return a table of numbers and one target a row, or what is kept of every person's."""
         most = self.domain.rows_a_person
-        if not most:
+        if most is None:
             if groups is not None:
                 line = f"Domain(row_norm={self.domain.row_norm:g}, ..., rows_a_person=100)"
                 raise InvalidParameter(

@@ -205,7 +205,7 @@ class Request:
     @property
     def rows(self) -> int:
         """The most rows that a pass is over: n, or as many as n persons may have."""
-        return self.n_samples * max(1, self.domain.rows_a_person)
+        return self.n_samples * (self.domain.rows_a_person or 1)
 
     def problem(self, alpha: float) -> Problem:
         """Return the objective with this strength of penalty."""

@@ -46,7 +46,7 @@ def planned_setting(problem: Problem, n_samples: int, n_features: int, epsilon: 
     facts = constants(problem)
     # Without strong convexity no tolerance means anything, and every theorem refuses with the remedy.
     certifiable = facts.strong_convexity > 0
-    weights, most = problem.dimension(n_features), max(1, problem.domain.rows_a_person)
+    weights, most = problem.dimension(n_features), problem.domain.rows_a_person or 1
     tolerance = public_tolerance(facts, n_samples, weights, epsilon, most) if certifiable else 0.0
     # A worst case beyond the limit may be eased by a tolerance of up to a quarter of the sensitivity (N10).
     largest = EASED_SHARE * facts.gradient_diameter / (2 * n_samples)

@@ -58,9 +58,9 @@ class Domain(Record):
         A constraint on the norm of the weights (constant column included).
     fill : float
         What a non-finite value becomes.
-    rows_a_person : int
-        0 where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the number
-        of persons is public, and the promise is about all rows of one (N1).
+    rows_a_person : int, optional
+        None where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the
+        number of persons is public, and the promise is about all rows of one (N1).
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Domain(Record):
     labels: tuple[float, float] | None = None
     radius: float | None = None
     fill: float = 0.0
-    rows_a_person: int = 0
+    rows_a_person: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
@@ -84,7 +84,7 @@ class Domain(Record):
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
         settle(self, "fill", above=-math.inf, remedy="pass the value that replaces NaN")
-        if plain(self.rows_a_person) != 0:
+        if self.rows_a_person is not None:
             remedy = "pass the most rows that one person counts with, for example 100, or leave it out"
             object.__setattr__(self, "rows_a_person", require_count("rows_a_person", self.rows_a_person, remedy))
         if self.classes is not None and self.labels is not None:
@@ -98,7 +98,7 @@ class Domain(Record):
     @property
     def unit(self) -> str:
         """What neighbours differ in, and n counts: a "row" or a "person"."""
-        return "person" if self.rows_a_person else "row"
+        return "row" if self.rows_a_person is None else "person"
 
     @property
     def label_centre(self) -> float:
@@ -337,7 +337,7 @@ class Setting(Record):
     @property
     def rows(self) -> int:
         """The most rows that sums are over, which rounding grows with: n, or as many as n persons may have."""
-        return self.n_samples * max(1, self.problem.domain.rows_a_person)
+        return self.n_samples * (self.problem.domain.rows_a_person or 1)
 
     # What neighbours differ in.
     unit = Of[str]("problem.domain.unit")

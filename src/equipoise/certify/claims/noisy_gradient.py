@@ -43,7 +43,7 @@ class NoisyGradient(Moved):
         facts, rows = self.constants, self.batch or self.n_samples
         # Several outputs round twice as much: the softmax, the slopes' lengths, the map to free coordinates (C5).
         # A sum over persons is over all of their rows (N1).
-        terms = rows * max(1, self.problem.domain.rows_a_person)
+        terms = rows * (self.problem.domain.rows_a_person or 1)
         unit = (1 if self.problem.loss.outputs == 1 else 2) * rounding_unit(terms, self.setting().dimension)
         rounding = unit * (self.clip * facts.row_norm + facts.smoothness * facts.radius)
         return (2 * self.clip * facts.row_norm / rows + 2 * rounding) * (1 + ROUNDING_MARGIN)

@@ -69,7 +69,7 @@ def determinant_price(setting: Setting) -> float:
     A person's is as large in all, and may be spread over as many directions as there are rows and columns (N1).
     """
     columns = setting.dimension // setting.problem.loss.free_outputs
-    ranks = max(1, min(columns, setting.problem.domain.rows_a_person))
+    ranks = min(columns, setting.problem.domain.rows_a_person or 1)
     return ranks * setting.problem.loss.determinant_price(row_share(setting) / ranks) * (1 + 1e-12)
 
 

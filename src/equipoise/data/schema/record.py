@@ -262,7 +262,7 @@ class Schema:
     @property
     def domain(self) -> Domain:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1]."""
-        most = 0 if self.person is None else self.person.rows_at_most
+        most = None if self.person is None else self.person.rows_at_most
         if self.target.classes is None:
             return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most)
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
