@@ -1,7 +1,7 @@
 """Phased localisation (K1): ever shorter phases on fresh rows, each released with the whole budget."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within
+from equipoise.planning.work import eased, passes_within, work_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
@@ -109,6 +109,10 @@ class PhasedPlanner(Planner[Phased]):
             for count, phase in enumerate(claim.phases, start=1)
         ]
         return title, tuple(lines)
+
+    def work(self, claim: Phased, parts: Sequence[float]) -> float:
+        """Return what all phases meet, one after the other."""
+        return math.fsum(work_of(phase.passes or 1, phase.rows, claim.n_features) for phase in claim.phases)
 
     def ball(self, claim: Phased) -> str:
         """Say in which ball phases start."""
