@@ -410,8 +410,10 @@ class SparseRows(RowSource):
         return SparseArrays(data, np.concatenate([block.indices for block in blocks]), indptr, self._intercept)
 
     def gram(self, block: Any, curvatures: Array) -> Array:
-        """Return the product as a dense matrix, which is small where it is asked for."""
-        product: Array = (block.T @ block.multiply(curvatures[:, None])).toarray()
+        """Return the product, which is small where it is asked for, as are rows of so few columns made dense."""
+        dense = block.toarray()
+        dense *= curvatures[:, None]
+        product: Array = block.T @ dense
         return product
 
 
