@@ -85,7 +85,9 @@ def test_noisy_gradients_of_too_many_rows_are_refused():
 
 
 def weak(alphas, **settings):
-    return eq.PrivateGridSearch(eq.LogisticRegression(domain=CLASSES, mechanism="output"), {"alpha": alphas}, **settings)
+    return eq.PrivateGridSearch(
+        eq.LogisticRegression(domain=CLASSES, mechanism="output"), {"alpha": alphas}, **settings
+    )
 
 
 def test_a_search_is_the_work_of_all_its_candidates():

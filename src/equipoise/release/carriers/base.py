@@ -83,6 +83,7 @@ def target_of(claim: Trained, tolerance: float) -> Target:
         radius=claim.problem.domain.radius,
         row_norm=facts.row_norm,
         label_bound=facts.label_bound,
+        passes=getattr(claim, "passes", None),
     )
 
 

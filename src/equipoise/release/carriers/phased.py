@@ -78,5 +78,6 @@ def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: 
         radius=None,
         row_norm=facts.row_norm,
         label_bound=facts.label_bound,
+        passes=phase.passes,
     )
     return solvers.suited(objective).solve(objective, target)
