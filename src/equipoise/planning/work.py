@@ -60,7 +60,7 @@ class Remembered(Generic[Asked, Answer]):
 
     def __call__(self, *facts: Asked.args, **named: Asked.kwargs) -> Answer:
         """Return the answer under today's limit."""
-        return self._remembered(limit(), *facts, **named)
+        return self._remembered(limit(), *facts, **named)  # type: ignore[arg-type] # facts are hashable
 
     def cache_clear(self) -> None:
         """Forget all answers."""

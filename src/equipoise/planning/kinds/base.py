@@ -100,8 +100,8 @@ class Planner(Words, ABC, Generic[Made]):
 
     def work(self, claim: Made, parts: Sequence[float]) -> float:
         """Return what as many passes meet as the claim records, or as its recipe makes; elsewhere there is one."""
-        passes = getattr(claim, "passes", None) or getattr(getattr(claim, "recipe", None), "passes", 0)
-        return work_in(claim.setting(), max(1, passes))
+        passes: float | None = getattr(claim, "passes", None) or getattr(getattr(claim, "recipe", None), "passes", None)
+        return work_in(claim.setting(), max(1.0, passes or 1.0))
 
     def ball(self, claim: Made) -> str:
         """Say in which ball the weights are."""
