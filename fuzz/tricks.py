@@ -49,14 +49,6 @@ def with_an_early_end(content: bytes) -> bytes:
     return content[:8] + b"\xff\xff\xff\xff" + bytes(4) + content[8:start] + bytes(footer)
 
 
-def with_a_longer_header(content: bytes) -> bytes:
-    """Return an Arrow file whose footer says that the headers of batches are 8 bytes longer than they are."""
-    changed = bytearray(content)
-    for place, offset, length in _blocks(content, _footer(content)):
-        struct.pack_into("<qi", changed, place, offset, length + 8)
-    return bytes(changed)
-
-
 def _footer(content: bytes) -> int:
     return len(content) - 10 - int(struct.unpack_from("<i", content, len(content) - 10)[0])
 

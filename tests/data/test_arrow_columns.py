@@ -97,7 +97,7 @@ def test_run_ends_that_tell_no_rows_apart_are_unreadable(tmp_path, ends):
 @pytest.mark.parametrize("outer", ["dictionary", "runs"])
 def test_codes_of_codes_are_refused_by_their_type(tmp_path, outer):
     # A dictionary of two runs may have any number of entries.
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 2**31 - 1], pa.int32()), pa.array(["x", "y"]))
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 2**20], pa.int32()), pa.array(["x", "y"]))
     array = pa.DictionaryArray.from_arrays(pa.array([0, 5, 2]), runs)
     if outer == "runs":
         coded = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["x"]))

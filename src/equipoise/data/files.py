@@ -258,7 +258,7 @@ class ParquetTable(RawTable):
         self._location = location
         with _opening(location, "a Parquet file"), open(location, "rb") as file:
             import pyarrow  # type: ignore[import-untyped]
-            from pyarrow import parquet  # type: ignore[import-untyped]
+            from pyarrow import parquet
 
             footer = parquet_footer.footer_of(file)
             self._footer = parquet.read_metadata(pyarrow.BufferReader(parquet_footer.footer_bytes(footer)))

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 # Kinds of fields. A list is known by the kind of its entries too.
 _TRUTH, _SHORT, _WHOLE, _LONG, _BYTES, _LIST, _RECORD = 1, 4, 5, 6, 8, 9, 12
+_BITS = {_SHORT: 16, _WHOLE: 32, _LONG: 64}
 Field = tuple[int, ...]
 Record = dict[Field, Any]
 
@@ -27,14 +28,12 @@ _FACTS: Mapping[Field, Any] = dict.fromkeys(
 )
 _METADATA, _COLUMNS, _ROW_GROUPS, _WRITER = (3, _RECORD), (1, _LIST, _RECORD), (4, _LIST, _RECORD), (6, _BYTES)
 _COLUMN = {(1, _BYTES): None, (2, _LONG): None, _METADATA: _FACTS}
-_GROUP = {_COLUMNS: _COLUMN, **dict.fromkeys([(2, _LONG), (3, _LONG), (5, _LONG), (6, _LONG), (7, _SHORT)])}
-_ELEMENT = {
-    (4, _BYTES): None,
-    (10, _RECORD): None,
-    **dict.fromkeys((number, _WHOLE) for number in (1, 2, 3, 5, 6, 7, 8, 9)),
-}
+_GROUP: Mapping[Field, Any] = {_COLUMNS: _COLUMN, (7, _SHORT): None} | dict.fromkeys((n, _LONG) for n in (2, 3, 5, 6))
+_ELEMENT: Mapping[Field, Any] = {(4, _BYTES): None, (10, _RECORD): None} | dict.fromkeys(
+    (number, _WHOLE) for number in (1, 2, 3, 5, 6, 7, 8, 9)
+)
 _FILE = {(1, _WHOLE): None, (2, _LIST, _RECORD): _ELEMENT, (3, _LONG): None, _ROW_GROUPS: _GROUP, _WRITER: None}
-# Of the file and of a column's chunk: how it is encrypted.
+# Of the file: how it, or some of its columns, is encrypted.
 _SECRETS = (8, 9)
 
 # The types of columns whose values are of any length.
@@ -125,8 +124,7 @@ def pages(data: Bytes, chunk: Chunk) -> Iterator[Page]:
         if not header.keys() >= {_PAGE_TYPE, _PAGE_UNPACKED, _PAGE_PACKED}:
             return
         unpacked, packed = header[_PAGE_UNPACKED], header[_PAGE_PACKED]
-        # Readers would take these modulo 2**32.
-        if not (0 <= unpacked < 2**31 and 0 <= packed < 2**31):
+        if unpacked < 0 or packed < 0:
             raise ValueError("a page without a size")
         place += packed
         found = [(header[kind], encoding) for kind, encoding in _PAGE_FACTS if kind in header]
@@ -171,8 +169,11 @@ def record_at(data: Bytes, place: int) -> tuple[Record, int]:
 def _value(data: Bytes, place: int, kind: int) -> tuple[Any, int]:
     if kind in (1, 2, 3):
         return data[place], place + 1
-    if kind in (4, 5, 6):
-        return _whole(data, place)
+    if kind in _BITS:
+        value, place = _whole(data, place)
+        if not -(2 ** (_BITS[kind] - 1)) <= value < 2 ** (_BITS[kind] - 1):
+            raise ValueError("a number of which readers take the last bits")
+        return value, place
     if kind == 7:
         return data[place : place + 8], place + 8
     if kind == 8:
@@ -231,7 +232,7 @@ def _write_value(value: Any, kind: int, content: bytearray) -> None:
     elif kind == _BYTES:
         _write_plain(len(value), content)
         content += value
-    elif kind in (_SHORT, _WHOLE, _LONG):
+    elif kind in _BITS:
         _write_plain(2 * value if value >= 0 else -2 * value - 1, content)
     elif kind == 3:
         content.append(value)
