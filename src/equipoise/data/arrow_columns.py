@@ -109,7 +109,7 @@ def text_of_a_row(column: Any) -> int:
     --------
     >>> import pyarrow
     >>> text_of_a_row(pyarrow.array(["a text", "x"])), text_of_a_row(pyarrow.array([1.0, 2.0]))
-    (9, 8)
+    (7, 8)
     """
     from pyarrow import types
 
