@@ -11,7 +11,6 @@ import gzip
 import io
 import itertools
 import os
-import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure
+from equipoise.data import parquet_footer
+from equipoise.data.arrow_columns import text_of_a_row, undamaged
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure, listed
 from equipoise.data.unpacked import LARGEST_BATCH, check_arrow, parquet_texts, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter
 
@@ -33,8 +34,6 @@ LONGEST_FIELD = 2**17
 BATCH_VALUES = 2**15
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
-# How a Parquet footer holds the notes that Arrow's writers leave there: a key, and a text that starts like this.
-ARROW_NOTES = re.compile(rb"(?<=\x18\x0c)ARROW(?=:schema\x18[\x80-\xff]*[\x00-\x7f]/////)")
 DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 
 
@@ -189,12 +188,12 @@ class CsvTable(RawTable):
 
 
 def _some(rows: Iterator[Sequence[str | None]], file: BinaryIO, count: int) -> list[Sequence[str | None]]:
-    """Return the next rows of a file: at most so many, and no more after `LARGEST_BATCH` bytes of it."""
+    """Return the next rows of a file: at most so many, and no more after a quarter of `LARGEST_BATCH` bytes of it."""
     batch: list[Sequence[str | None]] = []
-    end = file.tell() + LARGEST_BATCH
+    end = file.tell() + LARGEST_BATCH // 4  # a field's text may take four bytes for each
     while len(batch) < count and file.tell() < end:
-        # Eight of the longest lines are as long as a batch.
-        part = list(itertools.islice(rows, min(8, count - len(batch))))
+        # Two of the longest lines are as long as a batch.
+        part = list(itertools.islice(rows, min(2, count - len(batch))))
         if not part:
             break
         batch += part
@@ -257,20 +256,24 @@ class ParquetTable(RawTable):
     def __init__(self, location: Path) -> None:
         self.source = location.name
         self._location = location
-        with _opening(location, "a Parquet file"):
-            self._footer = _parquet_footer(location)
+        with _opening(location, "a Parquet file"), open(location, "rb") as file:
+            import pyarrow  # type: ignore[import-untyped]
+            from pyarrow import parquet
+
+            footer = parquet_footer.footer_of(file)
+            self._footer = parquet.read_metadata(pyarrow.BufferReader(parquet_footer.footer_bytes(footer)))
             schema = self._footer.schema.to_arrow_schema()
             names: list[str] = schema.names
-            # The footer also keeps each column's extremes: they are private, and nothing here looks at them.
             self.n_samples = int(self._footer.num_rows)
         self.names = check_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
+        _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
-            self._texts = parquet_texts(location)
+            self._texts = parquet_texts(location, footer)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
-        from pyarrow import parquet  # type: ignore[import-untyped]
+        from pyarrow import parquet
 
         rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
@@ -278,21 +281,17 @@ class ParquetTable(RawTable):
                 yield {name: arrow_values(batch.column(name)) for name in names}
 
 
-def _parquet_footer(location: Path) -> Any:
-    """Return the footer of a Parquet file without the notes of Arrow's writers.
+def _check_decimals(footer: Any, schema: Any, source: str) -> None:
+    """Refuse decimals that are stored as bytes of any number: PyArrow raises where one value has none or too many."""
+    from pyarrow import types
 
-    They ask for coded text, and PyArrow checks its UTF-8 while it makes the codes: a value would raise. Parquet's own
-    types say all that is needed.
-    """
-    import pyarrow
-    from pyarrow import parquet
-
-    with open(location, "rb") as file:
-        file.seek(-8, os.SEEK_END)
-        ending = file.read(8)
-        file.seek(-8 - int.from_bytes(ending[:4], "little"), os.SEEK_END)
-        footer = ARROW_NOTES.sub(b"arrow", file.read()[:-8])
-    return parquet.read_metadata(pyarrow.BufferReader(b"PAR1" + footer + ending))
+    columns = [(footer.schema.column(place), field) for place, field in enumerate(schema)]
+    loose = [
+        field.name for column, field in columns if types.is_decimal(field.type) and column.physical_type == "BYTE_ARRAY"
+    ]
+    if loose:
+        found = f"decimals of any length: {listed(loose)}"
+        raise InvalidData(f"decimals of one length in {source}", found, "write these columns as real or whole numbers")
 
 
 class ArrowTable(RawTable):
@@ -335,46 +334,10 @@ class ArrowTable(RawTable):
         with constant_failure(), self._reader(included_fields=places) as reader:
             count = None if self._stream else reader.num_record_batches
             for batch in reader if count is None else map(reader.get_batch, range(count)):
-                columns = {name: _undamaged(batch.column(name)) for name in names}
-                rows = rows_of_a_batch(sum(map(_repeated, columns.values())), BATCH_ROWS)
+                columns = {name: undamaged(batch.column(name)) for name in names}
+                rows = rows_of_a_batch(sum(map(text_of_a_row, columns.values())), BATCH_ROWS)
                 for start in range(0, batch.num_rows, rows):
                     yield {name: arrow_values(column.slice(start, rows)) for name, column in columns.items()}
-
-
-def _repeated(column: Any) -> int:
-    """Return a bound on the longest text that stands once in a column and in many of its rows, in bytes."""
-    from pyarrow import types
-
-    if types.is_dictionary(column.type):
-        return int(column.dictionary.nbytes)
-    return int(column.values.nbytes) if types.is_run_end_encoded(column.type) else 0
-
-
-def _undamaged(column: Any) -> Any:
-    """Return the column if every offset and position lies within its buffers: reading others would end the process.
-
-    Nothing else is checked: text that is no UTF-8 or a time of 25 o'clock is a value, and values never raise.
-    """
-    import pyarrow
-    from pyarrow import types
-
-    column.validate()
-    if isinstance(column.type, pyarrow.BaseExtensionType):
-        _undamaged(column.storage)
-    elif types.is_dictionary(column.type):
-        pyarrow.DictionaryArray.from_arrays(column.indices, _undamaged(column.dictionary), safe=True)
-    elif types.is_run_end_encoded(column.type):
-        places = pyarrow.nulls(len(_undamaged(column.values)))
-        pyarrow.RunEndEncodedArray.from_arrays(column.run_ends, places).validate(full=True)
-    elif types.is_string(column.type):
-        column.view(pyarrow.binary()).validate(full=True)
-    elif types.is_large_string(column.type):
-        column.view(pyarrow.large_binary()).validate(full=True)
-    elif types.is_string_view(column.type):
-        column.view(pyarrow.binary_view()).validate(full=True)
-    elif types.is_binary(column.type) or types.is_large_binary(column.type) or types.is_binary_view(column.type):
-        column.validate(full=True)
-    return column
 
 
 @contextlib.contextmanager

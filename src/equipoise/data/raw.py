@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.arrow_columns import taken
 from equipoise.errors import InvalidData, TableUnreadable
 
 Kind = Literal["number", "text", "unknown"]
@@ -296,8 +297,9 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
 
     if isinstance(arrow_type, pyarrow.BaseExtensionType):
         return arrow_kind(arrow_type.storage_type)
-    if types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type):
-        return arrow_kind(arrow_type.value_type)
+    if _is_coded(arrow_type):
+        # Codes of codes could unpack to any number of entries for one row, and nobody writes them.
+        return None if _is_coded(arrow_type.value_type) else arrow_kind(arrow_type.value_type)
     if any(holds(arrow_type) for holds in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)):
         return "number"
     if _is_text(arrow_type) or _is_bytes(arrow_type):
@@ -305,6 +307,15 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
     if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
         return "text"
     return "unknown" if types.is_null(arrow_type) else None
+
+
+def _is_coded(arrow_type: Any) -> bool:
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(arrow_type, pyarrow.BaseExtensionType):
+        return _is_coded(arrow_type.storage_type)
+    return bool(types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type))
 
 
 def _is_text(arrow_type: Any) -> bool:
@@ -325,12 +336,24 @@ def _looked_up(column: Any) -> NDArray[Any]:
 
     Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
     """
-    words = arrow_values(column.dictionary)
-    nothing = np.array([math.nan if words.dtype.kind == "f" else None], dtype=words.dtype)
     indices = column.indices
     places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
-    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False)) & (places >= 0) & (places < len(words))
-    return np.concatenate([words, nothing])[np.where(known, places, len(words)).astype(np.intp)]
+    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
+    known &= (places >= 0) & (places < len(column.dictionary))
+    # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
+    used, standing = np.unique(places[known], return_inverse=True)
+    words = arrow_values(taken(column.dictionary, used))
+    result = np.full(len(column), math.nan if words.dtype.kind == "f" else None, dtype=words.dtype)
+    result[known] = words[standing]
+    return result
+
+
+def _run_out(column: Any) -> NDArray[Any]:
+    """Return the entries of an Arrow array of runs, each as often as its run is long."""
+    first, count = column.find_physical_offset(), column.find_physical_length()
+    ends = np.asarray(column.run_ends.slice(first, count))
+    rows = np.arange(column.offset, column.offset + len(column))
+    return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
 
 
 def arrow_values(column: Any) -> NDArray[Any]:
@@ -343,14 +366,14 @@ def arrow_values(column: Any) -> NDArray[Any]:
     array([True, None], dtype=object)
     """
     import pyarrow
-    from pyarrow import compute, types
+    from pyarrow import types
 
     if isinstance(column.type, pyarrow.BaseExtensionType):
         return arrow_values(column.storage)
     if types.is_dictionary(column.type):
         return _looked_up(column)
     if types.is_run_end_encoded(column.type):
-        return arrow_values(compute.run_end_decode(column))
+        return _run_out(column)
     if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
         # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
         return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
