@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...errors import InvalidParameter
 from ...vocabulary import penalties
 from ...vocabulary.constants import constants, constants_in_ball, setting
 from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
@@ -140,6 +141,11 @@ class Phased(Trained):
     recipe: Recipe
     radius: float
     phases: tuple[Phase, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what has no phase, and so nothing that stands for the whole."""
+        if not self.phases:
+            raise InvalidParameter("phases, at least one", "none", "record what was planned")
 
     @property
     def sensitivity(self) -> float:
