@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...errors import InvalidParameter
 from ...vocabulary import penalties
 from ...vocabulary.constants import constants, constants_in_ball, setting
 from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
@@ -142,15 +141,10 @@ class Phased(Trained):
     radius: float
     phases: tuple[Phase, ...]
 
-    def __post_init__(self) -> None:
-        """Refuse what has no phase, and so nothing that stands for the whole."""
-        if not self.phases:
-            raise InvalidParameter("phases, at least one", "none", "record what was planned")
-
     @property
-    def sensitivity(self) -> float:
-        """How far one row moves the first phase."""
-        return self.phases[0].sensitivity
+    def sensitivity(self) -> float | None:
+        """How far one row moves the first phase, if there is one."""
+        return self.phases[0].sensitivity if self.phases else None
 
     def setting(self) -> Setting:
         """Return the whole, over the ball in which phases start."""
