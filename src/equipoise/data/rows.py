@@ -4,7 +4,6 @@ A dense table is not copied: what is kept besides it is one factor a row. Each b
 in one reusable buffer, so float32 input stays float32.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.data.entries import numbers_of_entries
-from equipoise.data.tables import NUMERIC_KINDS, Matrix
+from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Domain, Label, Problem
+from equipoise.vocabulary.facts import Domain, Label, Problem, is_label
 from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
@@ -32,7 +31,7 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     ('no', 'yes')
     """
     if target.dtype.kind not in f"{NUMERIC_KINDS}OUT":
-        raise InvalidData("class labels", f"data type {target.dtype}", "pass numbers or text, or declare the classes")
+        raise InvalidData("class labels", type_in_words(target.dtype), "pass numbers or text, or declare the classes")
     if target.dtype.kind == "f":
         target = target[np.isfinite(target)]
         if not np.array_equal(target, np.round(target)):
@@ -58,9 +57,8 @@ def _label(entry: object) -> Label | None:
         label = plain(entry)
     except Exception:  # a value inside a private row never raises
         return None
-    if isinstance(label, float) and not math.isfinite(label):
-        return None
-    return label if type(label) in (str, bool, int, float) else None  # type: ignore[return-value] # as just tested
+    known = type(label) in (str, bool, int, float) and is_label(label)
+    return label if known else None  # type: ignore[return-value] # as just tested
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:

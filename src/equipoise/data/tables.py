@@ -14,14 +14,35 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from equipoise.data.entries import is_undeclared, listed_shape, listed_table, listed_target, numbers_of_entries
+from equipoise.data.entries import (
+    is_undeclared,
+    length_of,
+    listed_shape,
+    listed_table,
+    listed_target,
+    numbers_of_entries,
+)
 from equipoise.data.raw import column_kind, column_values
 from equipoise.errors import InvalidData
 
 NUMERIC_KINDS = "fiub"
 
+# How types are called whose own names tell lengths.
+WORDS = {"U": "text", "T": "text", "S": "bytes", "V": "records"}
+
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
+
+
+def type_in_words(kind: "np.dtype[Any]") -> str:
+    """Return a data type without its width, which NumPy may have taken from the longest text among private ones.
+
+    Examples
+    --------
+    >>> type_in_words(np.array(["a", "longer"]).dtype), type_in_words(np.dtype(object))
+    ('data type text', 'data type object')
+    """
+    return f"data type {WORDS.get(kind.kind, kind.name)}"
 
 
 class Matrix(Protocol):
@@ -167,7 +188,7 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
     if matrix.dtype.kind not in NUMERIC_KINDS:
         raise InvalidData(
             "an array of numbers",
-            f"data type {matrix.dtype} of non-numeric columns",
+            f"{type_in_words(matrix.dtype)} in non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
     return Unread(matrix.shape, True, lambda: matrix)
@@ -201,7 +222,7 @@ def target_column(y: Any, n_samples: int) -> Unread:
 def _target(y: Any) -> Unread:
     if is_undeclared(y):
         # No entry decides: each is a number or a label by itself, or missing.
-        return Unread((len(y),), True, lambda: listed_target(y))
+        return Unread((length_of(y),), True, lambda: listed_target(y))
     given = _wrapped(y)
     if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
         only = _target_series(next(given.iter_columns()))
