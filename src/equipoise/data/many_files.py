@@ -69,6 +69,10 @@ class ManyFiles(RawTable):
             yield from table.batches(names)
         self.require_same_files()
 
+    def parts(self) -> Sequence[RawTable]:
+        """Return the parts of all files."""
+        return [part for table in self.tables for part in table.parts()]
+
     def require_same_files(self) -> None:
         """Refuse a folder that has gained or lost a file since it was opened: its rows would be others."""
         if self._folder is None:
