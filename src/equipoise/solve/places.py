@@ -88,7 +88,7 @@ def _seams(reached: int, others: list[tuple[int, tuple[int, Sums]]]) -> Iterator
 class PlaceSums:
     """Sums over the rows of a table, from pieces of blocks that come in any order, each once.
 
-    A block's pieces are added in the order of their places once all are there, so a row passes at most `BLOCK_ROWS`
+    A block's pieces are added in a tree of their own once all are there, so that a row passes at most `BLOCK_ROWS`
     additions in its block, however the block was cut.
 
     Examples
@@ -135,9 +135,7 @@ class PlaceSums:
         (begin, (reached, total)), *others = sorted(self._pieces.pop(number).items())
         if begin != first or any(start != stop for start, stop in _seams(reached, others)):
             raise ValueError("pieces of a block overlap")
-        for _, (_, sums) in others:
-            total = _added(total, sums)
-        self._tree.add(number, total)
+        self._tree.add(number, folded([total, *(sums for _, (_, sums) in others)]))
 
     def merge(self, other: "PlaceSums") -> None:
         """Take over what another has, over other rows of the same table."""

@@ -19,8 +19,11 @@ SPARE_PASSES = 200
 
 
 def fine_unit(n_samples: int, dimension: int) -> float:
-    """Return ``(128 + depth + d + 20) 2^-53``, the relative rounding of a gradient that is summed finely (N10)."""
-    return (2 * FINE_ROWS + tree_depth(n_samples) + dimension + 20) * 2.0**-53
+    """Return ``(128 + 12 + depth + d + 20) 2^-53``, the relative rounding of a gradient that is summed finely (N10).
+
+    The 12 is the depth of a tree of single rows, if a block is cut into such pieces (N12).
+    """
+    return (2 * FINE_ROWS + 12 + tree_depth(n_samples) + dimension + 20) * 2.0**-53
 
 
 def whole(count: float) -> float:

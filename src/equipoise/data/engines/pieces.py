@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.schema import Schema
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Label, Problem
+from equipoise.vocabulary.work import FINE_ROWS
 
 Array = NDArray[np.float64]
 
@@ -50,29 +52,52 @@ class EncodedPieces:
     def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[tuple[int, Array, Array]]:
         """Yield the place of each piece's first row, its rows and its targets; a piece lies in one block.
 
-        Rows are in one buffer, which the next piece overwrites.
+        However rows come in batches, a piece is a whole block, or a public share of one where rows are wide; only a
+        part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
         """
-        encoder, place = Encoder(self.schema), first
+        size, place = self._rows_of_a_piece, first
+        waiting: list[tuple[Array, NDArray[Any]]] = []
+        lacking = size - first % size
+        for rows, targets in self._encoded(batches):
+            begin = 0
+            if waiting or lacking < size:
+                begin = min(lacking, len(rows))
+                waiting.append((rows[:begin], targets[:begin]))
+                lacking -= begin
+                if lacking:
+                    continue
+                joined = tuple(map(np.concatenate, zip(*waiting, strict=True)))
+                yield from self._mapped(*joined, place)
+                place += len(joined[0])
+                waiting, lacking = [], size
+            end = begin + (len(rows) - begin) // size * size
+            if begin < end:
+                yield from self._mapped(rows[begin:end], targets[begin:end], place)
+                place += end - begin
+            if end < len(rows):
+                waiting.append((rows[end:], targets[end:]))
+                lacking -= len(rows) - end
+        if waiting:
+            yield from self._mapped(*map(np.concatenate, zip(*waiting, strict=True)), place)
+
+    @property
+    def _rows_of_a_piece(self) -> int:
+        """A whole block, or a power of two of rows that fit; never fewer than are added up at a time (N10)."""
+        fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
+        return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
+
+    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, NDArray[Any]]]:
+        """Yield encoded rows with their coded targets, as many at once as fit."""
+        encoder, name = Encoder(self.schema), self.schema.target.name
+        at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
         for batch in batches:
-            length, begin = batch_length(batch), 0
-            while begin < length:
-                stop = min(length, begin + self._rows_at_once(place))
-                yield from self._mapped(encoder, {name: values[begin:stop] for name, values in batch.items()}, place)
-                place += stop - begin
-                begin = stop
+            for begin in range(0, batch_length(batch), at_once):
+                some = {column: values[begin : begin + at_once] for column, values in batch.items()}
+                targets = coded_targets(encoder.encode_target(some[name]), self.problem, self.classes)
+                yield encoder.encode(some, batch_length(some)), targets
 
-    def _rows_at_once(self, place: int) -> int:
-        """Return how many rows are encoded together from a place on: whole blocks, or less than one."""
-        fitting = max(1, BYTES_AT_ONCE // (8 * self.schema.n_features))
-        to_the_end = BLOCK_ROWS - place % BLOCK_ROWS
-        if to_the_end < BLOCK_ROWS or fitting < BLOCK_ROWS:
-            return min(fitting, to_the_end)
-        return fitting // BLOCK_ROWS * BLOCK_ROWS
-
-    def _mapped(self, encoder: Encoder, batch: Batch, place: int) -> Iterator[tuple[int, Array, Array]]:
+    def _mapped(self, encoded: Array, targets: Array, place: int) -> Iterator[tuple[int, Array, Array]]:
         domain, intercept = self.problem.domain, self.problem.intercept
-        encoded = encoder.encode(batch, batch_length(batch))
-        targets = coded_targets(encoder.encode_target(batch[self.schema.target.name]), self.problem, self.classes)
         if self.columns is None:
             rows = row_source(encoded, domain, intercept)
         else:
