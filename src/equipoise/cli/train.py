@@ -17,7 +17,7 @@ from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechan
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.data.encoded import encoded_table
-from equipoise.data.files import open_table
+from equipoise.data.engines import open_table
 from equipoise.data.schema import Schema
 from equipoise.errors import OutputRefused, ReleaseNotWritten
 from equipoise.estimators import model_named

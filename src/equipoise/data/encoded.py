@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.encoder import Encoder
+from equipoise.data.engines.base import PartedTable
+from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.text import place
@@ -131,7 +133,8 @@ class EncodedTable:
         self._n_samples = n_samples
         self._kept = kept
         self._encoded: tuple[Array, NDArray[Any]] | None = None
-        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0])
+        parts = EncodedParts(raw, schema) if isinstance(raw, PartedTable) else None
+        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0], parts)
         self.target = Unread((n_samples,), schema.task == "regression", lambda: self._read()[1])
 
     def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> "EncodedTable":

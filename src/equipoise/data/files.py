@@ -6,6 +6,7 @@ other row, and a line that cannot be used is the public row "every value missing
 
 import codecs
 import contextlib
+import copy
 import csv
 import gzip
 import io
@@ -32,6 +33,8 @@ LONGEST_LINE = 2**24
 LONGEST_FIELD = 2**17
 # Of values, not rows: small batches of text stay in the processor's cache, which is several times as fast.
 BATCH_VALUES = 2**15
+# Workers get row groups of at least so many rows together.
+PART_ROWS = 2**20
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
 DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
@@ -270,6 +273,21 @@ class ParquetTable(RawTable):
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._texts = parquet_texts(location, footer)
+        self._groups: Sequence[int] = range(self._footer.num_row_groups)
+
+    def parts(self) -> Sequence[RawTable]:
+        """Return its row groups, each as a table of its own, small ones together."""
+        found: list[RawTable] = []
+        groups: list[int] = []
+        for group in self._groups:
+            groups.append(group)
+            rows = sum(self._footer.row_group(number).num_rows for number in groups)
+            if rows >= PART_ROWS or group == self._groups[-1]:
+                part = copy.copy(self)
+                part.n_samples, part._groups = rows, groups
+                found.append(part)
+                groups = []
+        return found or (self,)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
@@ -277,7 +295,7 @@ class ParquetTable(RawTable):
 
         rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=list(names)):
+            for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
                 yield {name: arrow_values(batch.column(name)) for name in names}
 
 

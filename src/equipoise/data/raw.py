@@ -60,6 +60,10 @@ class RawTable(ABC):
         missing.
         """
 
+    def parts(self) -> "Sequence[RawTable]":
+        """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
+        return (self,)
+
 
 def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:
     """Return column names that are text, not empty and all different; refuse others.

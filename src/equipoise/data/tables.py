@@ -6,7 +6,7 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -24,6 +24,9 @@ from equipoise.data.entries import (
 )
 from equipoise.data.raw import column_kind, column_values
 from equipoise.errors import InvalidData
+
+if TYPE_CHECKING:
+    from equipoise.data.engines.pieces import EncodedParts
 
 NUMERIC_KINDS = "fiub"
 
@@ -86,6 +89,8 @@ class Unread:
     shape: tuple[int, ...]
     numeric: bool
     read: Callable[[], Any]
+    # Where rows are gone through part by part: they are never read whole.
+    parts: "EncodedParts | None" = None
 
 
 def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a table

@@ -90,7 +90,7 @@ def release(
     _check_target(trained, target)
     if faults := _faults(certificate.digest, certificate.terms, certificate.claim):
         raise InvalidParameter("a plan whose claim holds", "; ".join(faults[:3]), "plan again with an estimator")
-    _make_ready(certificate, source)
+    _make_ready(certificate, source, table)
     _admit(certificate, source, ledger)
     # Rows are read from here on.
     declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
@@ -134,10 +134,10 @@ def _check_target(trained: object, target: Unread | None) -> None:
         )
 
 
-def _make_ready(certificate: Certificate, source: NoiseSource) -> None:
+def _make_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> None:
     """Load whatever the computation and its noise need: what cannot be loaded is missed before the spend."""
     try:
-        carriers.ready(certificate.claim, source)
+        carriers.ready(certificate.claim, source, table)
     except MissingExtra:
         raise
     except (ImportError, OSError) as error:

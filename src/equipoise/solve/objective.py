@@ -1,6 +1,7 @@
 """The objective over a row source: predictions, value, gradient, Hessian, always in float64 and block by block."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,9 @@ from scipy import sparse
 
 from equipoise.solve import losses, penalties
 from equipoise.solve.fine_rows import FineRows
+from equipoise.solve.losses import LossArrays
 from equipoise.solve.penalties import PenaltyArrays
+from equipoise.solve.places import Sums, folded
 from equipoise.solve.rows import RowBlocks
 from equipoise.vocabulary.losses import KinkedLoss, Loss
 from equipoise.vocabulary.penalties import Penalty
@@ -20,6 +23,15 @@ LARGEST_HESSIAN = 400
 
 # A pass that forms a Hessian of d weights costs as much as d/4 others (benchmarks/work.py).
 COLUMNS_A_PASS = 4
+
+
+def clipped_slopes(arrays: LossArrays, predictions: Array, targets: Array, clip: float) -> Array:
+    """Return the slope of every example, shortened to at most `clip`."""
+    slopes = arrays.slope(predictions, targets)
+    if slopes.ndim == 1:
+        return np.clip(slopes, -clip, clip, out=slopes)
+    slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
+    return slopes
 
 
 class PassCount:
@@ -93,9 +105,7 @@ class Objective:
     def combination(self, slopes: Array) -> Array:
         """Return ``(1/n) sum s_i x_i``, for one output."""
         self.passes.made += 1
-        total = np.zeros(self.size)
-        for block, where in self.rows.views():
-            total += slopes[where] @ block
+        (total,) = folded((slopes[where] @ block,) for block, where in self.rows.views())
         return total / self.rows.n_samples
 
     def value(self, weights: Array, predictions: Array) -> float:
@@ -118,10 +128,13 @@ class Objective:
         self.passes.made += 1
         matrix = self._by_output(weights)
         predictions = np.empty((self.rows.n_samples, *matrix.shape[1:]))
-        gradient = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views():
-            predictions[where] = block @ matrix
-            gradient += self.loss_arrays.slope(predictions[where], self.targets[where]).T @ block
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.views():
+                predictions[where] = block @ matrix
+                yield (self.loss_arrays.slope(predictions[where], self.targets[where]).T @ block,)
+
+        (gradient,) = folded(block_sums())
         gradient /= self.rows.n_samples
         return predictions, gradient.ravel() + self.penalty_arrays.gradient(weights) + self.tilt
 
@@ -131,14 +144,11 @@ class Objective:
         Over all rows, or over a chosen few of them.
         """
         matrix = weights[0] if self.loss.outputs == 1 else weights.T
-        gradient = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views() if chosen is None else self.rows.picked(chosen):
-            slopes = self.loss_arrays.slope(block @ matrix, self.targets[where])
-            if self.loss.outputs == 1:
-                np.clip(slopes, -clip, clip, out=slopes)
-            else:
-                slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
-            gradient += slopes.T @ block
+        blocks = self.rows.views() if chosen is None else self.rows.picked(chosen)
+        (gradient,) = folded(
+            (clipped_slopes(self.loss_arrays, block @ matrix, self.targets[where], clip).T @ block,)
+            for block, where in blocks
+        )
         count = self.rows.n_samples if chosen is None else len(chosen)
         return np.atleast_2d(gradient) / count
 
@@ -161,10 +171,10 @@ class Objective:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""
         self.passes.made += 1
         matrix = self._by_output(direction)
-        product = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views():
-            curved = self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix)
-            product += curved.T @ block
+        (product,) = folded(
+            (self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix).T @ block,)
+            for block, where in self.rows.views()
+        )
         product /= self.rows.n_samples
         return product.ravel() + self.penalty_arrays.gradient(direction)
 
@@ -187,13 +197,15 @@ class Objective:
         """Return predictions, gradient and Hessian of F's smooth part, in one pass over the rows, for one output."""
         self.passes.made += 1 + self.size // COLUMNS_A_PASS
         predictions = np.empty(self.rows.n_samples)
-        gradient = np.zeros(self.rows.dimension)
-        hessian = np.zeros((self.rows.dimension, self.rows.dimension))
-        for block, where in self.rows.blocks():
-            targets = self.targets[where]
-            predictions[where] = here = block @ weights
-            gradient += self.loss_arrays.slope(here, targets) @ block
-            hessian += self.rows.gram(block, self.loss_arrays.curvature(here, targets))
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.blocks():
+                targets = self.targets[where]
+                predictions[where] = here = block @ weights
+                slopes = self.loss_arrays.slope(here, targets) @ block
+                yield slopes, self.rows.gram(block, self.loss_arrays.curvature(here, targets))
+
+        gradient, hessian = folded(block_sums())
         hessian /= self.rows.n_samples
         self.penalty_arrays.add_curvature(hessian)
         gradient = gradient / self.rows.n_samples + self.penalty_arrays.gradient(weights) + self.tilt

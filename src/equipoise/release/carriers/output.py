@@ -10,7 +10,7 @@ from equipoise.release.carriers.base import TrainedCarrier, target_of
 from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
 from equipoise.solve.losses import arrays_of
-from equipoise.solve.objective import Objective
+from equipoise.vocabulary.losses import KinkedLoss
 
 
 class OutputCarrier(TrainedCarrier[Output]):
@@ -18,11 +18,15 @@ class OutputCarrier(TrainedCarrier[Output]):
 
     claim: ClassVar[type[Claim]] = Output
 
+    def sums_suffice(self, claim: Output) -> bool:
+        """Return whether the loss has no corners: solvers that meet them keep a slope a row."""
+        return not isinstance(claim.problem.loss, KinkedLoss)
+
     def weights(self, task: Task[Output]) -> Array:
         """Solve and add noise."""
         claim, problem = task.claim, task.claim.problem
         start = _usable(task.job.start, claim.constants.radius)
-        objective = Objective(problem.loss, problem.penalty, task.rows, task.targets, start)
+        objective = task.objective(start)
         found = solvers.suited(objective).solve(objective, target_of(claim, claim.tolerance))
         # One weight vector of K follows from the others.
         free = arrays_of(problem.loss).free(found.reshape(problem.loss.outputs, -1))

@@ -9,6 +9,7 @@ import numpy as np
 
 from equipoise.errors import PrivateFailure
 from equipoise.solve.objective import Objective
+from equipoise.solve.places import Sums, folded
 from equipoise.solve.solvers.base import Array, Solver, Target
 from equipoise.solve.solvers.kinks import first, kinked_arrays, near, steps_needed
 from equipoise.vocabulary.work import TEST_EVERY
@@ -68,14 +69,17 @@ def averaged(objective: Objective, target: Target) -> Array:
         lost, sum_of_weights = (grown - sum_of_weights) - term, grown
         total += (count + 1) / 2
         momentum = (count - 1) / (count + 2)
-        moved = np.zeros(objective.size)
         fine.passes.made += 1
-        for block, where in fine.rows.views():
-            residual = objective.targets[where] - block @ weights
-            following = np.clip(ahead[where] - step * residual, low[where], high[where])
-            ahead[where] = following + momentum * (following - slopes[where])
-            slopes[where] = following
-            moved += ahead[where] @ block
+
+        def block_sums(weights: Array, momentum: float) -> Iterator[Sums]:
+            for block, where in fine.rows.views():
+                residual = objective.targets[where] - block @ weights
+                following = np.clip(ahead[where] - step * residual, low[where], high[where])
+                ahead[where] = following + momentum * (following - slopes[where])
+                slopes[where] = following
+                yield (ahead[where] @ block,)
+
+        (moved,) = folded(block_sums(weights, momentum))
         weights = -(moved / n_samples + objective.tilt) / mu
         if count % TEST_EVERY == 0 and near(objective, target, sum_of_weights / total, slopes):
             return sum_of_weights / total

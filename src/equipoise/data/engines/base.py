@@ -1,0 +1,78 @@
+"""What every engine promises: work goes to all parts of a table, each of which knows the place of its first row."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.raw import BATCH_ROWS, RawTable
+from equipoise.errors import InvalidParameter
+
+Answer = TypeVar("Answer")
+Batch = dict[str, NDArray[Any]]
+
+# Work on one part: its batches, and the place of its first row in the table.
+Work = Callable[[Iterator[Batch], int], Answer]
+
+
+class PartedTable(RawTable):
+    """A table that is gone through part by part, as often as it is asked, and never held whole."""
+
+    @abstractmethod
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+        """Carry work to every part and yield what it returns, with the part's number; in any order.
+
+        Together the parts have the declared number of rows: what is beyond it is left out, and the rows that lack are
+        the public row "every value missing". A part may answer more than once.
+        """
+
+
+class Engine(ABC):
+    """A way to go through tables that lie in files; frames of an engine of their own are tables as they are."""
+
+    id: ClassVar[str]
+
+    @abstractmethod
+    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+        """Open one file, a folder of parts or a list of files; only headers and footers are read."""
+
+    def require_no_scheduler(self, scheduler: str | None) -> None:
+        """Refuse a scheduler where nothing is scheduled."""
+        if scheduler is not None:
+            raise InvalidParameter(
+                f"no scheduler for the engine {self.id!r}",
+                f"scheduler={scheduler!r}",
+                'leave it out, or pass engine="dask" or engine="spark"',
+            )
+
+
+def batch_length(batch: Batch) -> int:
+    """Return the number of rows of a batch."""
+    return len(next(iter(batch.values())))
+
+
+def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int) -> Iterator[Batch]:
+    """Yield the first rows, as many as declared, and missing ones for those that are not there.
+
+    Examples
+    --------
+    >>> [batch["age"].tolist() for batch in as_declared(iter([{"age": np.array([31.0, 52.0])}]), ["age"], 3)]
+    [[31.0, 52.0], [None]]
+    """
+    left = n_samples
+    for batch in chain(batches, missing_rows(names)):
+        length = batch_length(batch)
+        yield batch if length <= left else {name: values[:left] for name, values in batch.items()}
+        left -= length
+        if left <= 0:
+            return
+
+
+def missing_rows(names: Sequence[str]) -> Iterator[Batch]:
+    """Yield batches of the public row "every value missing", without end."""
+    batch = {name: np.full(BATCH_ROWS, None, dtype=object) for name in names}
+    while True:
+        yield batch
