@@ -9,14 +9,18 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.texts import Texts, make_ready, padded
 from equipoise.errors import InvalidData, TableUnreadable
 
+# Values as they come: an array, or text that was not made into objects.
+Column = NDArray[Any] | Texts
 Kind = Literal["number", "text", "unknown"]
 
 BATCH_ROWS = 65_536
@@ -29,6 +33,13 @@ def constant_failure() -> Iterator[None]:
         yield
     except Exception:  # files that are damaged or vanish raise errors of many kinds, and some name values
         raise TableUnreadable from None
+
+
+def cannot_open(location: Path, fault: Exception) -> InvalidData:
+    """Return what to say of a file that is there and does not open."""
+    reason = getattr(fault, "strerror", None) or type(fault).__name__
+    found = f"{location} cannot be opened: {reason}"
+    return InvalidData("a file that can be read", found, "check the path and your permission to read it")
 
 
 class RawTable(ABC):
@@ -52,11 +63,11 @@ class RawTable(ABC):
     source: str
 
     @abstractmethod
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`.
 
         Numbers come as float64 with NaN where missing; text, truth values and objects as objects with None where
-        missing.
+        missing, or as `Texts`, which stand for such objects.
         """
 
 
@@ -126,7 +137,7 @@ class FrameTable(RawTable):
     >>> table.names, table.n_samples, dict(table.kinds)
     (('age', 'town'), 2, {'age': 'number', 'town': 'text'})
     >>> next(table.batches(["age", "town"]))
-    {'age': array([31., nan]), 'town': array(['Graz', None], dtype=object)}
+    {'age': array([31., nan]), 'town': Texts(['Graz', None])}
     """
 
     def __init__(self, frame: Any, source: str = "the data frame") -> None:
@@ -136,18 +147,19 @@ class FrameTable(RawTable):
         self.n_samples = len(self._frame)
         if self._frame.implementation.is_pyarrow():
             self.kinds = arrow_kinds(self._frame.to_native().schema, source)
+            make_ready()
         else:
             columns = {name: self._frame.get_column(name) for name in self.names}
             found = {name: column_kind(column) for name, column in columns.items()}
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         with constant_failure():
             if self._frame.implementation.is_pyarrow():
                 for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-                    yield {name: arrow_values(batch.column(name)) for name in names}
+                    yield {name: arrow_column(batch.column(name)) for name in names}
                 return
             for start in range(0, len(self._frame), BATCH_ROWS):
                 rows = slice(start, start + BATCH_ROWS)
@@ -320,17 +332,56 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
-def _looked_up(column: Any) -> NDArray[Any]:
-    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing.
+def _entries(column: Any) -> NDArray[np.intp]:
+    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
 
     Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
     """
+    indices, count = column.indices, len(column.dictionary)
+    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
+    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False)) & (places >= 0) & (places < count)
+    return np.where(known, places, count).astype(np.intp)
+
+
+def _looked_up(column: Any) -> NDArray[Any]:
+    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
     words = arrow_values(column.dictionary)
     nothing = np.array([math.nan if words.dtype.kind == "f" else None], dtype=words.dtype)
-    indices = column.indices
-    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
-    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False)) & (places >= 0) & (places < len(words))
-    return np.concatenate([words, nothing])[np.where(known, places, len(words)).astype(np.intp)]
+    return np.concatenate([words, nothing])[_entries(column)]
+
+
+def arrow_column(column: Any) -> Column:
+    """Return an Arrow array as a NumPy array, or as texts where it holds text; the Arrow type alone decides.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_column(pyarrow.array(["Graz", None]).dictionary_encode())
+    Texts(['Graz', None])
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(column.type, pyarrow.BaseExtensionType):
+        return arrow_column(column.storage)
+    if types.is_dictionary(column.type):
+        words = arrow_column(column.dictionary)
+        return words.taken(_entries(column)) if isinstance(words, Texts) else _looked_up(column)
+    return _texts(column) if _is_text(column.type) or _is_bytes(column.type) else arrow_values(column)
+
+
+def _texts(column: Any) -> Texts:
+    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
+    import pyarrow
+
+    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
+    plain = column.cast(pyarrow.large_binary())
+    _, offsets, content = plain.buffers()
+    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
+    first, last = int(limits[0]), int(limits[-1])
+    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
+    starts = np.where(missing, -1, limits[:-1] - first)
+    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
 
 
 def arrow_values(column: Any) -> NDArray[Any]:
