@@ -96,7 +96,7 @@ def test_changing_the_bytes_of_one_line_changes_at_most_that_row(body, other, da
 
 limits = st.fixed_dictionaries(
     {
-        "LONGEST_LINE": st.integers(4, 40),
+        "LONGEST_LINE": st.integers(9, 40),
         "LONGEST_FIELD": st.integers(4, 40),
         "BATCH_VALUES": st.integers(1, 8),
         "BLOCK_BYTES": st.integers(1, 60),
@@ -179,7 +179,7 @@ def test_lines_read_as_the_csv_module_reads_them(fields, delimiter):
 def test_the_bytes_of_a_line_beyond_the_limit_are_passed_over_in_pieces(tmp_path):
     content = b"a,b\n1,2\n" + b"x" * (3 * csv_table.LONGEST_LINE) + b"\n3,4\n"
     table = table_of(tmp_path, content)
-    assert [batch["a"].tolist() for batch in table.batches(["a"])] == [["1", None, "3"]]
+    assert np.concatenate([batch["a"] for batch in table.batches(["a"])]).tolist() == ["1", None, "3"]
 
 
 def test_a_field_longer_than_the_csv_module_takes_is_an_unusable_row():

@@ -77,7 +77,8 @@ class CsvTable(RawTable):
         slots[[self.names.index(name) for name in names]] = np.arange(len(names))
         marks = np.empty(size + 1, dtype=np.int64)
         marks[find_marks(content, size, delimiter, marks)] = size
-        room = max(1, min(BATCH_ROWS, BATCH_VALUES // max(1, len(names)), int(np.count_nonzero(content == ord("\n"))) + 1))
+        lines = int(np.count_nonzero(content == ord("\n"))) + 1
+        room = max(1, min(lines, BATCH_ROWS, BATCH_VALUES // max(1, len(names))))
         position = mark = 0
         while position < size:
             starts, ends = np.empty((2, len(names), room), dtype=np.int64)
@@ -95,9 +96,11 @@ class CsvTable(RawTable):
         columns = [self.names.index(name) for name in names]
         texts, size = [], len(block)
         for line, first, last in odd.tolist():
-            starts[:, line] = -1
             fields = row_of(block[first:last], self._delimiter, len(self.names))
-            for slot, column in enumerate(columns if fields is not None else ()):
+            if fields is None:
+                starts[:, line] = -1
+                continue
+            for slot, column in enumerate(columns):
                 # What was decoded with replacement is Unicode, and comes back as it is.
                 texts.append(fields[column].encode())
                 starts[slot, line], ends[slot, line] = size, size + len(texts[-1])

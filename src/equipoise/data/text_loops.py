@@ -25,6 +25,7 @@ WORDS = types.Array(types.int64, 2, "C", readonly=True)
 ROOM = types.int64[::1]
 TABLE = types.int64[:, ::1]
 INTEGER = types.int64
+FOUR = types.UniTuple(INTEGER, 4)  # type: ignore[no-untyped-call] # Numba's types carry none
 
 # The columns of a table of words.
 NUMBER, LENGTH, FIRST, LAST, START = range(5)
@@ -40,14 +41,14 @@ ROOM_FOR_A_DIGIT = 2**53 // 10
 TENS = np.array([float(10**power) for power in range(23)])
 
 
-def compiled(*signature: Any) -> Callable[[Compiled], Compiled]:
+def compiled(signature: Any = None) -> Callable[[Compiled], Compiled]:
     """Return what compiles a function, for a signature if there is one, and keeps the result on disk where it can."""
 
     def make(function: Compiled) -> Compiled:
         try:
-            made: Compiled = numba.njit(*signature, cache=True, nogil=True, error_model="numpy")(function)
+            made: Compiled = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
         except RuntimeError:  # no folder for the cache: compile in every process
-            made = numba.njit(*signature, nogil=True, error_model="numpy")(function)
+            made = numba.njit(signature, nogil=True, error_model="numpy")(function)
         return made
 
     return make
@@ -66,9 +67,7 @@ def find_marks(content: Any, size: int, delimiter: int, marks: Any) -> int:
     return count
 
 
-@compiled(
-    types.UniTuple(INTEGER, 4)(BYTES, INTEGER, INTEGER, PLACES, INTEGER, INTEGER, INTEGER, PLACES, TABLE, TABLE, TABLE)
-)
+@compiled(FOUR(BYTES, INTEGER, INTEGER, PLACES, INTEGER, INTEGER, INTEGER, PLACES, TABLE, TABLE, TABLE))
 def split_lines(
     content: Any,
     size: int,

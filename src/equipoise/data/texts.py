@@ -25,7 +25,7 @@ def make_ready() -> None:
     import equipoise.data.text_loops  # noqa: F401 - compiled, or taken from the disk, by being imported
 
 
-def padded(*parts: bytes | Bytes) -> Bytes:
+def padded(*parts: bytes) -> Bytes:
     """Return bytes one behind the other, and the padding behind them.
 
     Examples
@@ -33,7 +33,7 @@ def padded(*parts: bytes | Bytes) -> Bytes:
     >>> padded(b"ab", b"c").tobytes() == b"abc" + PADDING
     True
     """
-    return np.frombuffer(b"".join([*parts, PADDING]), dtype=np.uint8)
+    return np.frombuffer(b"".join((*parts, PADDING)), dtype=np.uint8)
 
 
 def eights_of(content: Bytes) -> Places:
