@@ -27,7 +27,7 @@ from equipoise.data.raw import FrameTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 ROWS = 1_000_000
-REPETITIONS = 5
+REPETITIONS = 9
 SHAPES = ((1_000_000, 20), (100_000, 100))
 
 

@@ -1,5 +1,8 @@
 """Text as bytes: numbers and words are, bit for bit, those that the rule finds in each text by itself."""
 
+import sys
+from unittest import mock
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,9 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equipoise.data.encoder import Encoder
+from equipoise.data.files import open_table
 from equipoise.data.raw import arrow_column, arrow_values
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.texts import Texts, padded
+from equipoise.errors import MissingExtra
 
 # Long levels that differ in the middle alone, one that is a replacement character, one inside of another.
 LEVELS = (
@@ -68,7 +73,19 @@ hostile = st.text("0123456789.eE+-_ infay\t\x0b\x1c\0\u0661\u00a0\u2003", max_si
 
 
 @given(st.lists(st.none() | numbers | hostile | st.binary(max_size=6), max_size=20))
-@example([b"-0", b"0e999", b"-.0", b"1e22", b"1e23", b"9007199254740991", b"9007199254740993", b"900719925474099.25"])
+@example(
+    [
+        b"-0",
+        b"0e999",
+        b"-.0",
+        b"1e22",
+        b"3e23",
+        b"1e-23",
+        b"9007199254740991",
+        b"9007199254740993",
+        b"900719925474099.25",
+    ]
+)
 @example(
     [b"1e", b"e5", b"1e+", b".", b"-", b"1 2", b"1 \xc2\xa0", b"1e00000000000000000000005", b"12.5.5", b"\xd9\xa1"]
 )
@@ -125,6 +142,12 @@ ARROW = {
 def test_an_arrow_column_is_the_same_text_without_its_objects(case):
     for column in (ARROW[case], ARROW[case][1:], ARROW[case][:0]):
         np.testing.assert_equal(arrow_column(column).tolist(), arrow_values(column).tolist())
+
+
+def test_loops_that_cannot_be_loaded_are_missed_before_a_file_is_read(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a\n1\n")
+    with mock.patch.dict(sys.modules, {"equipoise.data.text_loops": None}), pytest.raises(MissingExtra, match="spent"):
+        open_table(tmp_path / "t.csv")
 
 
 def test_texts_stand_for_an_array_of_objects():

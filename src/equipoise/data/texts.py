@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.schema.text import number_of
+from equipoise.errors import MissingExtra
 
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
@@ -22,7 +23,12 @@ PADDING = bytes(8)
 
 def make_ready() -> None:
     """Load the compiled loops: what cannot be loaded is missed before a row is read."""
-    import equipoise.data.text_loops  # noqa: F401 - compiled, or taken from the disk, by being imported
+    try:
+        import equipoise.data.text_loops  # noqa: F401 - compiled, or taken from the disk, by being imported
+    except (ImportError, OSError) as error:
+        found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
+        remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"
+        raise MissingExtra("what reading a table needs", found, remedy) from None
 
 
 def padded(*parts: bytes) -> Bytes:
