@@ -12,7 +12,7 @@ from scipy import sparse
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
-from equipoise.data.raw import RawTable
+from equipoise.data.raw import Column, RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.data.schema.text import number_of, text_of
@@ -210,7 +210,7 @@ class _Tally:
         self._missing_texts = frozenset(schema.missing)
         self._missing = self._unreadable = self._outside = self._unknown = 0
 
-    def add(self, values: NDArray[Any], encoder: Encoder) -> NDArray[np.bool_]:
+    def add(self, values: Column, encoder: Encoder) -> NDArray[np.bool_]:
         """Count a batch, and return where its values are missing."""
         if isinstance(self.column, CategoryColumn):
             missing = self._add_levels(values, self.column.levels)
@@ -219,7 +219,7 @@ class _Tally:
         self._missing += int(np.sum(missing))
         return missing
 
-    def _add_levels(self, values: NDArray[Any], levels: Sequence[str]) -> NDArray[np.bool_]:
+    def _add_levels(self, values: Column, levels: Sequence[str]) -> NDArray[np.bool_]:
         known = frozenset(levels)
         texts = [text_of(value) for value in values.tolist()]
         # A missing text that is among the levels is that level.
@@ -228,7 +228,7 @@ class _Tally:
         return missing.astype(bool)
 
     def _add_numbers(
-        self, values: NDArray[Any], numbers: NDArray[np.float64], bounds: tuple[float, float] | None
+        self, values: Column, numbers: NDArray[np.float64], bounds: tuple[float, float] | None
     ) -> NDArray[np.bool_]:
         missing = np.isnan(numbers)
         if bounds is not None:

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
-from equipoise.data.raw import RawTable, listed
+from equipoise.data.raw import Column, RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.text import place
-from equipoise.data.tables import NUMERIC_KINDS, Unread
+from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
+# What a batch of rows was read as: numbers, and positions among levels and classes.
 Batch = dict[str, NDArray[Any]]
 
 
@@ -165,10 +166,12 @@ class EncodedTable:
         if self._kept is not None:
             yield from self._kept
             return
+        # What was read does not depend on bounds: these only make the encoder complete.
+        encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
         left = self._n_samples
         with contextlib.closing(_closable(self._raw.batches(self._names()))) as batches:
             for batch in batches:
-                yield {name: values[:left] for name, values in batch.items()}
+                yield {name: encoder.read(name, values[:left]) for name, values in batch.items()}
                 left -= _count(batch)
                 if left <= 0:
                     return
@@ -176,17 +179,7 @@ class EncodedTable:
     def _keep(self) -> list[Batch]:
         """Return the rows in memory, read once: a file that changes between two readings would give other rows."""
         if self._kept is None:
-            numbers = set(self._number_names())
-            # What a number is does not depend on its bounds: these only make the encoder complete.
-            encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
-            texts: dict[str, str] = {}
-            self._kept = [
-                {
-                    name: encoder.numbers(values) if name in numbers else _shared(values, texts)
-                    for name, values in batch.items()
-                }
-                for batch in self._batches()
-            ]
+            self._kept = list(self._batches())
         return self._kept
 
     def _allocated(self) -> tuple[Array, NDArray[Any]]:
@@ -209,8 +202,8 @@ class EncodedTable:
             filled = 0
             for batch in self._batches():
                 rows = slice(filled, filled + _count(batch))
-                features[rows] = encoder.encode(batch, _count(batch))
-                target[rows] = encoder.encode_target(batch[name])
+                encoder.rows(batch, _count(batch), into=features[rows])
+                target[rows] = encoder.targets(batch[name])
                 filled = rows.stop
             nothing = np.array([None], dtype=object)
             features[filled:] = encoder.encode(dict.fromkeys(self._names(), nothing), 1)
@@ -219,21 +212,13 @@ class EncodedTable:
         return self._encoded
 
 
-def _count(batch: Batch) -> int:
+def _count(batch: Mapping[str, Column]) -> int:
     return len(next(iter(batch.values())))
 
 
-def _closable(batches: Iterator[Batch]) -> Generator[Batch, None, None]:
+def _closable(batches: Iterator[dict[str, Column]]) -> Generator[dict[str, Column], None, None]:
     """Yield batches from a generator that can be closed, and with it the file that it reads."""
     yield from batches
-
-
-def _shared(values: NDArray[Any], texts: dict[str, str]) -> NDArray[Any]:
-    """Return values to be kept in memory, with equal texts kept once."""
-    if values.dtype.kind in NUMERIC_KINDS:
-        return values
-    shared = (texts.setdefault(value, value) if type(value) is str else value for value in values)
-    return np.fromiter(shared, dtype=object, count=len(values))
 
 
 def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:

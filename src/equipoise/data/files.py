@@ -1,43 +1,37 @@
-"""Files as raw tables: CSV, Parquet and Arrow. Opening one reads its header or footer; the rows wait.
+"""Files as raw tables: CSV, Parquet and Arrow. Opening one reads its header or footer; the rows wait."""
 
-A line of a CSV file is one row, whatever it holds. Each is parsed by itself, so the bytes of one line can change no
-other row, and a line that cannot be used is the public row "every value missing" instead of an error.
-"""
-
-import codecs
 import contextlib
 import copy
-import csv
 import gzip
 import io
-import itertools
 import os
 import stat
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, arrow_values, check_names, constant_failure, listed
-from equipoise.data.unpacked import LARGEST_BATCH, check_arrow, parquet_texts, rows_of_a_batch
+from equipoise.data.csv_table import CsvTable
+from equipoise.data.raw import (
+    BATCH_ROWS,
+    Column,
+    RawTable,
+    arrow_column,
+    arrow_kinds,
+    cannot_open,
+    check_names,
+    constant_failure,
+    listed,
+)
+from equipoise.data.texts import make_ready
+from equipoise.data.unpacked import check_arrow, parquet_texts, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter
 
-# A longer line is one unusable row, and is skipped piece by piece, so that no line can exhaust the memory.
-LONGEST_LINE = 2**24
-# Python's csv module refuses longer fields unless a program tells it otherwise; here the limit is always the same.
-LONGEST_FIELD = 2**17
-# Of values, not rows: small batches of text stay in the processor's cache, which is several times as fast.
-BATCH_VALUES = 2**15
 # Workers get row groups of at least so many rows together.
 PART_ROWS = 2**20
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
-DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 
 
 def open_table(path: str | os.PathLike[str], delimiter: str = ",") -> RawTable:
@@ -99,7 +93,7 @@ def _existing_file(path: object) -> Path:
     except FileNotFoundError:
         raise InvalidData("a file with a table", f"no file {location}", "check the path and its spelling") from None
     except (OSError, ValueError) as fault:
-        raise _cannot_open(location, fault) from None
+        raise cannot_open(location, fault) from None
     if stat.S_ISDIR(mode):
         remedy = "pass one file; write a folder of parts as one Parquet or CSV file first"
         raise InvalidData("a file with a table", f"a folder: {location}", remedy)
@@ -107,12 +101,6 @@ def _existing_file(path: object) -> Path:
         remedy = "write the rows to a file first: they may have to be read again, and must then be the same"
         raise InvalidData("a file with a table", f"a pipe or device: {location}", remedy)
     return location
-
-
-def _cannot_open(location: Path, fault: Exception) -> InvalidData:
-    reason = getattr(fault, "strerror", None) or type(fault).__name__
-    found = f"{location} cannot be opened: {reason}"
-    return InvalidData("a file that can be read", found, "check the path and your permission to read it")
 
 
 def _open_plain(location: Path) -> BinaryIO:
@@ -123,140 +111,11 @@ def _open_gzip(location: Path) -> BinaryIO:
     return io.BufferedReader(gzip.open(location, "rb"), 2**16)
 
 
-class CsvTable(RawTable):
-    """A CSV file of which the header was read; `open_table` makes it."""
-
-    def __init__(self, location: Path, delimiter: str, opener: Callable[[Path], BinaryIO]) -> None:
-        self.source = location.name
-        self.n_samples = None
-        self._location = location
-        self._delimiter = delimiter
-        self._open = opener
-        self.names = _header_names(self._header(), delimiter, self.source)
-        self.kinds = dict.fromkeys(self.names, "unknown")
-
-    def _header(self) -> bytes:
-        try:
-            with self._open(self._location) as file:
-                line = file.readline(LONGEST_LINE + 1)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            remedy = "pack it again; if it is plain text, rename it to end in .csv"
-            raise InvalidData("a file packed by gzip", f"{self.source}, which is not, or is damaged", remedy) from None
-        except OSError as fault:
-            raise _cannot_open(self._location, fault) from None
-        if len(line) > LONGEST_LINE:
-            found = f"a first line of more than {LONGEST_LINE // 2**20} MiB in {self.source}"
-            remedy = "check that the file is text and that its lines end in \\n"
-            raise InvalidData("a header line of column names", found, remedy)
-        return line
-
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
-        every = {name: place for place, name in enumerate(self.names)}
-        places = {name: every[name] for name in names}
-        # Batches end by their number of rows, or where their lines are so long that they would fill the memory; a row
-        # is encoded by itself, whatever batch it comes in.
-        batch_rows = max(1, min(BATCH_ROWS, BATCH_VALUES // len(self.names)))
-        with constant_failure(), self._open(self._location) as file:
-            file.readline(LONGEST_LINE + 1)
-            rows = self._rows(file)
-            while batch := _some(rows, file, batch_rows):
-                columns = list(zip(*batch, strict=True))
-                yield {
-                    name: np.fromiter(columns[place], dtype=object, count=len(batch)) for name, place in places.items()
-                }
-
-    def _rows(self, file: BinaryIO) -> Iterator[Sequence[str | None]]:
-        """Yield one row a line; a blank line at the very end is none."""
-        width = len(self.names)
-        unusable = (None,) * width
-        delimiter = self._delimiter
-        blank = False
-        while line := file.readline(LONGEST_LINE + 1):
-            if blank:
-                yield unusable
-            blank = line in (b"\n", b"\r\n", b"\r")
-            if blank:
-                continue
-            if len(line) > LONGEST_FIELD:
-                yield _long_row(line, file, delimiter, width) or unusable
-                continue
-            text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
-            if '"' in text or "\r" in text or "\0" in text:
-                yield _parsed(text, delimiter, width) or unusable
-                continue
-            # Without a quote the csv module's rules are those of split, which takes half the time.
-            fields = text.split(delimiter, width)
-            yield fields if len(fields) == width else unusable
-
-
-def _some(rows: Iterator[Sequence[str | None]], file: BinaryIO, count: int) -> list[Sequence[str | None]]:
-    """Return the next rows of a file: at most so many, and no more after a quarter of `LARGEST_BATCH` bytes of it."""
-    batch: list[Sequence[str | None]] = []
-    end = file.tell() + LARGEST_BATCH // 4  # a field's text may take four bytes for each
-    while len(batch) < count and file.tell() < end:
-        # Two of the longest lines are as long as a batch.
-        part = list(itertools.islice(rows, min(2, count - len(batch))))
-        if not part:
-            break
-        batch += part
-    return batch
-
-
-def _long_row(line: bytes, file: BinaryIO, delimiter: str, width: int) -> list[str] | None:
-    """Return the fields of a long line, None if it is unusable; what is left of it in the file is passed over."""
-    if len(line) > LONGEST_LINE:
-        while line and not line.endswith(b"\n"):
-            line = file.readline(LONGEST_LINE)
-        return None
-    text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
-    fields = _parsed(text, delimiter, width)
-    return fields if fields is not None and max(map(len, fields)) <= LONGEST_FIELD else None
-
-
-def _parsed(text: str, delimiter: str, width: int) -> list[str] | None:
-    """Return the fields of one line by the csv module's rules, None if there is another number of them."""
-    if "\0" in text:
-        return None
-    try:
-        fields = next(csv.reader((text,), delimiter=delimiter), None)
-    except csv.Error:
-        return None
-    return fields if fields is not None and len(fields) == width else None
-
-
-def _header_names(line: bytes, delimiter: str, source: str) -> tuple[str, ...]:
-    asked = f"a header line with the names of the columns of {source}, in UTF-8"
-    if not line:
-        raise InvalidData(asked, "an empty file", "write the names of the columns into the first line")
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line:
-        remedy = 'save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), or by iconv -f UTF-16 -t UTF-8'
-        raise InvalidData(asked, "UTF-16 text, or no text at all", remedy)
-    try:
-        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        remedy = 'save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), or by iconv -f LATIN1 -t UTF-8'
-        raise InvalidData(asked, "bytes that are no UTF-8: another encoding, or no text at all", remedy) from None
-    if "\r" in text:
-        found = "a first line with a carriage return inside"
-        raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
-    try:
-        names = [name.strip() for name in next(csv.reader((text,), delimiter=delimiter, strict=True), [])]
-    except csv.Error:
-        found = "a first line with an unbalanced quote, or a name that is far too long"
-        raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
-    if len(names) == 1:
-        for other, shown in DELIMITERS.items():
-            if other != delimiter and other in names[0]:
-                remedy = f"wrong delimiter? pass --delimiter {shown}, in Python delimiter={other!r}"
-                raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
-    return check_names(names, source)
-
-
 class ParquetTable(RawTable):
     """A Parquet file of which the footer was read; `open_table` makes it."""
 
     def __init__(self, location: Path) -> None:
+        make_ready()
         self.source = location.name
         self._location = location
         with _opening(location, "a Parquet file"), open(location, "rb") as file:
@@ -289,14 +148,14 @@ class ParquetTable(RawTable):
                 groups = []
         return found or (self,)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
         from pyarrow import parquet
 
         rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
             for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
-                yield {name: arrow_values(batch.column(name)) for name in names}
+                yield {name: arrow_column(batch.column(name)) for name in names}
 
 
 def _check_decimals(footer: Any, schema: Any, source: str) -> None:
@@ -316,6 +175,7 @@ class ArrowTable(RawTable):
     """An Arrow file or stream of which the schema was read; `open_table` makes it."""
 
     def __init__(self, location: Path) -> None:
+        make_ready()
         self.source = location.name
         self._location = location
         with _opening(location, "an Arrow or Feather file"):
@@ -345,7 +205,7 @@ class ArrowTable(RawTable):
 
         return int(dataset.dataset(str(self._location), format="ipc").count_rows())
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         chosen = set(names)
         places = [place for place, name in enumerate(self.names) if name in chosen]
@@ -355,7 +215,7 @@ class ArrowTable(RawTable):
                 columns = {name: undamaged(batch.column(name)) for name in names}
                 rows = rows_of_a_batch(sum(map(text_of_a_row, columns.values())), BATCH_ROWS)
                 for start in range(0, batch.num_rows, rows):
-                    yield {name: arrow_values(column.slice(start, rows)) for name, column in columns.items()}
+                    yield {name: arrow_column(column.slice(start, rows)) for name, column in columns.items()}
 
 
 @contextlib.contextmanager
@@ -366,7 +226,7 @@ def _opening(location: Path, what: str) -> Iterator[None]:
     except InvalidData:
         raise
     except PermissionError as fault:
-        raise _cannot_open(location, fault) from None
+        raise cannot_open(location, fault) from None
     except Exception:  # PyArrow raises errors of many kinds on damaged bytes
         found = f"{location.name}, which is empty, damaged, encrypted or of another format"
         raise InvalidData(what, found, "write the file again, or give it the suffix of its format") from None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.entries import is_undeclared
-from equipoise.data.raw import FrameTable, Kind, RawTable
+from equipoise.data.raw import Column, FrameTable, Kind, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 
@@ -63,7 +63,7 @@ class _WithTarget(RawTable):
         self.kinds = {**raw.kinds, name: kind}
         self.source = raw.source
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the table's batches with the target's entries of the same rows."""
         others = [name for name in names if name != self._name]
         target = np.asarray(self._read())

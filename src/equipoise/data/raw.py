@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
@@ -16,11 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.arrow_columns import taken
+from equipoise.data.texts import Texts, make_ready, padded
 from equipoise.errors import InvalidData, TableUnreadable
 
+# Values as they come: an array, or text that was not made into objects.
+Column = NDArray[Any] | Texts
 Kind = Literal["number", "text", "unknown"]
 
 BATCH_ROWS = 65_536
+# A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
+SMALL_DICTIONARY = 2**20
 
 
 @contextlib.contextmanager
@@ -30,6 +36,13 @@ def constant_failure() -> Iterator[None]:
         yield
     except Exception:  # files that are damaged or vanish raise errors of many kinds, and some name values
         raise TableUnreadable from None
+
+
+def cannot_open(location: Path, fault: Exception) -> InvalidData:
+    """Return what to say of a file that is there and does not open."""
+    reason = getattr(fault, "strerror", None) or type(fault).__name__
+    found = f"{location} cannot be opened: {reason}"
+    return InvalidData("a file that can be read", found, "check the path and your permission to read it")
 
 
 class RawTable(ABC):
@@ -53,11 +66,11 @@ class RawTable(ABC):
     source: str
 
     @abstractmethod
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`.
 
         Numbers come as float64 with NaN where missing; text, truth values and objects as objects with None where
-        missing.
+        missing, or as `Texts`, which stand for such objects.
         """
 
     def parts(self) -> "Sequence[RawTable]":
@@ -131,7 +144,7 @@ class FrameTable(RawTable):
     >>> table.names, table.n_samples, dict(table.kinds)
     (('age', 'town'), 2, {'age': 'number', 'town': 'text'})
     >>> next(table.batches(["age", "town"]))
-    {'age': array([31., nan]), 'town': array(['Graz', None], dtype=object)}
+    {'age': array([31., nan]), 'town': Texts(['Graz', None])}
     """
 
     def __init__(self, frame: Any, source: str = "the data frame") -> None:
@@ -141,18 +154,19 @@ class FrameTable(RawTable):
         self.n_samples = len(self._frame)
         if self._frame.implementation.is_pyarrow():
             self.kinds = arrow_kinds(self._frame.to_native().schema, source)
+            make_ready()
         else:
             columns = {name: self._frame.get_column(name) for name in self.names}
             found = {name: column_kind(column) for name, column in columns.items()}
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         with constant_failure():
             if self._frame.implementation.is_pyarrow():
                 for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-                    yield {name: arrow_values(batch.column(name)) for name in names}
+                    yield {name: arrow_column(batch.column(name)) for name in names}
                 return
             for start in range(0, len(self._frame), BATCH_ROWS):
                 rows = slice(start, start + BATCH_ROWS)
@@ -335,8 +349,8 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
-def _looked_up(column: Any) -> NDArray[Any]:
-    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing.
+def _entries(column: Any) -> NDArray[np.intp]:
+    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
 
     Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
     """
@@ -344,12 +358,21 @@ def _looked_up(column: Any) -> NDArray[Any]:
     places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
     known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
     known &= (places >= 0) & (places < len(column.dictionary))
-    # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
-    used, standing = np.unique(places[known], return_inverse=True)
-    words = arrow_values(taken(column.dictionary, used))
-    result = np.full(len(column), math.nan if words.dtype.kind == "f" else None, dtype=words.dtype)
-    result[known] = words[standing]
-    return result
+    return np.where(known, places, len(column.dictionary)).astype(np.intp)
+
+
+def _looked_up(column: Any) -> Column:
+    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
+    places, words = _entries(column), column.dictionary
+    if words.nbytes > SMALL_DICTIONARY:
+        # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
+        used, places = np.unique(places, return_inverse=True)
+        words = taken(words, used[used < len(words)])
+    found = arrow_column(words)
+    if isinstance(found, Texts):
+        return found.taken(places)
+    nothing = np.array([math.nan if found.dtype.kind == "f" else None], dtype=found.dtype)
+    return np.concatenate([found, nothing])[places]
 
 
 def _run_out(column: Any) -> NDArray[Any]:
@@ -358,6 +381,39 @@ def _run_out(column: Any) -> NDArray[Any]:
     ends = np.asarray(column.run_ends.slice(first, count))
     rows = np.arange(column.offset, column.offset + len(column))
     return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
+
+
+def arrow_column(column: Any) -> Column:
+    """Return an Arrow array as a NumPy array, or as texts where it holds text; the Arrow type alone decides.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_column(pyarrow.array(["Graz", None]).dictionary_encode())
+    Texts(['Graz', None])
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(column.type, pyarrow.BaseExtensionType):
+        return arrow_column(column.storage)
+    if types.is_dictionary(column.type):
+        return _looked_up(column)
+    return _texts(column) if _is_text(column.type) or _is_bytes(column.type) else arrow_values(column)
+
+
+def _texts(column: Any) -> Texts:
+    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
+    import pyarrow
+
+    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
+    plain = column.cast(pyarrow.large_binary())
+    _, offsets, content = plain.buffers()
+    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
+    first, last = int(limits[0]), int(limits[-1])
+    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
+    starts = np.where(missing, -1, limits[:-1] - first)
+    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
 
 
 def arrow_values(column: Any) -> NDArray[Any]:
@@ -375,7 +431,7 @@ def arrow_values(column: Any) -> NDArray[Any]:
     if isinstance(column.type, pyarrow.BaseExtensionType):
         return arrow_values(column.storage)
     if types.is_dictionary(column.type):
-        return _looked_up(column)
+        return np.asarray(_looked_up(column))
     if types.is_run_end_encoded(column.type):
         return _run_out(column)
     if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.entries import is_undeclared, listed_shape
 from equipoise.data.joined import raw_table
-from equipoise.data.rows import row_source
+from equipoise.data.rows import products
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread, as_frame, feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter
@@ -106,7 +106,7 @@ class PlainRows(Intake):
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"
             ) from None
-        return row_source(table.read(), self.domain, intercept=0.0).predictions(weights)
+        return products(table.read(), self.domain, weights)
 
 
 def _as_declared(X: Any) -> Any:
