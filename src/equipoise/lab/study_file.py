@@ -14,7 +14,6 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from equipoise.certify.record import parse
 from equipoise.errors import InvalidParameter
 
 FORMAT = "equipoise study 1"
@@ -22,6 +21,9 @@ KEY = b"equipoise-study"
 
 # No ensemble has more datasets, weights or seeds; their product is bounded by what the file says that it holds.
 LARGEST_COUNT = 2**31
+
+# Bytes: two million seeds.
+LARGEST_CONFIGURATION = 2**24
 
 # So many weights are read at a time, whatever a run has of them.
 BATCH_WEIGHTS = 2**24
@@ -82,7 +84,9 @@ class Study:
             with _parquet(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
                 held = sum(file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups))
-            configuration = parse(schema.metadata[KEY].decode())
+            if len(schema.metadata[KEY]) > LARGEST_CONFIGURATION:
+                raise ValueError("a longer text than any configuration")
+            configuration = json.loads(schema.metadata[KEY])
             shape = _shape(configuration)
             runs = shape[0] * shape[1]
             # Every weight takes four bytes before it is packed: a file that says it holds less does not hold them.
