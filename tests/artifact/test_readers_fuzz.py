@@ -269,6 +269,11 @@ def test_plain_entries_are_not_read_one_by_one(kind, entries, monkeypatch):
     assert kind != tuple[float, ...] or {type(entry) for entry in found} == {float}
 
 
+def test_a_number_is_no_list_of_numbers():
+    with pytest.raises(CertificateUnreadable):
+        records.read(tuple[tuple[float, ...], ...], [0.5], "rows")
+
+
 def test_a_text_that_is_none_is_refused():
     for value in (None, 3, b"{}"):
         with pytest.raises(CertificateUnreadable):

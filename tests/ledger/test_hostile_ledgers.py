@@ -10,10 +10,10 @@ from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import chain, store
 
 TEXTS = ("kind", "epsilon", "delta", "certificate", "made", "previous", "digest")
-ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
 VIEW = "CREATE VIEW entries AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n AS number, "
 VIEW += "'trial' AS dataset, " + ", ".join(f"'a' AS {name}" for name in TEXTS) + " FROM r"
-TRIGGER = "CREATE TRIGGER slow AFTER INSERT ON entries BEGIN SELECT max(n) FROM (" + ENDLESS + "); END"  # noqa: S608 - the test makes it
+TRIGGER = """CREATE TRIGGER slow AFTER INSERT ON entries BEGIN
+    SELECT max(n) FROM (WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r); END"""
 COMPUTED = "CREATE TABLE entries (number INTEGER, dataset TEXT, kind TEXT AS (hex(zeroblob(1000))))"
 
 

@@ -171,7 +171,8 @@ def read(annotation: Any, value: object, path: str) -> Any:
 
 def _read_many(each: Any, values: list[Any], path: str) -> tuple[Any, ...]:
     """Return a list of any length; millions of weights or names, each read by itself, would take minutes."""
-    plain: dict[type, Any] = {kind: kind for kind in get_args(each) or (each,) if kind in (str, int, float, bool)}
+    kinds = get_args(each) if get_origin(each) in (Union, types.UnionType) else (each,)
+    plain: dict[type, Any] = {kind: kind for kind in kinds if kind in (str, int, float, bool)}
     if each is float:
         plain[int] = float
     return tuple(

@@ -188,10 +188,10 @@ def departures(dataset: str, entries: Sequence[Entry], exported: str) -> tuple[s
         remedy = "pass what `equipoise ledger export` wrote for this dataset, whole and unchanged"
         raise LedgerRefused(f"an export of {dataset!r} of version {EXPORT_VERSION}", found, remedy)
     present = [asdict(entry) for entry in entries]
-    found = [
+    gone = [
         f"entry {place} of the export {'differs' if place <= len(present) else 'is missing'}"
         for place, entry in enumerate(former, start=1)
         if [entry] != present[place - 1 : place]
     ]
-    more = len(found) - MOST_DEPARTURES
-    return (*found[:MOST_DEPARTURES], *([f"and {more} more entries of the export"] if more > 0 else ()))
+    more = len(gone) - MOST_DEPARTURES
+    return (*gone[:MOST_DEPARTURES], *([f"and {more} more entries of the export"] if more > 0 else ()))

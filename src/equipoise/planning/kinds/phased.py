@@ -97,7 +97,8 @@ class PhasedPlanner(Planner[Phased]):
     def how(self, claim: Phased, bounds: tuple[Bound, ...]) -> Section:
         """Say what the phases are, and what each has to hide."""
         kind = "minimises around its start" if claim.phases[0].alpha else "descends over its rows once"
-        title = f"How far can a phase move? The first by at most {number(claim.sensitivity)} (L2), by {claim.theorem}."
+        first = number(claim.phases[0].sensitivity)
+        title = f"How far can a phase move? The first by at most {first} (L2), by {claim.theorem}."
         lines = [
             f"{len(claim.phases)} phases on {sum(phase.rows for phase in claim.phases)} different rows, dealt by the "
             f"public seed; each {kind}, starts where the last one was released,",
