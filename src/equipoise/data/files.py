@@ -274,6 +274,10 @@ class ParquetTable(RawTable):
             self._texts = parquet_texts(location)
         self._groups: Sequence[int] = range(self._footer.num_row_groups)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels to a worker: the footer, with its extremes of columns, is read again where it is needed."""
+        return {**self.__dict__, "_footer": None}
+
     def parts(self) -> Sequence[RawTable]:
         """Return its row groups, each as a table of its own, small ones together."""
         found: list[RawTable] = []
@@ -288,12 +292,15 @@ class ParquetTable(RawTable):
                 groups = []
         return found or (self,)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
+    def _opened(self) -> Any:
         from pyarrow import parquet  # type: ignore[import-untyped]
 
+        return parquet.ParquetFile(self._location, metadata=self._footer or _parquet_footer(self._location))
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
         rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
-        with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
+        with constant_failure(), self._opened() as file:
             for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
                 yield {name: arrow_values(batch.column(name)) for name in names}
 

@@ -71,13 +71,13 @@ class DaskTable(PartedTable):
 
     def ready(self) -> None:
         """Connect, and require workers that have this library and see the files."""
-        if self._cluster is None:
-            self._cluster = Cluster(self._scheduler)
-            try:
-                self._cluster.require_workers(self.files)
-            except BaseException:
-                self.close()
-                raise
+        self.close()
+        self._cluster = Cluster(self._scheduler)
+        try:
+            self._cluster.require_workers(self.files)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let the workers go, and forget how many rows each part has."""
@@ -88,7 +88,8 @@ class DaskTable(PartedTable):
     def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part; a last one is of missing rows, if there are fewer than declared."""
         held = self._cluster is not None
-        self.ready()
+        if not held:
+            self.ready()
         try:
             self.require_same_files()
             if self._counts is None:
@@ -172,7 +173,7 @@ class DaskFrame(DaskTable):
     def __init__(self, frame: Any, scheduler: str | None = None) -> None:
         super().__init__(scheduler)
         self.source = "the Dask data frame"
-        if not hasattr(frame, "to_delayed") or not hasattr(frame, "columns"):
+        if not isinstance(frame, library("dask.dataframe").DataFrame):
             remedy = "pass a Dask data frame with the target among its columns"
             raise InvalidData("a table of columns with names", f"a Dask {type(frame).__name__}", remedy)
         table = FrameTable(frame._meta, self.source)

@@ -1,6 +1,7 @@
 """A Dask cluster at hand: reached, checked and let go."""
 
 import contextlib
+import gc
 import logging
 import os
 import queue
@@ -44,6 +45,7 @@ class Cluster:
         dask = distributed()
         self._scheduler = scheduler
         self._owned = contextlib.ExitStack()
+        self._silence()
         if scheduler is not None:
             self.client = self._connected(dask, scheduler)
         else:
@@ -53,28 +55,41 @@ class Cluster:
                 self.client = self._threads(dask)
 
     def _connected(self, dask: Any, scheduler: str) -> Any:
-        try:
+        client = None
+        with contextlib.suppress(OSError, ValueError, RuntimeError, TypeError):
             client = dask.Client(scheduler, timeout=ANSWER_SECONDS, set_as_default=False)
-        except (OSError, ValueError, RuntimeError, TypeError):
+        if client is None:
+            self.close()
+            # What is left of a client that did not connect would wait, and complain, when the interpreter ends.
+            gc.collect()
             remedy = "start one by the command: dask scheduler, and pass its address, such as tcp://127.0.0.1:8786"
-            raise InvalidParameter("the address of a Dask scheduler", f"no answer from {scheduler!r}", remedy) from None
+            raise InvalidParameter("the address of a Dask scheduler", f"no answer from {scheduler!r}", remedy)
         self._owned.callback(client.close, timeout=ANSWER_SECONDS)
         return client
 
     def _threads(self, dask: Any) -> Any:
-        cluster = dask.LocalCluster(
-            n_workers=1,
-            threads_per_worker=os.cpu_count(),
-            processes=False,
-            dashboard_address=None,
-            # Its memory is this process's: a limit would only stop the work.
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )
+        # What Dask serves by HTTP stays on this machine and has no pages.
+        shut = {"protocol": "inproc://", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
+        # The memory of threads is this process's: a limit would only stop the work.
+        alone = {**shut, "nthreads": os.cpu_count(), "memory_limit": 0}
+        routes = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+        with library("dask").config.set(routes):
+            cluster = dask.SpecCluster(
+                scheduler={"cls": dask.Scheduler, "options": shut},
+                workers={0: {"cls": dask.Worker, "options": alone}},
+                silence_logs=logging.CRITICAL,
+            )
         self._owned.callback(cluster.close, timeout=ANSWER_SECONDS)
         client = dask.Client(cluster, set_as_default=False)
         self._owned.callback(client.close, timeout=ANSWER_SECONDS)
         return client
+
+    def _silence(self) -> None:
+        """Keep workers that are threads of this process from logging why a frame's own work has failed: by values."""
+        for name in ("distributed.worker", "distributed.shuffle"):
+            logger = logging.getLogger(name)
+            self._owned.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.CRITICAL)
 
     def close(self) -> None:
         """Let go of what was taken hold of here; a cluster that is gone already must not undo what was paid for."""
