@@ -275,7 +275,7 @@ class ParquetTable(RawTable):
         self._groups: Sequence[int] = range(self._footer.num_row_groups)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what travels to a worker: the footer, with its extremes of columns, is read again where it is needed."""
+        """Return what travels to a worker: the footer, with its extremes of columns, is read again over there."""
         return {**self.__dict__, "_footer": None}
 
     def parts(self) -> Sequence[RawTable]:

@@ -67,7 +67,7 @@ class RawTable(ABC):
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)
 
-    def require_same_files(self) -> None:
+    def require_same_files(self) -> None:  # noqa: B027 - most tables have no folder
         """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
 
 

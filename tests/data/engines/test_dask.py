@@ -10,7 +10,6 @@ import pandas as pd
 import psutil
 import pyarrow
 import pytest
-from planted_engines import LENGTHS, ROWS, Telling, encoding, parts, schema, written
 from pyarrow import parquet
 
 import equipoise as eq
@@ -20,16 +19,19 @@ from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, Privat
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.questions import Expansion, Products
 from equipoise.vocabulary.constants import BLOCK_ROWS
+from planted_engines import LENGTHS, ROWS, Telling, encoding, parts, schema, written
 
 distributed = pytest.importorskip("distributed")
 frames = pytest.importorskip("dask.dataframe")
 
-NAMES = ["age", "dose", "ill"]
 
-
-def workers(count, processes=False):
+def workers(count):
     return distributed.LocalCluster(
-        n_workers=count, threads_per_worker=1, processes=processes, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=count,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
     )
 
 
@@ -65,7 +67,8 @@ def test_any_number_of_workers_gives_the_same_bits_and_the_stream_differs_by_rou
     found = []
     for count in (1, 2, 7):
         with workers(count) as cluster:
-            found.append(sums(open_table(folder, engine="dask", scheduler=cluster.scheduler_address), question=Products()))
+            table = open_table(folder, engine="dask", scheduler=cluster.scheduler_address)
+            found.append(sums(table, question=Products()))
     assert bits(found[0]) == bits(found[1]) == bits(found[2])
     streamed = sums(open_table(folder, engine="stream"), question=Products())
     # No entry of a row is above 1, and a term passes at most so many additions (N12).

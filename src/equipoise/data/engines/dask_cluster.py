@@ -16,7 +16,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, MissingExtra, Pri
 
 # A scheduler that does not answer within so many seconds is not there.
 ANSWER_SECONDS = 5
-# How long a pass waits for an answer before it looks whether there are any workers left; Dask itself would wait for ever.
+# So long a pass waits for an answer before it looks whether any workers are left; Dask itself would wait for ever.
 PATIENCE_SECONDS = 30
 
 
