@@ -115,9 +115,12 @@ def test_processes_give_the_same_bits_however_many_they_are(folder):
 # What a worker is told when it starts, so that it does not find the library.
 UNINSTALLED = """
 import importlib.metadata as metadata
-def absent(name):
-    raise metadata.PackageNotFoundError(name)
-metadata.Distribution.from_name = absent
+present = metadata.Distribution.from_name
+def found(name):
+    if name == "equipoise":
+        raise metadata.PackageNotFoundError(name)
+    return present(name)
+metadata.Distribution.from_name = found
 """
 BROKEN = """
 import sys

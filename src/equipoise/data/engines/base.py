@@ -29,10 +29,10 @@ class PartedTable(RawTable):
         the public row "every value missing". A part may answer more than once.
         """
 
-    def ready(self) -> None:  # noqa: B027 - most tables need nothing
+    def ready(self) -> None:
         """Refuse, before the spend, whatever would fail for a public reason: files, schedulers, workers."""
 
-    def close(self) -> None:  # noqa: B027 - most tables need nothing
+    def close(self) -> None:
         """Let go of what `ready` took hold of, and forget what passes have told about the rows."""
 
 
