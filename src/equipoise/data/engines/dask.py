@@ -96,10 +96,10 @@ class DaskTable(PartedTable):
                 self._counts = self._counted(names)
             first, tasks = 0, {}
             for number, count in enumerate(self._counts):
-                rows = Rows(tuple(names), first, min(count, n_samples - first), self.kinds)
+                within = min(count, n_samples - first)
+                if within > 0:
+                    tasks[number] = PartTask(work, Rows(tuple(names), first, within, self.kinds))
                 first += count
-                if rows.count > 0:
-                    tasks[number] = PartTask(work, rows)
             yield from self._carried(tasks, names)
             if first < n_samples:
                 lacking = PartTask(work, Rows(tuple(names), first, n_samples - first, self.kinds))

@@ -72,7 +72,7 @@ class Cluster:
         shut = {"protocol": "inproc://", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
         # The memory of threads is this process's: a limit would only stop the work.
         alone = {**shut, "nthreads": os.cpu_count(), "memory_limit": 0}
-        routes = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+        routes: dict[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
         with library("dask").config.set(routes):
             cluster = dask.SpecCluster(
                 scheduler={"cls": dask.Scheduler, "options": shut},
