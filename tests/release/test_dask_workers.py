@@ -115,10 +115,9 @@ def test_processes_give_the_same_bits_however_many_they_are(folder):
 # What a worker is told when it starts, so that it does not find the library.
 UNINSTALLED = """
 import importlib.metadata as metadata
-present = metadata.Distribution.from_name
-def found(name):
+def found(name, present=metadata.Distribution.from_name, absent=metadata.PackageNotFoundError):
     if name == "equipoise":
-        raise metadata.PackageNotFoundError(name)
+        raise absent(name)
     return present(name)
 metadata.Distribution.from_name = found
 """
