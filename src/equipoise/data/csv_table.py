@@ -39,6 +39,7 @@ class CsvTable(RawTable):
         self.source = location.name
         self.n_samples = None
         self._location = location
+        self.files = (location,)
         self._delimiter = delimiter
         self._open = opener
         self.names = _header_names(self._header(), delimiter, self.source)

@@ -118,6 +118,7 @@ class ParquetTable(RawTable):
         make_ready()
         self.source = location.name
         self._location = location
+        self.files = (location,)
         with _opening(location, "a Parquet file"), open(location, "rb") as file:
             import pyarrow  # type: ignore[import-untyped]
             from pyarrow import parquet
@@ -178,6 +179,7 @@ class ArrowTable(RawTable):
         make_ready()
         self.source = location.name
         self._location = location
+        self.files = (location,)
         with _opening(location, "an Arrow or Feather file"):
             with open(location, "rb") as file:
                 self._stream = file.read(6) != b"ARROW1"

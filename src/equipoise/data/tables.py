@@ -22,7 +22,7 @@ from equipoise.data.entries import (
     listed_target,
     numbers_of_entries,
 )
-from equipoise.data.raw import column_kind, column_values
+from equipoise.data.raw import RawTable, column_kind, column_values
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -144,7 +144,13 @@ def as_frame(given: Any) -> Any:
 
 
 def _wrapped(given: Any) -> Any:
-    """Return frames and series as narwhals wraps them, and anything else as it is."""
+    """Return frames and series as narwhals wraps them, and anything else as it is; nothing may be computed here."""
+    if isinstance(given, RawTable) or hasattr(type(given), "__dask_graph__"):
+        raise InvalidData(
+            "rows in memory, where a domain says what they are",
+            f"an object of type {type(given).__name__}, whose rows are read or computed later",
+            "pass a schema as the domain, as eq.Schema.from_toml(path), or read the rows first: frame.compute()",
+        )
     try:
         return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:

@@ -251,7 +251,7 @@ def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[cluster]"'
+        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[dask]"'
         raise MissingExtra("workers of a Dask cluster", found, remedy) from None
     try:
         client = distributed.Client(scheduler, timeout=ANSWER_SECONDS)
