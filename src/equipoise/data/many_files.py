@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from equipoise.data.files import FORMATS, open_table
-from equipoise.data.raw import RawTable, constant_failure, listed
+from equipoise.data.raw import Column, RawTable, constant_failure, listed
 from equipoise.errors import InvalidData, TableUnreadable
 
 # Names that writers of folders of parts give to what is no part.
@@ -63,7 +61,7 @@ class ManyFiles(RawTable):
         self._folder = folder
         self._files = None if folder is None else parts_of(folder)
 
-    def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, file by file."""
         self.require_same_files()
         for table in self.tables:

@@ -6,13 +6,12 @@ from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from equipoise.data.raw import BATCH_ROWS, RawTable
+from equipoise.data.raw import BATCH_ROWS, Column, RawTable
 from equipoise.errors import InvalidParameter
 
 Answer = TypeVar("Answer")
-Batch = dict[str, NDArray[Any]]
+Batch = dict[str, Column]
 
 # Work on one part: its batches, and the place of its first row in the table.
 Work = Callable[[Iterator[Batch], int], Answer]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +55,7 @@ class EncodedPieces:
         part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
         """
         size, place = self._rows_of_a_piece, first
-        waiting: list[tuple[Array, NDArray[Any]]] = []
+        waiting: list[tuple[Array, Array]] = []
         lacking = size - first % size
         for rows, targets in self._encoded(batches):
             begin = 0
@@ -66,9 +65,8 @@ class EncodedPieces:
                 lacking -= begin
                 if lacking:
                     continue
-                joined = tuple(map(np.concatenate, zip(*waiting, strict=True)))
-                yield from self._mapped(*joined, place)
-                place += len(joined[0])
+                yield from self._mapped(*_joined(waiting), place)
+                place += sum(len(some) for some, _ in waiting)
                 waiting, lacking = [], size
             end = begin + (len(rows) - begin) // size * size
             if begin < end:
@@ -78,7 +76,7 @@ class EncodedPieces:
                 waiting.append((rows[end:], targets[end:]))
                 lacking -= len(rows) - end
         if waiting:
-            yield from self._mapped(*map(np.concatenate, zip(*waiting, strict=True)), place)
+            yield from self._mapped(*_joined(waiting), place)
 
     @property
     def _rows_of_a_piece(self) -> int:
@@ -86,7 +84,7 @@ class EncodedPieces:
         fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
         return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
 
-    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, NDArray[Any]]]:
+    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, Array]]:
         """Yield encoded rows with their coded targets, as many at once as fit."""
         encoder, name = Encoder(self.schema), self.schema.target.name
         at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
@@ -104,6 +102,12 @@ class EncodedPieces:
             rows = projected_rows(encoded, domain, intercept, self.columns)
         for block, where in rows.blocks():
             yield place + where.start, block, targets[where]
+
+
+def _joined(waiting: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return rows and targets that came in several batches."""
+    rows, targets = zip(*waiting, strict=True)
+    return np.concatenate(rows), np.concatenate(targets)
 
 
 @dataclass(frozen=True, slots=True)
