@@ -7,7 +7,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.engines import adopted
 from equipoise.data.entries import is_undeclared
 from equipoise.data.raw import FrameTable, Kind, RawTable
 from equipoise.data.tables import as_frame, target_column
@@ -23,7 +22,7 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
     ('age', 'ill')
     """
-    raw = X if isinstance(X, RawTable) else adopted(X) or FrameTable(X)
+    raw = X if isinstance(X, RawTable) else FrameTable(X)
     if y is None:
         return raw
     if raw.n_samples is None:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from equipoise.data.entries import is_undeclared, listed_shape, listed_table, listed_target, numbers_of_entries
-from equipoise.data.raw import RawTable, column_kind, column_values
+from equipoise.data.raw import column_kind, column_values
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a tabl
     >>> feature_table([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    _refuse_parted(X)
     given = _wrapped(X)
     table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given)
     if len(table.shape) != 2:
@@ -94,18 +93,6 @@ def feature_table(X: Any) -> Unread:  # noqa: N803 - the field's word for a tabl
             found = f"0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
             raise InvalidData(f"at least one {what}", found, "pass the table's rows and columns")
     return table
-
-
-def _refuse_parted(given: Any) -> None:
-    """Refuse what only a schema can encode: raw columns of a file, or of a frame that lies elsewhere."""
-    from equipoise.data.engines import adopted  # engines make rows of what is declared here
-
-    if isinstance(given, RawTable) or adopted(given) is not None:
-        raise InvalidData(
-            "a schema as the domain of raw columns, of which the rows are encoded where they are",
-            f"a Domain with an object of type {type(given).__name__}",
-            "pass domain=eq.Schema.from_toml(PATH); equipoise schema draft writes a first version of the file",
-        )
 
 
 def as_frame(given: Any) -> Any:

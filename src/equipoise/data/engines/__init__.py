@@ -10,23 +10,12 @@ from equipoise.data.engines.base import Engine, PartedTable
 from equipoise.data.raw import RawTable
 from equipoise.vocabulary.discovery import discover, look_up
 
-__all__ = ["Engine", "PartedTable", "adopted", "members", "open_table"]
+__all__ = ["Engine", "PartedTable", "members", "open_table"]
 
 
 def members() -> dict[str, type[Engine]]:
     """Return every engine by its id."""
     return discover(__name__, Engine)
-
-
-def adopted(frame: Any) -> RawTable | None:
-    """Return a frame that belongs to an engine as a table, None for anything else.
-
-    Examples
-    --------
-    >>> adopted([1, 2]) is None
-    True
-    """
-    return next((table for member in members().values() if (table := member().adopted(frame)) is not None), None)
 
 
 def open_table(path: Any, delimiter: str = ",", engine: str = "memory", scheduler: str | None = None) -> RawTable:

@@ -29,9 +29,6 @@ class PartedTable(RawTable):
         the public row "every value missing". A part may answer more than once.
         """
 
-    def ready(self) -> None:
-        """Fail now, for a public reason, if its parts cannot be reached."""
-
 
 class Engine(ABC):
     """A way to go through tables that lie in files; frames of an engine of their own are tables as they are."""
@@ -41,10 +38,6 @@ class Engine(ABC):
     @abstractmethod
     def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
         """Open one file, a folder of parts or a list of files; only headers and footers are read."""
-
-    def adopted(self, frame: Any) -> RawTable | None:
-        """Return a frame of this engine's own as a table, None for anything else; nothing is imported to tell."""
-        return None
 
     def require_no_scheduler(self, scheduler: str | None) -> None:
         """Refuse a scheduler where nothing is scheduled."""

@@ -29,8 +29,6 @@ def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
                 'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
             )
         carrier.ready(node, source)
-    if table.parts is not None:
-        table.parts.table.ready()
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:
