@@ -131,6 +131,7 @@ class CsvTable(RawTable):
         self.source = location.name
         self.n_samples = None
         self._location = location
+        self.files = (location,)
         self._delimiter = delimiter
         self._open = opener
         self.names = _header_names(self._header(), delimiter, self.source)
@@ -260,6 +261,7 @@ class ParquetTable(RawTable):
     def __init__(self, location: Path) -> None:
         self.source = location.name
         self._location = location
+        self.files = (location,)
         with _opening(location, "a Parquet file"):
             self._footer = _parquet_footer(location)
             schema = self._footer.schema.to_arrow_schema()
@@ -319,6 +321,7 @@ class ArrowTable(RawTable):
     def __init__(self, location: Path) -> None:
         self.source = location.name
         self._location = location
+        self.files = (location,)
         with _opening(location, "an Arrow or Feather file"):
             with open(location, "rb") as file:
                 self._stream = file.read(6) != b"ARROW1"

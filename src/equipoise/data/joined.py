@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data import engines
 from equipoise.data.entries import is_undeclared
 from equipoise.data.raw import FrameTable, Kind, RawTable
 from equipoise.data.tables import as_frame, target_column
@@ -22,12 +23,13 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
     ('age', 'ill')
     """
-    raw = X if isinstance(X, RawTable) else FrameTable(X)
+    raw = X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
     if y is None:
         return raw
-    if raw.n_samples is None:
+    # Beside a table that is never held whole it would be read whole.
+    if raw.n_samples is None or isinstance(raw, engines.PartedTable):
         raise InvalidData(
-            "the target as a column of the file", "a target passed beside it", "leave y out: fit(open_table(path))"
+            "the target as a column of the table", "a target passed beside it", "leave y out: fit(open_table(path))"
         )
     return _WithTarget(raw, target, *_target(y, raw.n_samples))
 

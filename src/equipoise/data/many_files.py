@@ -59,6 +59,7 @@ class ManyFiles(RawTable):
         self.n_samples = None if None in counts else sum(count or 0 for count in counts)
         # A column is of a kind only where all files say so; CSV says nothing.
         self.kinds = {name: _one_kind([table.kinds[name] for table in tables]) for name in first.names}
+        self.files = tuple(path for table in tables for path in table.files)
         self._folder = folder
         self._files = None if folder is None else parts_of(folder)
 
@@ -80,6 +81,19 @@ class ManyFiles(RawTable):
         with constant_failure():
             if parts_of(self._folder) != self._files:
                 raise TableUnreadable
+
+
+def require_files(raw: RawTable) -> None:
+    """Refuse a table whose files are not all there any more, or not alone in their folder: nothing is spent yet."""
+    gone = [path.name for path in raw.files if not os.access(path, os.R_OK)]
+    found = f"no file {listed(gone)} that can be read" if gone else ""
+    if not gone:
+        try:
+            raw.require_same_files()
+        except TableUnreadable:
+            found = "a folder that has gained or lost files since"
+    if found:
+        raise InvalidData(f"the files of {raw.source} as they were opened", found, "open the table again")
 
 
 def _require_alike(first: RawTable, other: RawTable) -> None:

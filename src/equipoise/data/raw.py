@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
@@ -44,12 +45,15 @@ class RawTable(ABC):
         What a column's type says; "unknown" where only values would tell. A truth value counts as a number.
     source : str
         What to call the table in an error.
+    files : tuple of paths
+        The files that hold it, if there are any.
     """
 
     names: tuple[str, ...]
     n_samples: int | None
     kinds: Mapping[str, Kind]
     source: str
+    files: tuple[Path, ...] = ()
 
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -62,6 +66,9 @@ class RawTable(ABC):
     def parts(self) -> "Sequence[RawTable]":
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)
+
+    def require_same_files(self) -> None:
+        """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
 
 
 def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from equipoise.data.engines.base import Engine, PartedTable
 from equipoise.data.raw import RawTable
 from equipoise.vocabulary.discovery import discover, look_up
 
-__all__ = ["Engine", "PartedTable", "members", "open_table"]
+__all__ = ["Engine", "PartedTable", "frame_table", "members", "open_table"]
 
 
 def members() -> dict[str, type[Engine]]:
@@ -45,3 +45,15 @@ def open_table(path: Any, delimiter: str = ",", engine: str = "memory", schedule
     >>> folder.cleanup()
     """
     return look_up(members(), engine, "engine")().open(path, delimiter, scheduler)
+
+
+def frame_table(frame: Any) -> PartedTable | None:
+    """Return a data frame that has an engine of its own as a table, None for any other object.
+
+    Examples
+    --------
+    >>> frame_table([[1, 2]]) is None
+    True
+    """
+    found = (member().frame_table(frame) for member in members().values())
+    return next((table for table in found if table is not None), None)

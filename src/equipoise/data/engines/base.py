@@ -29,6 +29,12 @@ class PartedTable(RawTable):
         the public row "every value missing". A part may answer more than once.
         """
 
+    def ready(self) -> None:
+        """Refuse, before the spend, whatever would fail for a public reason: files, schedulers, workers."""
+
+    def close(self) -> None:
+        """Let go of what `ready` took hold of, and forget what passes have told about the rows."""
+
 
 class Engine(ABC):
     """A way to go through tables that lie in files; frames of an engine of their own are tables as they are."""
@@ -38,6 +44,10 @@ class Engine(ABC):
     @abstractmethod
     def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
         """Open one file, a folder of parts or a list of files; only headers and footers are read."""
+
+    def frame_table(self, frame: Any) -> PartedTable | None:
+        """Return a data frame of this engine's own as a table, None for anything else; types alone decide."""
+        return None
 
     def require_no_scheduler(self, scheduler: str | None) -> None:
         """Refuse a scheduler where nothing is scheduled."""
@@ -62,12 +72,24 @@ def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int) 
     >>> [batch["age"].tolist() for batch in as_declared(iter([{"age": np.array([31.0, 52.0])}]), ["age"], 3)]
     [[31.0, 52.0], [None]]
     """
-    left = n_samples
-    for batch in chain(batches, missing_rows(names)):
+    return first_rows(chain(batches, missing_rows(names)), n_samples)
+
+
+def first_rows(batches: Iterator[Batch], count: int) -> Iterator[Batch]:
+    """Yield at most so many rows.
+
+    Examples
+    --------
+    >>> [batch["age"].tolist() for batch in first_rows(iter([{"age": np.array([31.0, 52.0])}]), 1)]
+    [[31.0]]
+    """
+    if count <= 0:
+        return
+    for batch in batches:
         length = batch_length(batch)
-        yield batch if length <= left else {name: values[:left] for name, values in batch.items()}
-        left -= length
-        if left <= 0:
+        yield batch if length <= count else {name: values[:count] for name, values in batch.items()}
+        count -= length
+        if count <= 0:
             return
 
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from equipoise.data.engines.ahead import ahead
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared
-from equipoise.data.many_files import open_files
+from equipoise.data.many_files import open_files, require_files
 from equipoise.data.raw import RawTable
 
 
@@ -35,7 +35,11 @@ class StreamTable(PartedTable):
     def __init__(self, raw: RawTable) -> None:
         self._raw = raw
         self.names, self.n_samples = raw.names, raw.n_samples
-        self.kinds, self.source = raw.kinds, raw.source
+        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+
+    def ready(self) -> None:
+        """Refuse files that are no longer there."""
+        require_files(self._raw)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, decoded ahead of their use."""
