@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from equipoise.data.entries import is_undeclared, listed_shape, listed_table, listed_target, numbers_of_entries
-from equipoise.data.raw import column_kind, column_values
+from equipoise.data.raw import RawTable, column_kind, column_values
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -123,7 +123,15 @@ def as_frame(given: Any) -> Any:
 
 
 def _wrapped(given: Any) -> Any:
-    """Return frames and series as narwhals wraps them, and anything else as it is."""
+    """Return frames and series as narwhals wraps them, and anything else as it is; nothing may be computed here."""
+    from equipoise.data.engines import frame_table  # engines make rows of what is declared here
+
+    if isinstance(given, RawTable) or frame_table(given) is not None:
+        raise InvalidData(
+            "rows in memory, where a domain says what they are",
+            f"an object of type {type(given).__name__}, whose rows are read or computed later",
+            "pass a schema as the domain, as eq.Schema.from_toml(path), or collect the rows first",
+        )
     try:
         return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:

@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared, batch_length
 from equipoise.data.engines.spark_session import library, require_workers, session_at
-from equipoise.data.many_files import ManyFiles, open_files
+from equipoise.data.many_files import open_files, require_files
 from equipoise.data.raw import RawTable, arrow_kinds, arrow_values, check_names, constant_failure
 from equipoise.errors import InvalidData, PrivateFailure, TableUnreadable
 
@@ -34,11 +34,9 @@ class Spark(Engine):
 
     def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
         """Return files whose parts are read by workers, with the readers that every engine has."""
-        library()
-        raw = open_files(_absolute(path), delimiter)
-        return SparkFiles(raw, session_at(scheduler))
+        return SparkFiles(open_files(_absolute(path), delimiter), scheduler)
 
-    def adopted(self, frame: Any) -> RawTable | None:
+    def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Spark DataFrame as a table."""
         kind = type(frame)
         its_own = kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
@@ -163,7 +161,12 @@ def _fetched(carried: Any, parts: int) -> Iterator[Any]:
 class SparkTable(PartedTable):
     """What frames and files on Spark share: parts are counted once, and then each knows its first place."""
 
-    _counts: dict[int, int] | None = None
+    def __init__(self) -> None:
+        self._counts: dict[int, int] | None = None
+
+    def close(self) -> None:
+        """Forget how many rows its parts have; the session stays for the next table."""
+        self._counts = None
 
     def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
         """Return what comes of an errand to all parts: a DataFrame of numbers and answers, not yet computed."""
@@ -175,14 +178,15 @@ class SparkTable(PartedTable):
 
     def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part by Spark; rows that lack are added up here."""
+        self.require_same_files()
         if self._counts is None:
             self._counts = self._counted(names)
-        places = spans(self._counts, n_samples)
+        places, total = spans(self._counts, n_samples), sum(self._counts.values())
         yield from answers_of(self._carried(Errand(work, places), names), len(places))
-        total = sum(self._counts.values())
         if total < n_samples:
             lacking = as_declared(iter(()), names, n_samples - total)
             yield max(places, default=-1) + 1, work(lacking, total)
+        self.require_same_files()
 
 
 class SparkFrame(SparkTable):
@@ -193,6 +197,7 @@ class SparkFrame(SparkTable):
     """
 
     def __init__(self, frame: Any, source: str = "the Spark data frame") -> None:
+        super().__init__()
         library()
         self.source, self.n_samples = source, None
         self.names = check_names(list(frame.columns), source)
@@ -269,35 +274,35 @@ def packed(batches: Iterator[Any]) -> Iterator[Any]:
 class SparkFiles(SparkTable):
     """Files whose parts are read by workers: a row's place is its position in the declared order of files."""
 
-    def __init__(self, raw: RawTable, session: Any) -> None:
-        self._raw, self._session = raw, session
+    def __init__(self, raw: RawTable, scheduler: str | None) -> None:
+        super().__init__()
+        library()
+        self._raw, self._scheduler, self._session = raw, scheduler, None
         self.names, self.n_samples = raw.names, raw.n_samples
-        self.kinds, self.source = raw.kinds, raw.source
-        parts = raw.parts()
+        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
         # Each worker unpacks the part that it reads, and no other.
+        parts = raw.parts()
         self._packed = tuple(pickle.dumps(part) for part in parts)
-        self._locations = tuple(sorted({str(place) for part in parts if (place := getattr(part, "_location", None))}))
-        counts = [part.n_samples for part in parts]
-        if None not in counts:
-            self._counts = {part: count or 0 for part, count in enumerate(counts)}
+        self._told = [part.n_samples for part in parts]
 
     def ready(self) -> None:
-        """Fail now if its workers do not answer, lack the library, or cannot open the files."""
-        require_workers(self._session, self._locations)
+        """Fail now if the scheduler or its workers do not answer, lack the library, or cannot open the files."""
+        require_files(self._raw)
+        self._session = session_at(self._scheduler)
+        require_workers(self._session, tuple(map(str, self.files)))
+
+    def require_same_files(self) -> None:
+        """Refuse a folder that holds other files than when it was opened."""
+        self._raw.require_same_files()
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, read here."""
         return self._raw.batches(names)
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
-        """Carry work to every part; a folder must hold the same files before and after."""
-        self._require_same_files()
-        yield from super().answers(work, names, n_samples)
-        self._require_same_files()
-
-    def _require_same_files(self) -> None:
-        if isinstance(self._raw, ManyFiles):
-            self._raw.require_same_files()
+    def _counted(self, names: Sequence[str]) -> dict[int, int]:
+        """Return what footers tell about every part, or count where one has none."""
+        told = {part: count for part, count in enumerate(self._told) if count is not None}
+        return told if len(told) == len(self._told) else super()._counted(names[:1])
 
     def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
         parts = self._packed
@@ -305,6 +310,8 @@ class SparkFiles(SparkTable):
         def function(batches: Iterator[Any]) -> Iterator[Any]:
             return read_parts(batches, parts, errand, names)
 
+        if self._session is None:
+            self._session = session_at(self._scheduler)
         count = len(parts)
         return self._session.range(0, count, 1, count).mapInArrow(function, ANSWER)
 

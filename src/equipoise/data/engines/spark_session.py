@@ -6,9 +6,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
@@ -168,24 +168,27 @@ def require_workers(session: Any, locations: tuple[str, ...] = ()) -> None:
 
         return looked(batches, locations)
 
-    tag, frame = f"equipoise-{uuid.uuid4()}", session.range(0, LOOKS, 1, LOOKS)
-
-    def ask() -> list[Any]:
-        session.addTag(tag)
-        return list(frame.mapInArrow(look, "version string, absent string").collect())
-
     asked, here = "Spark workers that can work on the table", version("equipoise")
-    pool = ThreadPoolExecutor(1)
-    try:
-        found = pool.submit(ask).result(timeout=WORKER_SECONDS)
-    except TimeoutError:
+    tag, too_late = f"equipoise-{uuid.uuid4()}", threading.Event()
+
+    def interrupt() -> None:
+        too_late.set()
         session.interruptTag(tag)
-        remedy = "start workers, or free some of their cores; nothing was read and nothing was spent"
-        raise InvalidParameter(asked, f"no answer within {WORKER_SECONDS} seconds", remedy) from None
+
+    # Spark itself would wait for workers for ever.
+    alarm = threading.Timer(WORKER_SECONDS, interrupt)
+    session.addTag(tag)
+    alarm.start()
+    try:
+        found = session.range(0, LOOKS, 1, LOOKS).mapInArrow(look, "version string, absent string").collect()
     except Exception as fault:  # of many kinds; no row was read, so what workers say about themselves may be told
+        if too_late.is_set():
+            remedy = "start workers, or free some of their cores; nothing was read and nothing was spent"
+            raise InvalidParameter(asked, f"no answer within {WORKER_SECONDS} seconds", remedy) from None
         raise _unfit(asked, fault, here) from None
     finally:
-        pool.shutdown(wait=False)
+        alarm.cancel()
+        session.removeTag(tag)
     others = sorted({row["version"] for row in found} - {here})
     if others:
         remedy = f"install the same version everywhere: pip install equipoise=={here}"
