@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow
 import pytest
 from pyarrow import csv, parquet
 
+from equipoise.data.engines import spark_session
 from equipoise.data.engines.pieces import EncodedPieces
 from equipoise.data.engines.spark import Errand, SparkFiles
-from equipoise.data.engines.spark_session import session_at
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import MissingExtra
 from equipoise.release.parted_rows import PartedRows
@@ -35,10 +36,8 @@ ROWS = sum(LENGTHS)
 def skip_without_spark() -> None:
     """Skip a module where Spark or Java is not installed, with the line that installs it."""
     try:
-        from equipoise.data.engines.spark_session import library, require_java
-
-        library("pyspark.sql.connect.session")
-        require_java()
+        spark_session.library("pyspark.sql.connect.session")
+        spark_session.require_java()
     except MissingExtra as error:
         pytest.skip(f"{error}; or make .spark/.ready", allow_module_level=True)
     # What tests plant is not installed on workers.
@@ -50,16 +49,12 @@ def skip_without_spark() -> None:
 @contextmanager
 def session(master: str, **settings: str) -> Any:
     """Yield a session of our own kind at a master, ended afterwards; one is enough for a process."""
-    from pyspark.sql import SparkSession
-
-    for key, value in settings.items():
-        SparkSession.builder.config(key.replace("_", "."), value)
-    started = session_at(master)
+    with patch.dict(spark_session.OWN, {key.replace("_", "."): value for key, value in settings.items()}):
+        started = spark_session.session_at(master)
     try:
         yield started
     finally:
         started.stop()
-        SparkSession.builder._options.clear()
 
 
 def schema(n_samples: int = ROWS) -> Schema:

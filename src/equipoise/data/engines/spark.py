@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,7 +50,8 @@ def _absolute(path: Any) -> Any:
     return os.path.abspath(path) if isinstance(path, str | os.PathLike) else path
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Span:
     """Where a part's rows lie in the table: their first place, how many there are, and how many are wanted."""
 
     first: int
@@ -277,7 +278,8 @@ class SparkFiles(SparkTable):
     def __init__(self, raw: RawTable, scheduler: str | None) -> None:
         super().__init__()
         library()
-        self._raw, self._scheduler, self._session = raw, scheduler, None
+        self._raw, self._scheduler = raw, scheduler
+        self._session: Any = None
         self.names, self.n_samples = raw.names, raw.n_samples
         self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
         # Each worker unpacks the part that it reads, and no other.
