@@ -3,13 +3,16 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 
@@ -47,9 +50,9 @@ def skip_without_spark() -> None:
 
 
 @contextmanager
-def session(master: str, **settings: str) -> Any:
+def session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     """Yield a session of our own kind at a master, ended afterwards; one is enough for a process."""
-    with patch.dict(spark_session.OWN, {key.replace("_", "."): value for key, value in settings.items()}):
+    with patch.dict(spark_session.OWN, settings):
         started = spark_session.session_at(master)
     try:
         yield started
@@ -158,6 +161,45 @@ def faulty(raw: Any, scheduler: str, fault: str, flags: Path) -> Faulty:
     flags.mkdir(exist_ok=True)
     table.fault, table.flags = fault, str(flags)
     return table
+
+
+@contextmanager
+def standalone_cluster(folder: Path, port: int) -> Any:
+    """Yield the address of a cluster of two workers with names of their own: Spark copies no task to the same host."""
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    address, settings = f"spark://127.0.0.1:{port}", {**os.environ, "SPARK_HOME": str(home)}
+    deploy, program = "org.apache.spark.deploy", str(home / "bin" / "spark-class")
+    page = ["--webui-port", "0"]
+    commands = [[program, f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), *page]]
+    for host in ("127.0.0.1", "127.0.0.2"):
+        limits = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)]
+        commands.append([program, f"{deploy}.worker.Worker", "--host", host, *limits, *page, address])
+    started = []
+    try:
+        with open(folder / "cluster.log", "wb") as log:
+            for command in commands:
+                started.append(
+                    subprocess.Popen(command, cwd=folder, env=settings, stdout=log, stderr=log, start_new_session=True)
+                )
+        deadline = time.monotonic() + 120
+        # Both workers must be there before the first task is shared out.
+        while (folder / "cluster.log").read_text().count("Successfully registered with master") < 2:
+            assert time.monotonic() < deadline, "the cluster did not start"
+            time.sleep(0.5)
+        yield address
+    finally:
+        for process in started:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 A process has one session of Spark at a time, so each test starts and ends its own.
 """
 
-import socket
+import sys
 
 import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.data.engines import frame_table, open_table
+from equipoise.data.engines import frame_table, open_table, spark_session
 from equipoise.data.many_files import open_files
 from equipoise.errors import InvalidParameter, PrivateFailure
 from equipoise.ledger import Ledger
@@ -17,10 +17,12 @@ from spark_sessions import (
     ROWS,
     connect_server,
     faulty,
+    free_port,
     numbers,
     schema,
     session,
     skip_without_spark,
+    standalone_cluster,
     sums,
     written,
 )
@@ -50,10 +52,7 @@ def test_sums_have_the_same_bits_for_one_and_two_workers_and_by_connect(folder, 
             found.append((tuple(sums(open_table(folder, engine="spark"))), tuple(sums(frame_table(frame)))))
     assert len(set(found)) == 1
     bits = {found[0][0]}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with connect_server(tmp_path, port) as address:
+    with connect_server(tmp_path, free_port()) as address:
         table = open_table(folder, engine="spark", scheduler=address)
         table.ready()
         bits.add(tuple(sums(table)))
@@ -86,19 +85,23 @@ def test_a_worker_that_is_lost_in_every_pass_changes_no_bit_and_one_spend_is_kep
     assert [entry.kind for entry in Ledger(ledger).history()] == ["budget", "spend"]
 
 
-def test_a_speculative_copy_of_a_slow_part_changes_no_bit(folder, tmp_path):
+def test_a_speculative_copy_of_a_slow_part_changes_no_bit(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     settings = {
-        "spark_speculation": "true",
-        "spark_speculation_interval": "100ms",
-        "spark_speculation_multiplier": "1.1",
-        "spark_speculation_quantile": "0.5",
-        "spark_speculation_minTaskRuntime": "100ms",
+        **spark_session.ALONE,
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.multiplier": "1.1",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "100ms",
     }
-    with session(CLUSTER, **settings):
-        expected = sums(open_table(folder, engine="spark"))
-        slow = faulty(open_files(folder), CLUSTER, "slow", tmp_path / "flags")
+    with standalone_cluster(tmp_path, free_port()) as address, session(address, settings):
+        table = open_table(folder, engine="spark", scheduler=address)
+        table.ready()
+        expected = sums(table)
+        slow = faulty(open_files(folder), address, "slow", tmp_path / "flags")
         assert sums(slow) == expected
-        # A copy was begun while the first one slept.
+        # In both passes a copy was begun while the first one slept.
         assert len(list((tmp_path / "flags").glob("copy*"))) == 2
 
 
