@@ -145,11 +145,13 @@ def as_frame(given: Any) -> Any:
 
 def _wrapped(given: Any) -> Any:
     """Return frames and series as narwhals wraps them, and anything else as it is; nothing may be computed here."""
-    if isinstance(given, RawTable) or hasattr(type(given), "__dask_graph__"):
+    from equipoise.data.engines import frame_table  # engines make rows of what is declared here
+
+    if isinstance(given, RawTable) or frame_table(given) is not None:
         raise InvalidData(
             "rows in memory, where a domain says what they are",
             f"an object of type {type(given).__name__}, whose rows are read or computed later",
-            "pass a schema as the domain, as eq.Schema.from_toml(path), or read the rows first: frame.compute()",
+            "pass a schema as the domain, as eq.Schema.from_toml(path), or collect the rows first",
         )
     try:
         return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
