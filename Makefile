@@ -14,6 +14,10 @@ FUZZER := .fuzzer
 FUZZER_READY := $(FUZZER)/.ready
 INPUTS ?= 1000000
 
+# So is Spark: an archive of 430 MB that takes two minutes to install. Its tests skip where it is missing.
+SPARK := .spark
+SPARK_READY := $(SPARK)/.ready
+
 .PHONY: help demo test check lint types imports unit statistics fuzz bench lock clean
 
 help:  ## show the commands
@@ -44,10 +48,14 @@ imports: $(READY)
 
 # A file stays with one worker, so that what its tests share is made once.
 unit: $(READY)
-	$(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
+	PYTHONPATH=$(SPARK) $(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
-statistics: $(READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
-	$(BIN)/pytest -m statistics -n 2 --durations=10
+statistics: $(READY) $(SPARK_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
+	PYTHONPATH=$(SPARK) $(BIN)/pytest -m statistics -n 2 --durations=10
+
+$(SPARK_READY): tests/requirements-spark.lock $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(SPARK) -r tests/requirements-spark.lock
+	@touch $(SPARK_READY)
 
 $(FUZZER_READY): fuzz/requirements.lock $(READY)
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(FUZZER) -r fuzz/requirements.lock
@@ -76,6 +84,8 @@ lock: $(READY)  ## resolve the development lock again (needs uv)
 	  benchmarks/requirements-peers.in --output-file benchmarks/requirements-peers.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  fuzz/requirements.in --output-file fuzz/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-deps \
+	  tests/requirements-spark.in --output-file tests/requirements-spark.lock
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) $(PEERS) $(FUZZER) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(FUZZER) $(SPARK) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

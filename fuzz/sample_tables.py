@@ -48,6 +48,17 @@ def tables() -> Iterator[Any]:
     yield pa.table({"a": pa.array(["x", "y", "x"]).dictionary_encode(), "b": pa.nulls(3), "c": pa.array([1, 2, 3])})
 
 
+def coded_tables() -> Iterator[Any]:
+    """Yield tables of what only Arrow files hold: indices outside of their dictionary, runs, and views of texts."""
+    codes = pa.array([1, 9, -1], pa.int8())
+    coded = pa.DictionaryArray.from_arrays(codes, pa.array(["x", "y"]), safe=False)
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int16()), pa.array(["x", None]))
+    yield pa.table({"a": coded, "b": runs})
+    texts = ["x", None, "a text of more than twelve bytes"]
+    views = pa.array(texts, pa.string_view())
+    yield pa.table({"a": views, "b": pa.DictionaryArray.from_arrays(pa.array([2, 0, 7]), views, safe=False)})
+
+
 def as_parquet(table: Any, **options: Any) -> bytes:
     """Return the bytes of a Parquet file."""
     sink = io.BytesIO()

@@ -39,6 +39,8 @@ VALUES: Mapping[str, Any] = {
     "complex": 1j,
     "wrong text": "a text of some length",
     "number in text": "1",
+    "long text": "a text longer than a label" * 100,
+    "half a letter": "\ud800",
     "bytes": b"\xff",
     "nested": [1, 2],
     "nested once": [1],

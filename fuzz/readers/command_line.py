@@ -33,6 +33,10 @@ COMMANDS = (
         ["ledger", "show", "LEDGER"],
         ["ledger", "withdrawn", "LEDGER"],
     ),
+    *(
+        ["train", "CSV", "--schema", "SCHEMA", "--epsilon", "1", "--alpha", "0.1", "--mechanism", "output"],
+        ["plan", "-n", "100", "-d", "3", "--epsilon", "1", "--alpha", "0.1", "--mechanism", "output"],
+    ),
 )
 WORDS = (
     *(
@@ -131,8 +135,13 @@ def read(data: bytes) -> None:
     except (ValueError, TypeError, RecursionError):
         return
     # Other commands compute for minutes, and files that were asked for would be written anywhere.
-    if words[:1] not in (["verify"], ["explain"], ["schema"], ["predict"], ["ledger"]) or "--out" in words:
+    if not words or words[0] not in ("verify", "explain", "schema", "predict", "ledger", "train", "plan"):
         return
+    if any(word.startswith(("--out", "--curve")) for word in words):
+        return
+    if words[0] == "train":
+        # First, where it cannot pass for the value of another option: nothing is spent and nothing written.
+        words.insert(1, "--dry-run")
     if words[:2] in (["ledger", "create"], ["ledger", "export"]):
         return
     words = [_files().get(word, word) for word in words]

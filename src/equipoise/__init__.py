@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from equipoise.artifact.folder import load, save
     from equipoise.certify.certificate import Certificate
     from equipoise.data.diagnosis import check_rows
-    from equipoise.data.files import open_table
+    from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
     from equipoise.estimators.bridge import BridgeClassifier, BridgeRegressor
     from equipoise.estimators.bring_your_own import release_solution
@@ -117,7 +117,7 @@ _HOMES = {
     "bounds": "equipoise.planning.stability",
     "check_rows": "equipoise.data.diagnosis",
     "load": "equipoise.artifact.folder",
-    "open_table": "equipoise.data.files",
+    "open_table": "equipoise.data.engines",
     "plan_method": "equipoise.estimators.other_methods",
     "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.planning.risk",

@@ -147,6 +147,10 @@ checksum, or write the file again
             "check the disk and the file's checksum, or write the file again",
         )
 
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        """Return how it is made again in another process: a worker's failure comes back as it is."""
+        return type(self), ()
+
 
 class PrivateFailure(EquipoiseError, RuntimeError):
     """Something failed after rows were read; the text says nothing about them.
@@ -164,3 +168,7 @@ on them; to do: the budget, if one was bound, is spent; run the fit in a debugge
             "a failure after the rows were read, whose cause is withheld because it may depend on them",
             "the budget, if one was bound, is spent; run the fit in a debugger on public data of the same shape",
         )
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        """Return how it is made again in another process: a worker's failure comes back as it is."""
+        return type(self), ()

@@ -255,8 +255,17 @@ def test_other_things_in_the_folder_are_named_and_not_opened(copy, tmp_path):
 def test_files_of_hostile_sizes_are_not_read(copy):
     with (copy / "model.json").open("r+b") as file:
         file.truncate(2**31)
-    with pytest.raises(ReleaseUnreadable, match="of at most 268435456 bytes"):
+    with pytest.raises(ReleaseUnreadable, match="of at most 134217728 bytes"):
         eq.load(copy)
+
+
+def test_a_model_in_wide_letters_is_refused(copy):
+    text = (copy / "model.json").read_text()
+    (copy / "model.json").write_text(text.replace('"features": [', '"features": ["\U0001f600", '), encoding="utf-8")
+    sealed(copy)
+    for read in (eq.load, inspect):
+        with pytest.raises(ReleaseUnreadable, match="ASCII"):
+            read(copy)
 
 
 @pytest.mark.parametrize("where", ["nowhere", "a file"])

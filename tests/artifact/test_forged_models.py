@@ -35,6 +35,15 @@ def rewritten(folder, edit):
     return inspect(folder)
 
 
+@pytest.mark.parametrize("classes", [[], [0, 1, 2], [0, None], ["a", "b" * 1001], 3], ids=lambda value: str(value)[:9])
+def test_observed_classes_are_one_or_two_labels(classes, tmp_path):
+    save(plain("observed").fit(X, TWO), tmp_path / "release")
+    findings = rewritten(tmp_path / "release", lambda model: model.update(classes=classes))
+    assert any("other classes" in fault for fault in findings.faults)
+    with pytest.raises(ReleaseUnreadable):
+        eq.load(tmp_path / "release")
+
+
 def uncentred(model):
     model["coefficients"] = [
         [entry + 100 * value for entry, value in zip(row, X[0], strict=True)] for row in model["coefficients"]

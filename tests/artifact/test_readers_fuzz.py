@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import model_file, version_1
+from equipoise.certify import record as records
 from equipoise.certify.claims.simplex import MOST_ONES, CountCurve
 from equipoise.certify.folder import CERTIFICATE, LARGEST, MANIFEST, MODEL, inspect, manifest_faults, manifest_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnreadable
+from equipoise.vocabulary.facts import Label
 from released_folders import sealed
 from stored_certificates import FOLDER, STORED, name_of, numbers, put
 
@@ -238,13 +240,38 @@ def test_more_passes_or_claims_than_anyone_checks_are_refused():
         eq.Certificate.from_json(json.dumps(several))
 
 
-@pytest.mark.parametrize("entry", ["0,", "[],", "{},"])
+@pytest.mark.parametrize("entry", ["0,", "[],", "{},", r'"\ud83d\ude00",'])
 def test_notes_and_weights_with_too_many_entries_are_refused_unread(entry):
     record = json.loads((FOLDER / "0.2.0" / "output-ordinary.json").read_text())
     with pytest.raises(CertificateUnreadable, match="more than 1048576 entries"):
         eq.Certificate.from_json(json.dumps({**record, "notes": {"x": "X"}}).replace('"X"', f"[{entry * 2**20}0]"))
-    with pytest.raises(ReleaseUnreadable, match="more than 8388608 entries"):
-        model_file.read(f'{{"format_version": 2, "coefficients": [[{entry * 2**23}0]]}}')
+    with pytest.raises(ReleaseUnreadable, match="more than 4194304 entries"):
+        model_file.read(f'{{"format_version": 2, "coefficients": [[{entry * 2**22}0]]}}')
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries"),
+    [
+        (tuple[float, ...], [1] + [0.5] * 1000),
+        (tuple[float, ...], [0.5] * 1000 + [1]),
+        (tuple[str, ...], ["a"] * 1000),
+        (tuple[Label, ...], [1, "a", True, 0.5] * 1000),
+    ],
+    ids=["a whole number first", "a whole number last", "names", "labels"],
+)
+def test_plain_entries_are_not_read_one_by_one(kind, entries, monkeypatch):
+    """Millions of them would take minutes."""
+    calls = []
+    monkeypatch.setattr(records, "read", lambda *given, read=records.read: calls.append(given) or read(*given))
+    found = records.read(kind, entries, "list")
+    assert len(calls) == 1
+    assert found == tuple(entries)
+    assert kind != tuple[float, ...] or {type(entry) for entry in found} == {float}
+
+
+def test_a_number_is_no_list_of_numbers():
+    with pytest.raises(CertificateUnreadable):
+        records.read(tuple[tuple[float, ...], ...], [0.5], "rows")
 
 
 def test_a_text_that_is_none_is_refused():

@@ -374,3 +374,33 @@ def test_a_page_that_cannot_be_drawn_is_noticed_before_the_spend(run, monkeypatc
     assert code == 2
     assert "equipoise[report]" in said
     assert left() == 3.0
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream", "dask"])
+def test_a_folder_of_parts_is_trained_on_by_every_engine(run, table, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    Path("parts").mkdir()
+    table[:120].to_parquet("parts/a.parquet", index=False)
+    table[120:].to_parquet("parts/b.parquet", index=False)
+    arguments = ("train", "parts", *TRAIN[2:], "--engine", engine, "--out", "release")
+    assert run(*arguments)[0] == 0
+    assert left() == 1.0
+    assert run("verify", "release")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--engine", "steam"), "choose one of dask, memory"),
+        (("--engine", "stream", "--scheduler", "tcp://127.0.0.1:9"), "no scheduler for the engine 'stream'"),
+        (("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"), "no answer from 'tcp://127.0.0.1:9'"),
+    ],
+)
+def test_engines_and_schedulers_that_are_not_there_are_refused_before_the_spend(run, monkeypatch, arguments, told):
+    monkeypatch.setattr("equipoise.data.engines.dask_cluster.ANSWER_SECONDS", 0.5)
+    code, _, said = run(*TRAIN, *arguments)
+    assert code == 2
+    assert told in said
+    assert left() == 3.0
+    assert not Path("release").exists()

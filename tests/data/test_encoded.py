@@ -83,6 +83,40 @@ def read(table: EncodedTable) -> tuple[list[list[float]], list[object]]:
     return table.features.read().tolist(), table.target.read().tolist()
 
 
+# A line is a row, encoded too
+
+NUMBERS = (b"1", b"42.5", b" 7", b"1e3", b"0.12345678901234567", b"1_0", b"NA", b"", b"99999999999999999999")
+WORDS = (
+    b"nurse",
+    b" pilot ",
+    b'"nurse"',
+    b'"a ""b"""',
+    b"\xff",
+    "\u00a0high".encode(),
+    b"low",
+    b"2",
+    b'"',
+    b"\r",
+    b"\0",
+)
+ODD_LINES = st.lists(st.sampled_from(NUMBERS + WORDS), min_size=5, max_size=7).map(b",".join)
+
+
+@given(st.lists(ODD_LINES, min_size=1, max_size=6), ODD_LINES, st.data())
+@settings(max_examples=200, deadline=None)
+def test_changing_a_line_moves_no_bit_of_another_encoded_row(body, other, data):
+    spot = data.draw(st.integers(0, len(body) - 1))
+    found = []
+    for version in (body, [*body[:spot], other, *body[spot + 1 :]]):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "people.csv")
+            path.write_bytes(b"\n".join([b"age,hours,job,rooms,id,income", *version, b"40,40,nurse,2,1,high"]))
+            table = encoded_table(CLASSIFICATION, open_table(path), len(body) + 1)
+            rows, targets = table.features.read(), table.target.read()
+            found.append([(row.tobytes(), target) for row, target in zip(rows, targets, strict=True)])
+    assert [place for place, (one, two) in enumerate(zip(*found, strict=True)) if one != two] in ([], [spot])
+
+
 # Formats
 
 

@@ -19,10 +19,10 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from equipoise.data import files
+from equipoise.data import csv_table
 from equipoise.data.files import open_table
 from equipoise.data.raw import BATCH_ROWS, FrameTable
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, TableUnreadable
@@ -94,17 +94,52 @@ def test_changing_the_bytes_of_one_line_changes_at_most_that_row(body, other, da
     ]
 
 
-@given(st.lists(lines, min_size=1, max_size=6), st.integers(4, 40), st.integers(4, 40), st.integers(1, 8))
+limits = st.fixed_dictionaries(
+    {
+        "LONGEST_LINE": st.integers(9, 40),
+        "LONGEST_FIELD": st.integers(4, 40),
+        "BATCH_VALUES": st.integers(1, 8),
+        "BLOCK_BYTES": st.integers(1, 60),
+    }
+).filter(lambda found: found["LONGEST_FIELD"] <= found["LONGEST_LINE"])
+
+
+@given(st.lists(lines, min_size=1, max_size=6), limits)
 @settings(max_examples=200, deadline=None)
-def test_a_row_is_the_same_alone_and_among_others_for_any_limits_and_batches(body, longest, field, batch):
-    limits = {"LONGEST_LINE": max(longest, field), "LONGEST_FIELD": field, "BATCH_VALUES": batch}
-    with contextlib.ExitStack() as stack:
-        for name, value in limits.items():
-            stack.enter_context(mock.patch.object(files, name, value))
+def test_a_row_is_the_same_alone_and_among_others_for_any_limits_and_batches(body, limits):
+    with mock.patch.multiple(csv_table, **limits):
         header = b"a,b"
         together = rows_of(header + b"\n" + b"\n".join([*body, b"x"]))[:-1]
         alone = [rows_of(header + b"\n" + line + b"\nx")[0] for line in body]
     assert together == alone
+
+
+def specified(line: bytes, delimiter: str, width: int, longest: int, field: int) -> tuple[str | None, ...]:
+    """Return the row of a line as the rule is written down, by Python alone; the line ends by a line feed."""
+    text = line.removesuffix(b"\r").decode("utf-8", errors="replace")
+    unusable = (None,) * width
+    if len(line) + 1 > longest or not text or "\0" in text:
+        return unusable
+    try:
+        fields = next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:
+        return unusable
+    return tuple(fields) if len(fields) == width and max(map(len, fields)) <= field else unusable
+
+
+@given(
+    st.lists(lines, max_size=12), st.integers(1, 3), st.sampled_from([",", "1", " ", "\\", "\u00e9", "\ufffd"]), limits
+)
+@example([b'"1","2"', b'"1,","2"\r', b'"1""","2"', b'"1"x,2', b'"1"', b'1,"', b'"1","2"'], 2, ",", {})
+@example([b"\xe2\x82,\xff", b"\xc3", b"\xf0\x9f,\x98\x80"], 2, ",", {})
+@settings(max_examples=500, deadline=None)
+def test_every_line_becomes_what_the_rule_says_of_it_alone(body, width, delimiter, limits):
+    header = delimiter.join("abc"[:width]).encode()
+    assume(len(header) < limits.get("LONGEST_LINE", 10**6))
+    with mock.patch.multiple(csv_table, **({"LONGEST_LINE": 10**6, "LONGEST_FIELD": 10**6} | limits)):
+        found = rows_of(header + b"\n" + b"".join(line + b"\n" for line in [*body, b"end"]), delimiter=delimiter)
+        longest, field = csv_table.LONGEST_LINE, csv_table.LONGEST_FIELD
+    assert found[:-1] == [specified(line, delimiter, width, longest, field) for line in body]
 
 
 LINES = {
@@ -143,13 +178,13 @@ def test_lines_read_as_the_csv_module_reads_them(fields, delimiter):
 
 
 def test_the_bytes_of_a_line_beyond_the_limit_are_passed_over_in_pieces(tmp_path):
-    content = b"a,b\n1,2\n" + b"x" * (3 * files.LONGEST_LINE) + b"\n3,4\n"
+    content = b"a,b\n1,2\n" + b"x" * (3 * csv_table.LONGEST_LINE) + b"\n3,4\n"
     table = table_of(tmp_path, content)
-    assert [batch["a"].tolist() for batch in table.batches(["a"])] == [["1", None, "3"]]
+    assert np.concatenate([batch["a"] for batch in table.batches(["a"])]).tolist() == ["1", None, "3"]
 
 
 def test_a_field_longer_than_the_csv_module_takes_is_an_unusable_row():
-    longest = b"x" * files.LONGEST_FIELD
+    longest = b"x" * csv_table.LONGEST_FIELD
     found = rows_of(b"a,b\n" + longest + b",1\n" + longest + b'x,2\n"' + longest + b'x",3\n4,4\n')
     assert [row[1] for row in found] == ["1", None, None, "4"]
 
@@ -165,7 +200,7 @@ def test_a_header_alone_is_a_table_without_rows():
 
 def test_a_table_of_many_lines_comes_in_batches_that_end_by_their_number_of_rows(tmp_path):
     table = table_of(tmp_path, b"a\n" + b"\n".join(b"%d" % place for place in range(3 * BATCH_ROWS)))
-    with mock.patch.object(files, "BATCH_VALUES", 10**9):
+    with mock.patch.multiple(csv_table, BATCH_VALUES=10**9, BLOCK_BYTES=10**9):
         batches = [batch["a"] for batch in table.batches(["a"])]
     assert [len(batch) for batch in batches] == [BATCH_ROWS] * 3
     assert np.concatenate(batches).astype(int).tolist() == list(range(3 * BATCH_ROWS))
@@ -235,7 +270,7 @@ def test_a_file_that_is_no_table_is_refused_with_a_remedy(tmp_path, case):
 
 
 def test_a_header_line_without_an_end_is_refused(tmp_path):
-    with mock.patch.object(files, "LONGEST_LINE", 100), pytest.raises(InvalidData, match="first line of more than"):
+    with mock.patch.object(csv_table, "LONGEST_LINE", 100), pytest.raises(InvalidData, match="first line of more than"):
         table_of(tmp_path, b"a" * 101)
 
 

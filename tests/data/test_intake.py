@@ -1,5 +1,7 @@
 """Types and shapes decide how a table is taken, before anything is read; no value in it does."""
 
+import itertools
+import math
 from collections import UserList, deque
 
 import numpy as np
@@ -13,7 +15,7 @@ import equipoise as eq
 from equipoise.data.raw import FrameTable, arrow_values
 from equipoise.data.rows import centred_targets, class_codes, observed_classes
 from equipoise.data.tables import feature_table, target_column
-from equipoise.errors import InvalidData
+from equipoise.errors import InvalidData, InvalidParameter
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -168,9 +170,21 @@ def test_a_type_that_holds_no_numbers_is_refused(name):
         feature_table(TYPES[name])
 
 
-@pytest.mark.parametrize(
-    "entry", [None, np.nan, np.inf, [1], b"x", object()], ids=["none", "nan", "infinity", "nested", "bytes", "object"]
-)
+NO_LABELS = {
+    "none": None,
+    "nan": np.nan,
+    "infinity": np.inf,
+    "nested": [1],
+    "bytes": b"x",
+    "object": object(),
+    "beyond every float": int("7391" * 100),
+    "beyond what Python prints": 42 * 10**5000,
+    "long text": "secret" * 1000,
+    "half a letter": "\ud800",
+}
+
+
+@pytest.mark.parametrize("entry", NO_LABELS.values(), ids=NO_LABELS)
 def test_what_is_no_label_is_not_among_the_observed_ones(entry):
     target = np.empty(4, dtype=object)
     target[:3], target[3] = [1, 0, 1], entry
@@ -178,11 +192,110 @@ def test_what_is_no_label_is_not_among_the_observed_ones(entry):
 
 
 def test_a_refusal_of_observed_classes_names_no_label():
-    for y in ([b"secret", b"other", b"third"], [None, float("nan"), [3, 4]], ["secret", 7, 8]):
+    for y in ([b"secret", b"other", b"third"], [None, float("nan"), [3, 4]], ["secret", 7, 8], [7 * 10**400] * 3):
         with pytest.raises(InvalidData) as refused:
             eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed")).fit(X[:3], y)
         assert "secret" not in str(refused.value)
         assert "7" not in str(refused.value)
+
+
+class Raising(list):
+    """A row whose own methods fail, with what it holds in their words."""
+
+    def __len__(self):
+        raise RuntimeError(f"secret {list.__repr__(self)}")
+
+    __iter__ = __getitem__ = __len__
+
+
+class Lying(list):
+    """A row that yields less than it holds."""
+
+    def __iter__(self):
+        return iter([1.0])
+
+
+class RaisingTuple(tuple):
+    """The same in a tuple."""
+
+    def __len__(self):
+        raise RuntimeError("secret")
+
+    __iter__ = __getitem__ = __len__
+
+
+@pytest.mark.parametrize("place", [0, 3])
+@pytest.mark.parametrize("kind", [Raising, Lying, RaisingTuple])
+def test_a_row_that_is_a_list_is_read_as_that_list(kind, place):
+    rows = X.tolist()
+    rows[place] = kind(rows[place])
+    np.testing.assert_array_equal(whole(feature_table(rows)), X)
+    settings = {"domain": eq.Domain(1.0, classes=(0, 1)), "alpha": 0.1, "random_state": 0}
+    fits = [eq.LogisticRegression(**settings).fit(table, [0, 1] * 3) for table in (rows, X.tolist())]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    np.testing.assert_array_equal(fits[0].predict(rows), fits[1].predict(X))
+
+
+class Sequence:
+    """A row that is no list, with so many entries by its own word."""
+
+    def __init__(self, length, entries):
+        self.length, self.entries = length, entries
+
+    def __len__(self):
+        if self.length is None:
+            raise RuntimeError("secret")
+        return self.length
+
+    def __iter__(self):
+        if self.entries is None:
+            raise RuntimeError("secret")
+        return iter(self.entries)
+
+    def __getitem__(self, place):
+        return self.entries[place]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [Sequence(None, [1, 2]), Sequence(2, None), Sequence(2, [1]), Sequence(2, itertools.count())],
+    ids=["no length", "no entries", "fewer", "endless"],
+)
+def test_a_row_whose_own_code_fails_is_missing(row):
+    rows = X.tolist()
+    rows[2] = row
+    expected = X.copy()
+    expected[2] = np.nan
+    np.testing.assert_array_equal(whole(feature_table(rows)), expected)
+
+
+@pytest.mark.parametrize("width", [5, 21])
+def test_a_refused_type_does_not_tell_how_long_the_longest_text_is(width):
+    texts = np.array([["a", "b" * width]] * 3)
+    with pytest.raises(InvalidData) as features:
+        feature_table(texts)
+    with pytest.raises(InvalidData) as labels:
+        observed_classes(texts[:, 1].astype(bytes))
+    for refused in (features, labels):
+        assert str(width) not in str(refused.value)
+    assert "data type text" in str(features.value)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [(0, math.nan), (0, math.inf), (0, 10**400), (0, 10**5000), ("a", "b" * 1001), ("a", "\ud800"), (0, None), (0, 0)],
+    ids=["nan", "infinity", "beyond floats", "beyond print", "long", "half a letter", "none", "equal"],
+)
+def test_declared_classes_that_no_file_holds_are_refused_as_a_parameter(classes):
+    with pytest.raises(InvalidParameter, match="public label set"):
+        eq.Domain(1.0, classes=classes)
+
+
+@pytest.mark.parametrize("size", [10**400, -(10**5000)], ids=["long", "beyond print"])
+def test_public_numbers_that_no_double_holds_are_refused_as_a_parameter(size):
+    for facts in ({"row_norm": size}, {"row_norm": 1.0, "fill": size}, {"row_norm": 1.0, "labels": (0, size)}):
+        with pytest.raises(InvalidParameter):
+            eq.Domain(**facts)
 
 
 def test_equal_labels_are_one_whatever_the_order_of_rows():

@@ -5,7 +5,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.projection import directions, projected_rows
-from equipoise.data.rows import BLOCK_ROWS, Rows, row_source
+from equipoise.data.rows import BLOCK_ROWS, Rows, products, row_source
 from equipoise.data.tables import Columns
 
 DOMAIN = eq.Domain(row_norm=1.0, classes=(0, 1))
@@ -67,6 +67,46 @@ def test_a_row_of_another_block_is_not_moved_either():
             Rows(table, DOMAIN, 0.0).predictions(weights) for table in neighbours(np.nan, shape=(BLOCK_ROWS + 7, 4))
         )
     assert moved(first, second) == [PLACE]
+
+
+def about_the_row_norm(row_norm):
+    """Return rows whose lengths are the row norm but for a few roundings, among shorter, longer and odd ones."""
+    table = np.random.default_rng(2).normal(size=(2 * BLOCK_ROWS + 100, 6))
+    table[:400] /= np.linalg.norm(table[:400], axis=1, keepdims=True)
+    table[400:500] /= 9.0
+    # A block of rows that are hardly shorter or longer, and one in which all are a little shorter: no root is taken.
+    table[BLOCK_ROWS:] /= np.linalg.norm(table[BLOCK_ROWS:], axis=1, keepdims=True)
+    table[BLOCK_ROWS:] *= np.linspace(1 + 2e-16, 1 - 4e-15, BLOCK_ROWS + 100)[:, None]
+    table *= row_norm
+    table[[3, 900], [1, 2]] = np.nan, -np.inf
+    return table
+
+
+@pytest.mark.parametrize("form", [*FORMS, "every second column"])
+@pytest.mark.parametrize("row_norm", [1e-99, 0.7, 1.0, 3.0, 1e99])
+def test_a_prediction_has_the_bits_of_the_rows_as_training_sees_them(form, row_norm):
+    table = about_the_row_norm(row_norm)
+    domain = eq.Domain(row_norm=row_norm, classes=(0, 1))
+    with np.errstate(all="ignore"):
+        table = table[:, ::2] if form == "every second column" else FORMS[form](table)
+        weights = np.random.default_rng(1).normal(size=(table.shape[1], 2))
+        found = products(table, domain, weights)
+        expected = Rows(table, domain, 0.0).predictions(weights)
+    assert moved(found, expected) == []
+
+
+@pytest.mark.parametrize("row_norm", [1e-99, 0.7, 1.0, 3.0, 1e99])
+def test_a_row_is_shortened_by_the_root_of_its_square_and_by_nothing_else(row_norm):
+    table = about_the_row_norm(row_norm)
+    table[[3, 900]] = 0.0
+    lengths = np.concatenate(
+        [
+            np.sqrt(np.einsum("ij,ij->i", block, block))
+            for block in (table[start : start + BLOCK_ROWS] for start in range(0, len(table), BLOCK_ROWS))
+        ]
+    )
+    factors = Rows(table, eq.Domain(row_norm=row_norm, classes=(0, 1)), 0.0).arrays().factors
+    assert moved(factors, np.where(lengths > row_norm, row_norm / np.where(lengths > 0, lengths, 1.0), 1.0)) == []
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])

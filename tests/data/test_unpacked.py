@@ -2,6 +2,7 @@
 refused before a row is read."""
 
 import gzip
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +13,17 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from equipoise.data import parquet_footer, unpacked
+from equipoise.data import unpacked
 from equipoise.data.files import open_table
 from equipoise.errors import InvalidData
+from fuzz import tricks
 
 LONG = "x" * (2**17 - 2)
 ROWS = 1100
 
 
 def largest_batch(table) -> int:
-    """Return the most characters of text that a batch holds; all rows must be there."""
+    """Return the most text that a batch holds, in characters; all rows must be there."""
     sizes, count = [], 0
     for batch in table.batches(table.names):
         sizes.append(sum(len(value) for values in batch.values() for value in values))
@@ -64,6 +66,42 @@ def test_long_lines_end_a_batch_before_it_fills_the_memory(tmp_path):
     assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH + 8 * len(LONG)
 
 
+def test_wide_characters_count_by_the_memory_that_they_take(tmp_path):
+    # One of them makes Python keep every character of its text in four bytes.
+    path, line = tmp_path / "table.csv.gz", f"\U0001f600{LONG[:-8]}"
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b"a\n" + f"{line}\n".encode() * ROWS)
+    assert 4 * largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH + 8 * len(LONG)
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
+@pytest.mark.parametrize("coded", [False, True])
+def test_views_of_one_text_fill_no_memory(tmp_path, kind, coded):
+    view = struct.pack("<i4sii", len(LONG), b"xxxx", 0, 0)
+    buffers = [None, pa.py_buffer(view * ROWS), pa.py_buffer(LONG.encode())]
+    array = pa.Array.from_buffers(kind, ROWS, buffers)
+    if coded:
+        array = pa.DictionaryArray.from_arrays(pa.array(np.arange(ROWS, dtype=np.int32)), array)
+    path = written(tmp_path, array, None)
+    assert path.stat().st_size < 2**18
+    assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH
+
+
+def test_texts_that_are_told_by_the_one_before_fill_no_memory(tmp_path):
+    path = tmp_path / "table.parquet"
+    options = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY", "compression": "zstd"}
+    pa.parquet.write_table(pa.table({"a": pa.array([LONG] * ROWS)}), path, **options)
+    assert path.stat().st_size < 2**15
+    assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH
+
+
+def test_texts_of_many_row_groups_fill_no_memory(tmp_path):
+    path = tmp_path / "table.parquet"
+    table = pa.table({"a": pa.array([LONG] * ROWS)})
+    pa.parquet.write_table(table, path, use_dictionary=False, compression="zstd", row_group_size=10)
+    assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("packed", ["zstd", "lz4"])
 def test_an_arrow_batch_that_cannot_be_held_is_refused_unread(tmp_path, monkeypatch, packed, stream):
@@ -71,14 +109,14 @@ def test_an_arrow_batch_that_cannot_be_held_is_refused_unread(tmp_path, monkeypa
     assert path.stat().st_size < 2**15
     open_table(path)
     monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
-    with pytest.raises(InvalidData, match=r"a batch of 2 MiB.*smaller batches"):
+    with pytest.raises(InvalidData, match=r"at most 1 MiB; found: a larger batch; to do: .*smaller batches"):
         open_table(path)
 
 
 def test_an_arrow_dictionary_that_cannot_be_held_is_refused_unread(tmp_path, monkeypatch):
     path = written(tmp_path, pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["x" * 2**21])))
     monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
-    with pytest.raises(InvalidData, match="a batch of 2 MiB"):
+    with pytest.raises(InvalidData, match="found: a larger batch;"):
         open_table(path)
 
 
@@ -95,22 +133,46 @@ def test_a_parquet_column_that_cannot_be_held_is_refused_unread(tmp_path, monkey
     assert path.stat().st_size < 2**15
     open_table(path)
     monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
-    with pytest.raises(InvalidData, match=r"a column of a row group of 2 MiB.*row_group_size"):
+    with pytest.raises(
+        InvalidData, match=r"at most 1 MiB; found: a larger column of a row group; to do: .*row_group_size"
+    ):
         open_table(path)
 
 
-def test_sizes_are_those_that_pyarrow_reads_from_a_whole_footer(tmp_path):
+def test_a_refusal_says_the_same_of_every_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
+    found = set()
+    for length in (2**21, 2**22):
+        with pytest.raises(InvalidData) as refusal:
+            open_table(written(tmp_path, pa.array(["x" * length])))
+        found.add(str(refusal.value))
+    assert len(found) == 1
+
+
+def test_an_end_before_the_batches_of_an_arrow_file_hides_none(tmp_path, monkeypatch):
+    path = written(tmp_path, pa.array(np.zeros(2**18)))
+    path.write_bytes(tricks.with_an_early_end(path.read_bytes()))
+    assert open_table(path).n_samples == 2**18
+    monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
+    with pytest.raises(InvalidData, match="a larger batch"):
+        open_table(path)
+
+
+def test_a_parquet_dictionary_that_the_footer_does_not_name_is_counted(tmp_path):
     path = tmp_path / "table.parquet"
-    table = pa.table({"a": ["x", "y"] * 50, "b": np.arange(100), "c": [b"z"] * 100, "d": [True] * 100})
-    pa.parquet.write_table(table, path, row_group_size=20)
-    footer = pa.parquet.read_metadata(path)
-    groups = [footer.row_group(place) for place in range(footer.num_row_groups)]
-    known = [group.column(number) for group in groups for number in range(group.num_columns)]
-    texts = [chunk.dictionary_page_offset if chunk.physical_type == "BYTE_ARRAY" else None for chunk in known]
-    sizes = [(chunk.path_in_schema, chunk.total_uncompressed_size) for chunk in known]
-    found = list(parquet_footer.chunks(path))
-    assert [(chunk.name, chunk.unpacked) for chunk in found] == sizes
-    assert [chunk.dictionary for chunk in found] == texts
+    pa.parquet.write_table(pa.table({"a": pa.array([LONG] * ROWS)}), path, compression="zstd")
+    path.write_bytes(tricks.without_dictionary_offset(path.read_bytes()))
+    assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH
+
+
+def test_a_parquet_footer_that_lies_about_sizes_is_not_believed(tmp_path, monkeypatch):
+    path = tmp_path / "table.parquet"
+    pa.parquet.write_table(pa.table({"a": np.zeros(2**18)}), path, compression="zstd", use_dictionary=False)
+    path.write_bytes(tricks.with_a_smaller_size(path.read_bytes()))
+    assert pa.parquet.read_metadata(path).row_group(0).column(0).total_uncompressed_size == 100
+    monkeypatch.setattr(unpacked, "LARGEST_PIECE", 2**20)
+    with pytest.raises(InvalidData, match="a larger column of a row group"):
+        open_table(path)
 
 
 def test_histograms_that_do_not_fit_end_no_process(tmp_path):
@@ -118,5 +180,4 @@ def test_histograms_that_do_not_fit_end_no_process(tmp_path):
     program = "import sys, equipoise as eq; t = eq.open_table(sys.argv[1]); list(t.batches(t.names))"
     damaged = Path(__file__).parent / "damaged" / "histograms.parquet"
     done = subprocess.run([sys.executable, "-c", program, damaged], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "equipoise.errors" in done.stderr
+    assert done.returncode == 0 or (done.returncode == 1 and "equipoise.errors" in done.stderr)

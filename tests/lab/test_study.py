@@ -343,7 +343,7 @@ def test_an_address_where_no_scheduler_answers_is_refused(tmp_path, monkeypatch)
 def test_missing_extras_are_named_with_the_line_that_installs_them(tmp_path, monkeypatch):
     path = tmp_path / "runs.parquet"
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtra, match=r'pip install "equipoise\[cluster\]"'):
+    with pytest.raises(MissingExtra, match=r'pip install "equipoise\[dask\]"'):
         run_study(TRAINING, neighbours(), (0,), path, backend="cpu", scheduler="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "equipoise.lab.ensemble", None)
     monkeypatch.delattr("equipoise.lab.ensemble")

@@ -1,6 +1,7 @@
 """Neighbours look alike to whoever sees a command: its exit code, what it prints and the files that it leaves."""
 
 import shutil
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,11 @@ FIELDS = {
 }
 COLUMNS = ("age", "job", "target")
 ARROW = {"float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_(), "text": pa.string()}
+# One index into a dictionary of two entries.
+INDICES = {"plain": 1, "missing": None, "after the last": 2, "far": 127, "before the first": -1, "first of all": -128}
+# One view of a text, of which there is one of 32 bytes: its length, four of its bytes, which text, and where.
+VIEWS = {"plain": (1, b"1", 0, 0), "beyond its text": (20, b"1111", 0, 20), "no text": (20, b"1111", 7, 0)}
+VIEWS |= {"before its text": (20, b"1111", 0, -9), "no length": (-1, b"1111", 0, 0), "odd": (20, b"0000", 0, 0)}
 WRITERS: dict[str, Callable[[Any, Path], None]] = {
     "parquet": parquet.write_table,
     "arrow": lambda table, path: feather.write_feather(table, path, compression="uncompressed"),
@@ -122,3 +128,34 @@ def test_a_value_in_a_file_changes_nothing_that_is_seen(folder, form, model, col
         compared += len(seen)
         assert not {name: found for name, one in seen.items() if (found := differences(seen["plain"], one))}
     assert compared >= 15
+
+
+def coded(index: int | None, column: str, model: str) -> Any:
+    codes: list[int | None] = [place % 2 for place in range(N_SAMPLES)]
+    codes[PLACE] = index
+    words = pa.array([0.0, 1.0] if "age" in column or model == "ridge" else ["0", "1"])
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), words, safe=False)
+
+
+def viewed(view: tuple[int, bytes, int, int]) -> Any:
+    views = [struct.pack("<i4sii", 1, b"%d" % (place % 2), 0, 0) for place in range(N_SAMPLES)]
+    views[PLACE] = struct.pack("<i4sii", *view)
+    buffers = [None, pa.py_buffer(b"".join(views)), pa.py_buffer(b"1" * 32)]
+    return pa.Array.from_buffers(pa.string_view(), N_SAMPLES, buffers)
+
+
+@pytest.mark.parametrize(
+    ("model", "column"), [("logistic", "age"), ("logistic", "job"), ("logistic", "target"), ("ridge", "target")]
+)
+def test_a_place_that_a_row_of_a_file_names_changes_nothing_that_is_seen(folder, model, column):
+    others = {other: pa.array([place % 2 for place in range(N_SAMPLES)]) for other in COLUMNS}
+    forms = [{name: coded(index, column, model) for name, index in INDICES.items()}]
+    if column != "age" and model != "ridge":
+        forms.append({name: viewed(view) for name, view in VIEWS.items()})
+    for form in forms:
+        seen = {}
+        for name, odd in form.items():
+            WRITERS["arrow"](pa.table({**others, column: odd}), folder / "rows.arrow")
+            seen[name] = trained(folder, "rows.arrow", model)
+        assert seen["plain"].exit_code == 0
+        assert not {name: found for name, one in seen.items() if (found := differences(seen["plain"], one))}

@@ -5,6 +5,7 @@ import pytest
 import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.planning.issue import forget
+from equipoise.planning.kinds import work_of_all
 from equipoise.planning.work import LIMIT, VARIABLE, limit, work_of
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
@@ -81,3 +82,65 @@ def test_noisy_gradients_of_too_many_rows_are_refused():
     model = eq.LogisticRegression(delta=1e-6, mechanism="noisy-gradient", domain=CLASSES)
     with pytest.raises(InvalidParameter, match="batches"):
         model.plan(10**12, 50)
+
+
+def weak(alphas, **settings):
+    return eq.PrivateGridSearch(
+        eq.LogisticRegression(domain=CLASSES, mechanism="output"), {"alpha": alphas}, **settings
+    )
+
+
+def test_a_search_is_the_work_of_all_its_candidates():
+    """Each is affordable by itself, and the limit was once compared with each."""
+    alphas = [3e-6 * 1.1**place for place in range(12)]
+    alone = weak(alphas[:2]).plan(2 * 10**5, 100)
+    assert work_of_all(alone.claim) == sum(map(work_of_all, alone.claim.of)) <= LIMIT
+    with pytest.raises(InvalidParameter, match="12 trainings, on the worst rows") as refused:
+        weak(alphas).plan(12 * 10**5, 100)
+    assert "fewer candidates" in refused.value.remedy
+    # The remedy helps.
+    assert weak(alphas[:2]).plan(2 * 10**5, 100).verify() == ()
+    assert weak([1e3 * alpha for alpha in alphas]).plan(12 * 10**5, 100).verify() == ()
+
+
+def test_a_random_number_of_runs_counts_by_its_mean():
+    settings = {"method": "random-stopping", "mean_runs": 4.0}
+    within = weak([1e-3, 2e-3], **settings).plan(10**5, 100).claim
+    dearest = max(map(work_of_all, within.of))
+    assert work_of_all(within) == pytest.approx(4 * dearest)
+    with pytest.raises(InvalidParameter, match="2 trainings, on the worst rows") as refused:
+        weak([1e-3, 2e-3], **settings | {"mean_runs": 4 * LIMIT / dearest}).plan(10**5, 100)
+    assert "mean_runs" in refused.value.remedy
+
+
+def test_phases_add_up(monkeypatch):
+    model = eq.PhasedRegressor(loss="absolute", delta=1e-3, step=0.1, domain=NUMBERS)
+    claim = model.plan(1000, 5).claim
+    phases = [work_of(phase.passes, phase.rows, 5) for phase in claim.phases]
+    assert work_of_all(claim) == pytest.approx(sum(phases))
+    monkeypatch.setenv(VARIABLE, str((max(phases) + sum(phases)) / 2))
+    with pytest.raises(InvalidParameter, match="all parts of a training"):
+        model.plan(1000, 5)
+
+
+def test_every_class_is_work():
+    """A pass of K classes takes as long as K passes of one: benchmarks/work.py."""
+    several = eq.Domain(row_norm=1.0, classes=tuple(range(50)))
+    model = eq.LogisticRegression(alpha=1e-5, mechanism="output", domain=several)
+    claim = model.plan(10_000, 50).claim
+    assert work_of_all(claim) == work_of(claim.passes, 10_000, 50, outputs=50) > 40 * work_of(claim.passes, 10_000, 50)
+    with pytest.raises(InvalidParameter, match="passes over 1,000,000 rows of 50 columns for 50 classes"):
+        model.plan(1_000_000, 50)
+
+
+def test_a_later_limit_binds_plans_that_were_made_before(monkeypatch):
+    model = eq.LogisticRegression(mechanism="output", domain=CLASSES)
+    search = weak([1e-2, 1e-1])
+    model.plan(1000, 5)
+    search.plan(1000, 5)
+    monkeypatch.setenv(VARIABLE, "1e6")
+    for planned in (model, search):
+        with pytest.raises(InvalidParameter, match="within 1e\\+06 numbers met"):
+            planned.plan(1000, 5)
+    monkeypatch.delenv(VARIABLE)
+    assert model.plan(1000, 5).verify() == search.plan(1000, 5).verify() == ()

@@ -10,6 +10,7 @@ from sklearn.linear_model import ElasticNet as PublicElasticNet
 
 import equipoise as eq
 from equipoise.data.rows import RowSource, row_source
+from equipoise.errors import PrivateFailure
 from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
 from equipoise.solve.objective import Objective
@@ -148,12 +149,15 @@ def test_logistic_loss_agrees_with_a_long_plain_run(penalty, way):
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", DOMAINS)
-def test_the_fallback_has_arrived_after_its_a_priori_steps_without_testing(loss, penalty, monkeypatch):
+def test_the_fallback_has_arrived_after_its_a_priori_steps_and_untested_weights_stay(loss, penalty, monkeypatch):
     monkeypatch.setattr(proximal, "MODELS", 0)
-    monkeypatch.setattr(proximal, "accepted", lambda subgradient, target: False)
+    ends = []
+    monkeypatch.setattr(proximal._Proximal, "arrived", lambda self, point, gradient, end, slope: ends.append(end))
     X, targets = tables()["ordinary"]
     objective, target = assemble(loss, penalty, 0.5, X, targets)
-    weights = solvers.named("proximal").solve(objective, target)
+    with pytest.raises(PrivateFailure):
+        solvers.named("proximal").solve(objective, target)
+    weights = ends[-1]
     assert np.linalg.norm(shortest_subgradient(objective, X, weights)) <= target.tolerance
 
 

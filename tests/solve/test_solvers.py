@@ -8,6 +8,7 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data.rows import Rows, row_source
+from equipoise.errors import PrivateFailure
 from equipoise.planning.rules import public_tolerance
 from equipoise.solve import solvers
 from equipoise.solve.objective import LARGEST_HESSIAN, Objective
@@ -174,10 +175,15 @@ def test_a_failed_line_search_or_factor_hands_over_too(monkeypatch):
 
 @pytest.mark.parametrize("radius", [None, 0.3])
 @pytest.mark.parametrize("loss", DOMAINS)
-def test_the_fallback_has_arrived_after_its_a_priori_steps_without_testing(loss, radius, monkeypatch):
-    monkeypatch.setattr(gradient_module, "accepted", lambda subgradient, target: False)
+def test_the_fallback_has_arrived_after_its_a_priori_steps_and_untested_weights_stay(loss, radius, monkeypatch):
+    ends = []
+    monkeypatch.setattr(
+        gradient_module._Projected, "arrived", lambda self, point, gradient, end, slope: ends.append(end)
+    )
     objective, target = assemble(loss, "ordinary", 0.1, radius)
-    weights = solvers.named("gradient").solve(objective, target)
+    with pytest.raises(PrivateFailure):
+        solvers.named("gradient").solve(objective, target)
+    weights = ends[-1]
     subgradient = constrained_subgradient(weights, objective.gradient(weights), target)
     assert np.linalg.norm(subgradient) <= target.tolerance
 

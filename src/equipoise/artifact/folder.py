@@ -109,18 +109,21 @@ def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
         )
     schema = Schema.from_text(checked.text_of(contents, SCHEMA)) if SCHEMA in contents else None
     texts = checked.text_of(contents, MODEL), checked.text_of(contents, CERTIFICATE)
+    del contents[MODEL]  # what was read is not held twice
     try:
         certificate = Certificate.from_json(texts[1])
     except NotCheckable:
         if parse(texts[1])["schema_version"] != 1:
             raise
         return version_1.opened(*texts, schema)
-    saved = model_file.read(texts[0])
-    faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(parse(texts[0]), certificate))
+    # Parsed once, for a model may be large; what does not belong here is refused before more is made of it.
+    record = model_file.parsed(texts[0])
+    faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(record, certificate))
     if faults:
         raise ReleaseUnreadable(
             "a model, a certificate and a schema that belong together", "; ".join(faults), model_file.AGAIN
         )
+    saved = model_file.settled(record)
     paid = [node.budget.epsilon for node in certificate.claim.nodes() if isinstance(node, PrivateBounds)]
     if schema is not None and paid:
         schema = schema.with_private_bounds(paid[0])

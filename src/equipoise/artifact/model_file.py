@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Mapping
+from typing import Any, cast
 
 from equipoise.certify.record import build, parse, to_plain
 from equipoise.errors import CertificateUnreadable, ReleaseUnreadable
@@ -35,18 +37,28 @@ def read(text: str) -> Saved:
     Traceback (most recent call last):
     equipoise.errors.ReleaseUnreadable: asked: a model of format 2; found: list; to do: ask for the released ...
     """
+    return settled(parsed(text))
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Return the fields of a model.json as they are; refuse what is none of this format."""
     try:
         record = parse(text)
     except CertificateUnreadable as error:
         raise ReleaseUnreadable("a model in JSON", error.found, AGAIN) from None
-    version = record.pop("format_version", None) if isinstance(record, dict) else None
+    version = record.get("format_version") if isinstance(record, dict) else None
     if version != FORMAT_VERSION:
         found = type(record).__name__ if version is None else f"format {version!r:.80}"
         remedy = AGAIN if version is None else "install another version of Equipoise"
         raise ReleaseUnreadable(f"a model of format {FORMAT_VERSION}", found, remedy)
-    record.pop("certificate", None)
+    return cast(dict[str, Any], record)
+
+
+def settled(record: Mapping[str, Any]) -> Saved:
+    """Return what the fields hold."""
+    fields = {name: value for name, value in record.items() if name not in ("format_version", "certificate")}
     try:
-        saved = build(Saved, record, "model")
+        saved = build(Saved, fields, "model")
     except CertificateUnreadable as error:
         raise ReleaseUnreadable(error.asked, error.found, AGAIN) from None
     if not all(math.isfinite(number) for row in (*saved.coefficients, saved.intercepts) for number in row):

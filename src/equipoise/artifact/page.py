@@ -23,6 +23,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.planning.issue import issue
 from equipoise.planning.kinds import planner_of, words_of
 from equipoise.planning.laws import deviation_of
+from equipoise.planning.menu import AUTOMATIC
 from equipoise.planning.notes import Notes
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.request import Request
@@ -181,7 +182,10 @@ def _errors(certificate: Certificate, asked: Request | None) -> ErrorBounds:
         # A search, or a selection: nothing is certified for one candidate by itself.
         return ErrorBounds()
     own = certificate.kind == "output"
-    request = asked if own else replace(asked, mechanism="output", recipe=None, dropout=None)
+    request = asked
+    if not own or asked.mechanism == AUTOMATIC:
+        # What was chosen here need not be what is chosen at another epsilon or alpha: one kind is asked for all along.
+        request = replace(asked, mechanism="output", recipe=None, dropout=None)
     try:
         reference = certificate if own else issue(request)
     except EquipoiseError:

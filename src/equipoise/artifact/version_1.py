@@ -12,7 +12,7 @@ from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnrea
 from equipoise.estimators import model_named
 from equipoise.estimators.base import PredictionFacts, PrivateLinearModel
 from equipoise.estimators.saved import Named, Saved, Setting
-from equipoise.vocabulary.facts import Budget, Domain, Label
+from equipoise.vocabulary.facts import Budget, Domain, Label, is_label
 
 AGAIN = "ask for the released folder again"
 
@@ -68,7 +68,8 @@ def _opened(record: Any, claim: Any, text: str, schema: Schema | None) -> Privat
     )
     named = len(saved.features) in (0, facts.n_features)
     shaped = shapes == {facts.n_features} and len(saved.coefficients) == len(saved.intercepts)
-    if not (together and named and shaped):
+    labels = len(saved.classes) <= max(2, len(saved.coefficients)) and all(map(is_label, saved.classes))
+    if not (together and named and shaped and labels):
         found = "others: weights of another shape, for another certificate, or another schema"
         raise ReleaseUnreadable("a model, a certificate and a schema that belong together", found, AGAIN)
     paid = read(tuple[ReleasedBounds, ...], claim.get("released_bounds", []), "released_bounds")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import Any, Literal
 
-from ..errors import CertificateUnreadable, NotCheckable
+from ..errors import CertificateUnreadable, EquipoiseError, NotCheckable
 from ..vocabulary.facts import Bound, Record
 from ..vocabulary.records import Of
 from .claims import Claim
@@ -149,7 +149,12 @@ class Certificate(Record):
 
     def curve(self) -> Curve:
         """Return the privacy curve of the whole release."""
-        return self.claim.curve()
+        try:
+            return self.claim.curve()
+        except (ArithmeticError, ValueError, LookupError) as error:
+            if isinstance(error, EquipoiseError):
+                raise
+            raise CertificateUnreadable("a claim with a curve", "numbers that mean nothing", AGAIN) from None
 
     def rests_on(self) -> tuple[tuple[str, str], ...]:
         """Return the members that the claim rests on, each with its family, once."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from ..errors import CertificateUnreadable, ReleaseUnreadable
+from ..vocabulary.facts import Label, is_label
 from ..vocabulary.records import Record
 from .certificate import Certificate
 from .claims import UNKNOWN, Trained
@@ -20,7 +21,7 @@ MODEL_FIELDS = "certificate classes coefficients estimator features format_versi
 DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 
 # No file of an honest release is longer; a longer one is not read.
-LARGEST = {MODEL: 2**28, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
+LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -119,11 +120,12 @@ def manifest_faults(contents: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def text_of(contents: Mapping[str, bytes], name: str) -> str:
-    """Return a file as text."""
+    """Return a file as text; a model, the largest, as it is written, since one other letter widens all of them."""
+    coding = "ASCII" if name == MODEL else "UTF-8"
     try:
-        return contents[name].decode("utf-8")
+        return contents[name].decode(coding)
     except UnicodeDecodeError:
-        raise ReleaseUnreadable(f"{name} as UTF-8 text", "other bytes", AGAIN) from None
+        raise ReleaseUnreadable(f"{name} as {coding} text", "other bytes", AGAIN) from None
 
 
 def schema_faults(contents: Mapping[str, bytes], certificate: Certificate) -> Iterator[str]:
@@ -169,8 +171,16 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: weights that are no numbers"
     elif not _covered(trained, matrix):
         yield f"{MODEL}: numbers that no noise covers: a constant, sums over classes, or weights after a refusal"
-    if declared != "observed" and repr(model.get("classes")) != repr(list(declared or ())):
+    if not _declared(model.get("classes"), declared):
         yield f"{MODEL}: other classes"
+
+
+def _declared(classes: Any, declared: tuple[Label, ...] | str | None) -> bool:
+    """Return whether classes are those of the domain, where 1 is not True; of observed ones there are one or two."""
+    if declared == "observed":
+        return isinstance(classes, list) and len(classes) in (1, 2) and all(map(is_label, classes))
+    known = list(declared or ())
+    return isinstance(classes, list) and len(classes) == len(known) and repr(classes) == repr(known)
 
 
 def _texts(values: Any) -> TypeGuard[list[str]]:
@@ -219,9 +229,12 @@ def inspect(path: Path) -> Findings:
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MODEL not in contents:
         return Findings(certificate, certificate.faults(), ALONE)
+    faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
+    text = text_of(contents, MODEL)
+    contents.clear()  # what was read is not held twice
     try:
-        model = parse(text_of(contents, MODEL))
+        model = parse(text)
     except CertificateUnreadable as error:
         raise ReleaseUnreadable("a model in JSON", error.found, error.remedy) from None
-    faults = (*manifest_faults(contents), *schema_faults(contents, certificate), *model_faults(model, certificate))
+    faults += tuple(model_faults(model, certificate))
     return Findings(certificate, (*faults, *(f"{CERTIFICATE}: {fault}" for fault in certificate.faults())), UNCHECKED)

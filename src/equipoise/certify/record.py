@@ -24,8 +24,8 @@ INFINITY = "infinity"
 AGAIN = "ask for the file again"
 
 # What an entry of a file weighs in memory: a list or an object as much as several numbers. A model of 4 million weights
-# with names has 8 million entries; a certificate of a thousand claims some 200,000.
-MOST_ENTRIES, MOST_ENTRIES_OF_A_CERTIFICATE = 2**23, 2**20
+# without names has as many entries; a certificate of a thousand claims some 200,000.
+MOST_ENTRIES, MOST_ENTRIES_OF_A_CERTIFICATE = 2**22, 2**20
 
 
 def to_plain(value: object, keep_defaults: bool = True, released: bool = True) -> Any:
@@ -76,7 +76,8 @@ def parse(text: str, most: int = MOST_ENTRIES) -> Any:
 twice); to do: ask for the file again
     """
     try:
-        if text.count(",") + 8 * (text.count("{") + text.count("[")) > most:
+        # A letter written as a number widens all of its text, up to four times.
+        if text.count(",") + text.count("\\") + 8 * (text.count("{") + text.count("[")) > most:
             raise ValueError(f"more than {most} entries")
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
     except (ValueError, RecursionError, TypeError, AttributeError) as error:
@@ -147,11 +148,10 @@ def read(annotation: Any, value: object, path: str) -> Any:
     if origin is Literal and any(type(value) is type(choice) and value == choice for choice in choices):
         return value
     if origin is tuple and isinstance(value, list):
-        each = [choices[0]] * len(value) if choices[1:] == (Ellipsis,) else choices
-        if choices == (float, Ellipsis) and all(type(entry) is float for entry in value):
-            return tuple(value)  # millions of weights, each by itself, would take minutes
-        if len(each) == len(value):
-            return tuple(read(each[place], entry, f"{path}[{place}]") for place, entry in enumerate(value))
+        if choices[1:] == (Ellipsis,):
+            return _read_many(choices[0], value, path)
+        if len(choices) == len(value):
+            return tuple(read(choices[place], entry, f"{path}[{place}]") for place, entry in enumerate(value))
     if annotation is Claim:
         return _read_claim(value, path)
     if annotation is Loss:
@@ -167,6 +167,18 @@ def read(annotation: Any, value: object, path: str) -> Any:
         return value
     name = getattr(annotation, "__name__", annotation)
     raise CertificateUnreadable(f"{path} of type {name}", f"{value!r:.80}", AGAIN)
+
+
+def _read_many(each: Any, values: list[Any], path: str) -> tuple[Any, ...]:
+    """Return a list of any length; millions of weights or names, each read by itself, would take minutes."""
+    kinds = get_args(each) if get_origin(each) in (Union, types.UnionType) else (each,)
+    plain: dict[type, Any] = {kind: kind for kind in kinds if kind in (str, int, float, bool)}
+    if each is float:
+        plain[int] = float
+    return tuple(
+        plain[type(entry)](entry) if type(entry) in plain else read(each, entry, f"{path}[{place}]")
+        for place, entry in enumerate(values)
+    )
 
 
 def _read_claim(value: object, path: str) -> Claim:

@@ -17,14 +17,14 @@ from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechan
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.data.encoded import encoded_table
-from equipoise.data.files import open_table
+from equipoise.data.engines import open_table
 from equipoise.data.schema import Schema
 from equipoise.errors import OutputRefused, ReleaseNotWritten
 from equipoise.estimators import model_named
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet or Arrow.")],
+    data: Annotated[Path, typer.Argument(help="The table: a CSV, Parquet or Arrow file, or a folder of them.")],
     schema: Annotated[Path, typer.Option(help="The schema.toml with the table's public facts.")],
     epsilon: Epsilon,
     out: Annotated[Path, typer.Option(help="The folder that will hold the release.")] = Path("release"),
@@ -42,6 +42,12 @@ def command(
     intercept: Intercept = True,
     public_seed: Annotated[int, typer.Option(help="The seed of public coins; recorded.")] = 0,
     delimiter: Delimiter = ",",
+    engine: Annotated[
+        str, typer.Option(help="How rows are gone through: memory, stream (never held whole), dask or spark.")
+    ] = "memory",
+    scheduler: Annotated[
+        str | None, typer.Option(help="The address of a cluster; without it dask and spark work on this machine.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release in that folder.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop before any row is read.")] = False,
     as_json: AsJson = False,
@@ -66,7 +72,7 @@ def command(
     face = kind(**for_model(kind, wanted))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     planned = face.plan()
-    table = open_table(data, delimiter)
+    table = open_table(data, delimiter, engine, scheduler)
     # Whatever names and types can tell is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
     console.print(planned.explain(), markup=False, end="")

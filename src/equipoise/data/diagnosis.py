@@ -13,7 +13,7 @@ from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
 from equipoise.data.persons import Slots
-from equipoise.data.raw import RawTable
+from equipoise.data.raw import Column, RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.data.schema.text import number_of, text_of
@@ -222,7 +222,9 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     rows = unusable = clipped = identified = 0
     person, slots = schema.person, Slots(10**18, 10**18, schema.missing)
     names = [tally.column.name for tally in tallies]
-    for batch in raw.batches(names) if person is None else raw.batches([*names, person.column], person.column):
+    if person is not None:
+        raw, names = raw.with_ids(person.column), [*names, person.column]
+    for batch in raw.batches(names):
         count = len(batch[target.name])
         identified += 0 if person is None else len(slots.of(batch[person.column])[0])
         missing = [tally.add(batch[tally.column.name], encoder) for tally in tallies]
@@ -247,7 +249,7 @@ class _Tally:
         self._missing_texts = frozenset(schema.missing)
         self._missing = self._unreadable = self._outside = self._unknown = 0
 
-    def add(self, values: NDArray[Any], encoder: Encoder) -> NDArray[np.bool_]:
+    def add(self, values: Column, encoder: Encoder) -> NDArray[np.bool_]:
         """Count a batch, and return where its values are missing."""
         if isinstance(self.column, CategoryColumn):
             missing = self._add_levels(values, self.column.levels)
@@ -256,7 +258,7 @@ class _Tally:
         self._missing += int(np.sum(missing))
         return missing
 
-    def _add_levels(self, values: NDArray[Any], levels: Sequence[str]) -> NDArray[np.bool_]:
+    def _add_levels(self, values: Column, levels: Sequence[str]) -> NDArray[np.bool_]:
         known = frozenset(levels)
         texts = [text_of(value) for value in values.tolist()]
         # A missing text that is among the levels is that level.
@@ -265,7 +267,7 @@ class _Tally:
         return missing.astype(bool)
 
     def _add_numbers(
-        self, values: NDArray[Any], numbers: NDArray[np.float64], bounds: tuple[float, float] | None
+        self, values: Column, numbers: NDArray[np.float64], bounds: tuple[float, float] | None
     ) -> NDArray[np.bool_]:
         missing = np.isnan(numbers)
         if bounds is not None:

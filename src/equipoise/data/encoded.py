@@ -15,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.encoder import Encoder
+from equipoise.data.engines.base import PartedTable
+from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.persons import Slots
-from equipoise.data.raw import RawTable, listed
+from equipoise.data.raw import Column, RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.text import place
-from equipoise.data.tables import NUMERIC_KINDS, Unread
+from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
+# What a batch of rows was read as: numbers, and positions among levels and classes.
 Batch = dict[str, NDArray[Any]]
 
 
@@ -66,6 +69,7 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
 def check_columns(schema: Schema, raw: RawTable) -> None:
     """Refuse a table whose names and kinds do not fit the schema; no row is read."""
     required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
+    _check_engine(schema, raw)
     known = {*required, *schema.unused}
     present = set(raw.names)
     absent = [name for name in required if name not in present]
@@ -100,6 +104,15 @@ def _check_kinds(schema: Schema, raw: RawTable, others: Sequence[str]) -> None:
             f"columns of numbers in {raw.source} where the schema says number",
             f"columns of text: {listed(wrong)}",
             'write them as numbers, or declare them as kind = "category" with their levels',
+        )
+
+
+def _check_engine(schema: Schema, raw: RawTable) -> None:
+    if schema.person is not None and isinstance(raw, PartedTable):
+        raise InvalidData(
+            f"rows of persons in memory, in {raw.source}",
+            "a table that is never held whole: its rows are not yet grouped by the ids of persons",
+            'open it by open_table(path, engine="memory"), or collect a data frame; nothing was read',
         )
 
 
@@ -140,8 +153,9 @@ class EncodedTable:
         self._n_samples = n_samples
         self._kept = kept
         self._encoded: tuple[Array, NDArray[Any], NDArray[np.intp]] | None = None
+        parts = EncodedParts(raw, schema) if isinstance(raw, PartedTable) else None
         self.persons = None if schema.person is None else Unread((n_samples,), True, lambda: self._read()[2])
-        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0])
+        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0], parts)
         self.target = Unread((n_samples,), schema.task == "regression", lambda: self._read()[1])
 
     def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> "EncodedTable":
@@ -172,10 +186,12 @@ class EncodedTable:
         if self._kept is not None:
             yield from self._kept
             return
+        # What was read does not depend on bounds: these only make the encoder complete.
+        encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
         left = self._n_samples
         with contextlib.closing(_closable(self._raw.batches(self._names()))) as batches:
             for batch in batches:
-                yield {name: values[:left] for name, values in batch.items()}
+                yield {name: encoder.read(name, values[:left]) for name, values in batch.items()}
                 left -= _count(batch)
                 if left <= 0:
                     return
@@ -183,17 +199,7 @@ class EncodedTable:
     def _keep(self) -> list[Batch]:
         """Return the rows in memory, read once: a file that changes between two readings would give other rows."""
         if self._kept is None:
-            numbers = set(self._number_names())
-            # What a number is does not depend on its bounds: these only make the encoder complete.
-            encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
-            texts: dict[str, str] = {}
-            self._kept = [
-                {
-                    name: encoder.numbers(values) if name in numbers else _shared(values, texts)
-                    for name, values in batch.items()
-                }
-                for batch in self._batches()
-            ]
+            self._kept = list(self._batches())
         return self._kept
 
     def _allocated(self) -> tuple[Array, NDArray[Any]]:
@@ -222,7 +228,7 @@ class EncodedTable:
         features = [np.empty((0, self.features.shape[1]))]
         target: list[NDArray[Any]] = [np.empty(0, dtype=np.float64 if self.target.numeric else object)]
         persons = [np.empty(0, dtype=np.intp)]
-        for batch in self._raw.batches([*self._names(), person.column], person.column):
+        for batch in self._raw.with_ids(person.column).batches([*self._names(), person.column]):
             places, found = slots.of(batch[person.column])
             kept = {name: values[places] for name, values in batch.items()}
             features.append(encoder.encode(kept, len(places)))
@@ -231,36 +237,28 @@ class EncodedTable:
         return np.concatenate(features), np.concatenate(target), np.concatenate(persons)
 
     def _read_rows(self, encoder: Encoder) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
-        """Return as many rows as were declared, the public row where one lacks; each is its own person."""
+        """Return as many rows as were declared, the public row where one lacks; nobody asks whose they are."""
         name = self._schema.target.name
         features, target = self._allocated()
         filled = 0
         for batch in self._batches():
             rows = slice(filled, filled + _count(batch))
-            features[rows] = encoder.encode(batch, _count(batch))
-            target[rows] = encoder.encode_target(batch[name])
+            encoder.rows(batch, _count(batch), into=features[rows])
+            target[rows] = encoder.targets(batch[name])
             filled = rows.stop
         nothing = np.array([None], dtype=object)
         features[filled:] = encoder.encode(dict.fromkeys(self._names(), nothing), 1)
         target[filled:] = encoder.encode_target(nothing)
-        return features, target, np.arange(self._n_samples)
+        return features, target, np.empty(0, dtype=np.intp)
 
 
-def _count(batch: Batch) -> int:
+def _count(batch: Mapping[str, Column]) -> int:
     return len(next(iter(batch.values())))
 
 
-def _closable(batches: Iterator[Batch]) -> Generator[Batch, None, None]:
+def _closable(batches: Iterator[dict[str, Column]]) -> Generator[dict[str, Column], None, None]:
     """Yield batches from a generator that can be closed, and with it the file that it reads."""
     yield from batches
-
-
-def _shared(values: NDArray[Any], texts: dict[str, str]) -> NDArray[Any]:
-    """Return values to be kept in memory, with equal texts kept once."""
-    if values.dtype.kind in NUMERIC_KINDS:
-        return values
-    shared = (texts.setdefault(value, value) if type(value) is str else value for value in values)
-    return np.fromiter(shared, dtype=object, count=len(values))
 
 
 def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:

@@ -9,14 +9,17 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.raw import Column
 from equipoise.data.schema import CategoryColumn, Schema
 from equipoise.data.schema.text import number_of, text_of
 from equipoise.data.tables import NUMERIC_KINDS
+from equipoise.data.texts import Texts, Words
 from equipoise.errors import InvalidData, InvalidParameter
 
 Array = NDArray[np.float64]
@@ -55,7 +58,7 @@ class Encoder:
         self.width = len(self.names)
         entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
         self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
-        self._missing_numbers = np.array([number_of(text) for text in schema.missing])
+        self._missing_numbers = [number for number in map(number_of, schema.missing) if math.isfinite(number)]
         self._levels = {
             column.name: _Positions(column.levels, column.unknown, column.fill, schema.missing)
             for column in schema.columns
@@ -67,37 +70,72 @@ class Encoder:
         texts = tuple(text_of(label) or "" for label in classes)
         self._class_positions = _Positions(texts, texts[0], None, schema.missing) if texts else None
 
-    def encode(self, columns: Mapping[str, NDArray[Any]], count: int) -> Array:
+    def encode(self, columns: Mapping[str, Column], count: int) -> Array:
         """Return one encoded row for each of the `count` raw ones; other columns than the features are ignored."""
-        rows = np.zeros((count, self.width))
+        names = [column.name for column in self.schema.columns]
+        return self.rows({name: self.read(name, self._column(columns, name, count)) for name in names}, count)
+
+    def encode_target(self, values: Column) -> NDArray[Any]:
+        """Return the class of each raw target, or its place between the bounds scaled to [-1, 1]."""
+        return self.targets(self.read(self.schema.target.name, values))
+
+    def read(self, name: str, values: Column) -> NDArray[Any]:
+        """Return what raw values of a column or of the target are: numbers, or positions among levels or classes.
+
+        None of it depends on bounds.
+        """
+        positions = self._class_positions if name == self.schema.target.name else self._levels.get(name)
+        return self.numbers(values) if positions is None else positions(values)
+
+    def rows(self, read: Mapping[str, NDArray[Any]], count: int, into: Array | None = None) -> Array:
+        """Return one encoded row for each of the `count` that were read, in a new array or in one that lies in a row.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import NumberColumn, Target
+        >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
+        >>> encoder = Encoder(Schema(None, columns, Target("ill", classes=(0, 1)), row_norm=2.0))
+        >>> encoder.rows({"age": np.array([60.0, np.nan]), "job": np.array([1, 0])}, 2)
+        array([[0.5, 0. , 0.5],
+               [0. , 0.5, 0. ]])
+        """
+        entries: list[tuple[int, Array]] = []
+        levels: list[NDArray[np.intp]] = []
         # Squared lengths are added up column by column, which rounds in the same way for any number of rows.
         squares = np.zeros(count)
         place = 0
         for column in self.schema.columns:
-            values = self._column(columns, column.name, count)
+            values = read[column.name]
             if isinstance(column, CategoryColumn):
-                rows[np.arange(count), place + self._levels[column.name](values)] = 1.0
+                levels.append(place + values)
                 squares += 1.0
                 place += len(column.levels)
                 continue
-            numbers = self.numbers(values)
-            missing = np.isnan(numbers)
-            rows[:, place] = _scaled(numbers, column.bounds, column.fill)
-            squares += rows[:, place] ** 2
+            scaled = _scaled(values, column.bounds, column.fill)
+            entries.append((place, scaled))
+            squares += scaled**2
             place += 1
             if column.indicator:
-                rows[:, place] = missing
+                missing = np.isnan(values).astype(np.float64)
+                entries.append((place, missing))
                 squares += missing
                 place += 1
-        rows /= np.maximum(np.sqrt(squares), self._row_norm)[:, None]
+        lengths = np.maximum(np.sqrt(squares), self._row_norm)
+        rows = np.empty((count, self.width)) if into is None else into
+        rows.fill(0.0)
+        for place, scaled in entries:
+            np.divide(scaled, lengths, out=rows[:, place])
+        ones, first = 1.0 / lengths, self.width * np.arange(count)
+        for positions in levels:
+            rows.reshape(-1)[first + positions] = ones
         return rows
 
-    def encode_target(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the class of each raw target, or its place between the bounds scaled to [-1, 1]."""
+    def targets(self, read: NDArray[Any]) -> NDArray[Any]:
+        """Return the class at each position that was read, or the numbers scaled to [-1, 1]."""
         if self._class_positions is not None:
-            found: NDArray[Any] = self._classes[self._class_positions(values)]
+            found: NDArray[Any] = self._classes[read]
             return found
-        return _scaled(self.numbers(values), self.schema.target.bounds, None)
+        return _scaled(read, self.schema.target.bounds, None)
 
     def decode_target(self, scores: Array) -> Array:
         """Return a regression's scores in units of the target, clipped into its bounds.
@@ -115,7 +153,7 @@ class Encoder:
         share = (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
         return np.clip(low * (1.0 - share) + high * share, low, high)
 
-    def numbers(self, values: NDArray[Any]) -> Array:
+    def numbers(self, values: Column) -> Array:
         """Return a raw column as numbers, with NaN where a value is missing, unreadable or infinite.
 
         Examples
@@ -125,16 +163,21 @@ class Encoder:
         >>> encoder.numbers(np.array([" 3.5 ", 7, "NA", None, "seven"], dtype=object))
         array([3.5, 7. , nan, nan, nan])
         """
-        with _silence():
-            if values.dtype.kind in NUMERIC_KINDS:
-                numbers = values.astype(np.float64)
-            else:
-                numbers = _numbers_of_objects(values.astype(object, copy=False))
-        # A missing text that is a number, such as -999, is that number however it is written.
-        numbers[~np.isfinite(numbers) | np.isin(numbers, self._missing_numbers)] = np.nan
+        if isinstance(values, Texts):
+            numbers = values.numbers()
+        else:
+            with _silence():
+                if values.dtype.kind in NUMERIC_KINDS:
+                    numbers = values.astype(np.float64)
+                else:
+                    numbers = _numbers_of_objects(values.astype(object, copy=False))
+        numbers[~np.isfinite(numbers)] = np.nan
+        for number in self._missing_numbers:
+            # A missing text that is a number, such as -999, is that number however it is written.
+            numbers[numbers == number] = np.nan
         return numbers
 
-    def _column(self, columns: Mapping[str, NDArray[Any]], name: str, count: int) -> NDArray[Any]:
+    def _column(self, columns: Mapping[str, Column], name: str, count: int) -> Column:
         if name not in columns or columns[name].shape != (count,):
             found = "none" if name not in columns else f"shape {columns[name].shape}"
             raise InvalidData(f"a column {name!r} of {count} values", found, "pass every column of the schema")
@@ -196,14 +239,20 @@ class _Positions:
         text = text_of(value)
         return self._missing if text is None else self._known.get(text, self._unknown)
 
-    def __call__(self, values: NDArray[Any]) -> NDArray[np.intp]:
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self._known)
+
+    def __call__(self, values: Column) -> NDArray[np.intp]:
         """Return the position of every value."""
+        # Texts are remembered, other objects are not: 1 and True would be the same key.
+        memory = _Memory(self._known, self.one)
+        if isinstance(values, Texts):
+            return values.found(self._words, self._missing, self._unknown, memory.__getitem__)
         with _silence():
             if values.dtype.kind in NUMERIC_KINDS:
                 distinct, where = np.unique(values, return_inverse=True)
                 return np.array([self.one(value) for value in distinct.tolist()], dtype=np.intp)[where]
-            # Texts are remembered, other objects are not: 1 and True would be the same key.
-            memory = _Memory(self._known, self.one)
             found = (memory[value] if type(value) is str else self.one(value) for value in values.astype(object))
             return np.fromiter(found, dtype=np.intp, count=len(values))
 

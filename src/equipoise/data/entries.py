@@ -8,7 +8,7 @@ number that no float holds. What is read of a table before a spend is its shape.
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -74,25 +74,56 @@ def numbers_of_entries(entries: Iterable[object], count: int) -> Array:
 def listed_shape(rows: Any) -> tuple[int, ...]:
     """Return the shape of a table given as a list of rows; refuse rows of different lengths, in constant words.
 
+    A row that does not tell its length has no say: it is missing.
+
     Examples
     --------
     >>> listed_shape([[1, 2], ("a", None), np.array([0.5, 0.6])]), listed_shape([1, 2, 3])
     ((3, 2), (3,))
     """
-    widths = {len(row) if _is_row(row) else -1 for row in rows}
+    count, widths = length_of(rows), {_width(row) for row in _entries(rows)} - {None}
     if widths <= {-1}:
-        return (len(rows),)
+        return (count,)
     if len(widths) > 1:
         raise InvalidData("a table of numbers", "rows of different lengths", "pass rows of one length")
-    return len(rows), widths.pop()
+    return count, widths.pop() or 0
+
+
+def length_of(given: Any) -> int:
+    """Return how long a sequence is; a class of the user's own that is a list is as long as that list.
+
+    What its methods say or raise is not asked for, here and in `_entries`.
+
+    Examples
+    --------
+    >>> length_of([1, 2]), length_of(range(3))
+    (2, 3)
+    """
+    if isinstance(given, list):
+        return list.__len__(given)
+    return tuple.__len__(given) if isinstance(given, tuple) else len(given)
+
+
+def _entries(given: Any) -> Iterator[Any]:
+    if isinstance(given, list):
+        return list.__iter__(given)
+    return tuple.__iter__(given) if isinstance(given, tuple) else iter(given)
 
 
 def _is_row(row: object) -> bool:
     return is_undeclared(row) or (_declares(type(row)) and len(getattr(row, "shape", ())) == 1)
 
 
+def _width(row: object) -> int | None:
+    """Return how many entries a row has, -1 for what is no row, None for one whose own code fails."""
+    try:
+        return length_of(row) if _is_row(row) else -1
+    except Exception:  # a private row never raises
+        return None
+
+
 def listed_table(rows: Any, shape: tuple[int, ...]) -> Array:
-    """Return a list of rows of that shape as numbers.
+    """Return a list of rows of that shape as numbers; a row that yields more, fewer or none is missing.
 
     Examples
     --------
@@ -100,7 +131,17 @@ def listed_table(rows: Any, shape: tuple[int, ...]) -> Array:
     array([[ 1.,  2.],
            [nan, nan]])
     """
-    return numbers_of_entries(itertools.chain.from_iterable(rows), math.prod(shape)).reshape(shape)
+    read = (_row(row, shape[1]) for row in _entries(rows))
+    return numbers_of_entries(itertools.chain.from_iterable(read), math.prod(shape)).reshape(shape)
+
+
+def _row(row: Any, width: int) -> list[Any]:
+    try:
+        # One more than there should be, since what follows may have no end.
+        found = list(itertools.islice(_entries(row), width + 1)) if _width(row) == width else []
+    except Exception:  # a private row never raises
+        found = []
+    return found if len(found) == width else [None] * width
 
 
 def listed_target(entries: Any) -> NDArray[Any]:
@@ -111,8 +152,8 @@ def listed_target(entries: Any) -> NDArray[Any]:
     >>> listed_target([1.0, "no", [3], [4, 5]])
     array([1.0, 'no', 3, list([4, 5])], dtype=object)
     """
-    found = np.empty(len(entries), dtype=object)
-    for place, entry in enumerate(entries):
+    found = np.empty(length_of(entries), dtype=object)
+    for place, entry in enumerate(_entries(entries)):
         found[place] = _only(entry)
     return found
 
@@ -120,6 +161,6 @@ def listed_target(entries: Any) -> NDArray[Any]:
 def _only(entry: Any) -> object:
     """Return the one entry of a row, so that a column may come as a list of rows; anything else as it is."""
     try:
-        return entry[0] if _is_row(entry) and len(entry) == 1 else entry
+        return next(_entries(entry)) if _width(entry) == 1 else entry
     except Exception:  # a value inside a private row never raises
         return None

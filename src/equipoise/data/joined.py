@@ -1,14 +1,15 @@
 """Whatever a user calls a table, as raw columns; a target that comes apart from it is put beside them, unread."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data import engines
 from equipoise.data.entries import is_undeclared
-from equipoise.data.raw import FrameTable, Kind, RawTable
+from equipoise.data.raw import Column, FrameTable, Kind, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 
@@ -22,12 +23,13 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
     ('age', 'ill')
     """
-    raw = X if isinstance(X, RawTable) else FrameTable(X)
+    raw = X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
     if y is None:
         return raw
-    if raw.n_samples is None:
+    # Beside a table that is never held whole it would be read whole.
+    if raw.n_samples is None or isinstance(raw, engines.PartedTable):
         raise InvalidData(
-            "the target as a column of the file", "a target passed beside it", "leave y out: fit(open_table(path))"
+            "the target as a column of the table", "a target passed beside it", "leave y out: fit(open_table(path))"
         )
     return _WithTarget(raw, target, *_target(y, raw.n_samples))
 
@@ -63,13 +65,19 @@ class _WithTarget(RawTable):
         self.kinds = {**raw.kinds, name: kind}
         self.source = raw.source
 
-    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids, which the table beside the target holds."""
+        table = super().with_ids(name)
+        table._raw = self._raw.with_ids(name)
+        return table
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the table's batches with the target's entries of the same rows."""
         others = [name for name in names if name != self._name]
         target = np.asarray(self._read())
         start = 0
         # A batch needs at least one column of the table, to tell how many rows it has.
-        for batch in self._raw.batches(others or self._raw.names[:1], ids):
+        for batch in self._raw.batches(others or self._raw.names[:1]):
             count = len(next(iter(batch.values())))
             chosen = {name: batch[name] for name in others}
             yield {**chosen, self._name: target[start : start + count]} if self._name in names else chosen

@@ -5,21 +5,29 @@ could change how another row is read, and neighbouring tables would no longer di
 """
 
 import contextlib
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.arrow_columns import taken, with_all_digits
+from equipoise.data.texts import Texts, make_ready, padded
 from equipoise.errors import InvalidData, TableUnreadable
 
+# Values as they come: an array, or text that was not made into objects.
+Column = NDArray[Any] | Texts
 Kind = Literal["number", "text", "unknown"]
 
 BATCH_ROWS = 65_536
+# A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
+SMALL_DICTIONARY = 2**20
 
 
 @contextlib.contextmanager
@@ -29,6 +37,13 @@ def constant_failure() -> Iterator[None]:
         yield
     except Exception:  # files that are damaged or vanish raise errors of many kinds, and some name values
         raise TableUnreadable from None
+
+
+def cannot_open(location: Path, fault: Exception) -> InvalidData:
+    """Return what to say of a file that is there and does not open."""
+    reason = getattr(fault, "strerror", None) or type(fault).__name__
+    found = f"{location} cannot be opened: {reason}"
+    return InvalidData("a file that can be read", found, "check the path and your permission to read it")
 
 
 class RawTable(ABC):
@@ -44,20 +59,39 @@ class RawTable(ABC):
         What a column's type says; "unknown" where only values would tell. A truth value counts as a number.
     source : str
         What to call the table in an error.
+    files : tuple of paths
+        The files that hold it, if there are any.
+    ids : str
+        The column that holds ids, empty if none does.
     """
 
     names: tuple[str, ...]
     n_samples: int | None
     kinds: Mapping[str, Kind]
     source: str
+    files: tuple[Path, ...] = ()
+    ids: str = ""
 
     @abstractmethod
-    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`.
 
         Numbers come as float64 with NaN where missing; text, truth values and objects as objects with None where
-        missing. Whole numbers of the column `ids` come as text: of an id no digit may be lost.
+        missing, or as `Texts`, which stand for such objects. Whole numbers of a column of ids come as text.
         """
+
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids, of which no digit may be lost."""
+        table = copy.copy(self)
+        table.ids = name
+        return table
+
+    def parts(self) -> "Sequence[RawTable]":
+        """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
+        return (self,)
+
+    def require_same_files(self) -> None:  # noqa: B027 - most tables have no folder
+        """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
 
 
 def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:
@@ -126,7 +160,7 @@ class FrameTable(RawTable):
     >>> table.names, table.n_samples, dict(table.kinds)
     (('age', 'town'), 2, {'age': 'number', 'town': 'text'})
     >>> next(table.batches(["age", "town"]))
-    {'age': array([31., nan]), 'town': array(['Graz', None], dtype=object)}
+    {'age': array([31., nan]), 'town': Texts(['Graz', None])}
     """
 
     def __init__(self, frame: Any, source: str = "the data frame") -> None:
@@ -136,23 +170,27 @@ class FrameTable(RawTable):
         self.n_samples = len(self._frame)
         if self._frame.implementation.is_pyarrow():
             self.kinds = arrow_kinds(self._frame.to_native().schema, source)
+            make_ready()
         else:
             columns = {name: self._frame.get_column(name) for name in self.names}
             found = {name: column_kind(column) for name, column in columns.items()}
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
 
-    def batches(self, names: Sequence[str], ids: str = "") -> Iterator[dict[str, NDArray[Any]]]:
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
         with constant_failure():
             if self._frame.implementation.is_pyarrow():
                 for batch in self._frame.to_native().select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-                    yield {name: arrow_values(batch.column(name), name == ids) for name in names}
+                    yield arrow_batch({name: batch.column(name) for name in names}, self.ids)
                 return
             for start in range(0, len(self._frame), BATCH_ROWS):
                 rows = slice(start, start + BATCH_ROWS)
                 columns = {name: self._frame.get_column(name)[rows] for name in names}
-                yield {name: (column_ids if name == ids else column_values)(column) for name, column in columns.items()}
+                yield {
+                    name: column_ids(column) if name == self.ids else column_values(column)
+                    for name, column in columns.items()
+                }
 
 
 def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
@@ -270,7 +308,8 @@ def column_ids(column: "nw.Series[Any]") -> NDArray[Any]:
 
 def _joined(column: Any, ids: bool = False) -> NDArray[Any]:
     """Return an Arrow array, in one piece or in chunks, as one NumPy array."""
-    parts = [arrow_values(part, ids) for part in getattr(column, "chunks", [column])]
+    chunks = getattr(column, "chunks", [column])
+    parts = [arrow_values(with_all_digits(part) if ids else part) for part in chunks]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
@@ -322,8 +361,9 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
 
     if isinstance(arrow_type, pyarrow.BaseExtensionType):
         return arrow_kind(arrow_type.storage_type)
-    if types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type):
-        return arrow_kind(arrow_type.value_type)
+    if _is_coded(arrow_type):
+        # Codes of codes could unpack to any number of entries for one row, and nobody writes them.
+        return None if _is_coded(arrow_type.value_type) else arrow_kind(arrow_type.value_type)
     if any(holds(arrow_type) for holds in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)):
         return "number"
     if _is_text(arrow_type) or _is_bytes(arrow_type):
@@ -331,6 +371,15 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
     if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
         return "text"
     return "unknown" if types.is_null(arrow_type) else None
+
+
+def _is_coded(arrow_type: Any) -> bool:
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(arrow_type, pyarrow.BaseExtensionType):
+        return _is_coded(arrow_type.storage_type)
+    return bool(types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type))
 
 
 def _is_text(arrow_type: Any) -> bool:
@@ -346,21 +395,87 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
-def _looked_up(column: Any, ids: bool) -> NDArray[Any]:
-    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing.
+def _entries(column: Any) -> NDArray[np.intp]:
+    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
 
     Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
     """
-    words = arrow_values(column.dictionary, ids)
-    nothing = np.array([math.nan if words.dtype.kind == "f" else None], dtype=words.dtype)
     indices = column.indices
     places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
-    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False)) & (places >= 0) & (places < len(words))
-    return np.concatenate([words, nothing])[np.where(known, places, len(words)).astype(np.intp)]
+    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
+    known &= (places >= 0) & (places < len(column.dictionary))
+    return np.where(known, places, len(column.dictionary)).astype(np.intp)
 
 
-def arrow_values(column: Any, ids: bool = False) -> NDArray[Any]:
-    """Return an Arrow array as a NumPy array whose type follows from the Arrow type; of ids no digit is lost.
+def _looked_up(column: Any) -> Column:
+    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
+    places, words = _entries(column), column.dictionary
+    if words.nbytes > SMALL_DICTIONARY:
+        # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
+        used, places = np.unique(places, return_inverse=True)
+        words = taken(words, used[used < len(words)])
+    found = arrow_column(words)
+    if isinstance(found, Texts):
+        return found.taken(places)
+    nothing = np.array([math.nan if found.dtype.kind == "f" else None], dtype=found.dtype)
+    return np.concatenate([found, nothing])[places]
+
+
+def _run_out(column: Any) -> NDArray[Any]:
+    """Return the entries of an Arrow array of runs, each as often as its run is long."""
+    first, count = column.find_physical_offset(), column.find_physical_length()
+    ends = np.asarray(column.run_ends.slice(first, count))
+    rows = np.arange(column.offset, column.offset + len(column))
+    return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
+
+
+def arrow_batch(columns: Mapping[str, Any], ids: str) -> dict[str, Column]:
+    """Return a batch of Arrow arrays as columns; of ids no digit is lost.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_batch({"id": pyarrow.array([2**53 + 1])}, ids="id")
+    {'id': Texts(['9007199254740993'])}
+    """
+    return {name: arrow_column(with_all_digits(column) if name == ids else column) for name, column in columns.items()}
+
+
+def arrow_column(column: Any) -> Column:
+    """Return an Arrow array as a NumPy array, or as texts where it holds text; the Arrow type alone decides.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_column(pyarrow.array(["Graz", None]).dictionary_encode())
+    Texts(['Graz', None])
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if isinstance(column.type, pyarrow.BaseExtensionType):
+        return arrow_column(column.storage)
+    if types.is_dictionary(column.type):
+        return _looked_up(column)
+    return _texts(column) if _is_text(column.type) or _is_bytes(column.type) else arrow_values(column)
+
+
+def _texts(column: Any) -> Texts:
+    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
+    import pyarrow
+
+    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
+    plain = column.cast(pyarrow.large_binary())
+    _, offsets, content = plain.buffers()
+    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
+    first, last = int(limits[0]), int(limits[-1])
+    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
+    starts = np.where(missing, -1, limits[:-1] - first)
+    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
+
+
+def arrow_values(column: Any) -> NDArray[Any]:
+    """Return an Arrow array as a NumPy array whose type follows from the Arrow type.
 
     Examples
     --------
@@ -369,16 +484,14 @@ def arrow_values(column: Any, ids: bool = False) -> NDArray[Any]:
     array([True, None], dtype=object)
     """
     import pyarrow
-    from pyarrow import compute, types
+    from pyarrow import types
 
     if isinstance(column.type, pyarrow.BaseExtensionType):
-        return arrow_values(column.storage, ids)
+        return arrow_values(column.storage)
     if types.is_dictionary(column.type):
-        return _looked_up(column, ids)
+        return np.asarray(_looked_up(column))
     if types.is_run_end_encoded(column.type):
-        return arrow_values(compute.run_end_decode(column), ids)
-    if ids and (types.is_integer(column.type) or types.is_decimal(column.type)):
-        column = column.cast(pyarrow.string())
+        return _run_out(column)
     if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
         # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
         return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))

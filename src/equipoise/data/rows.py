@@ -4,7 +4,6 @@ A dense table is not copied: what is kept besides it is one factor a row. Each b
 in one reusable buffer, so float32 input stays float32.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,13 +13,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.data.entries import numbers_of_entries
-from equipoise.data.tables import NUMERIC_KINDS, Matrix
+from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Domain, Label, Problem
+from equipoise.vocabulary.facts import Domain, Label, Problem, is_label
 from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
+
+# A little less than 1: more than a square and a product are rounded by.
+ROUNDED_DOWN = 1 - 2.0**-50
 
 
 def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
@@ -32,7 +34,7 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     ('no', 'yes')
     """
     if target.dtype.kind not in f"{NUMERIC_KINDS}OUT":
-        raise InvalidData("class labels", f"data type {target.dtype}", "pass numbers or text, or declare the classes")
+        raise InvalidData("class labels", type_in_words(target.dtype), "pass numbers or text, or declare the classes")
     if target.dtype.kind == "f":
         target = target[np.isfinite(target)]
         if not np.array_equal(target, np.round(target)):
@@ -58,9 +60,8 @@ def _label(entry: object) -> Label | None:
         label = plain(entry)
     except Exception:  # a value inside a private row never raises
         return None
-    if isinstance(label, float) and not math.isfinite(label):
-        return None
-    return label if type(label) in (str, bool, int, float) else None  # type: ignore[return-value] # as just tested
+    known = type(label) in (str, bool, int, float) and is_label(label)
+    return label if known else None  # type: ignore[return-value] # as just tested
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
@@ -283,25 +284,10 @@ class Rows(RowSource):
         self._repaired: dict[int, Repaired] = {}
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
         for start in range(0, self.n_samples, BLOCK_ROWS):
-            self._inspect(start, domain)
-
-    def _inspect(self, start: int, domain: Domain) -> None:
-        """Compute the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
-        block = self._matrix[start : start + BLOCK_ROWS].astype(np.float64)
-        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-        odd = np.flatnonzero(~np.isfinite(norms))
-        if odd.size:
-            rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
-            # Finite values can overflow when squared: the largest entry is divided out first.
-            largest = np.abs(rows).max(axis=1, keepdims=True)
-            rows /= np.where(largest > 0, largest, 1.0)
-            unit_norms = _norms_one_by_one(rows)[:, None]
-            shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
-            self._repaired[start] = Repaired(odd, rows * np.minimum(largest, shorter))
-            norms[odd] = np.inf
-        long = norms > domain.row_norm
-        norms[~long] = domain.row_norm
-        self._factors[start : start + BLOCK_ROWS] = domain.row_norm / norms
+            factors, repaired = _inspected(matrix[start : start + BLOCK_ROWS], domain)
+            self._factors[start : start + BLOCK_ROWS] = factors
+            if repaired is not None:
+                self._repaired[start] = repaired
 
     def blocks(self) -> Iterator[tuple[Array, slice]]:
         """Yield each block of rows with its slice of the table, in one buffer that the next block overwrites."""
@@ -375,6 +361,48 @@ class Rows(RowSource):
         return product
 
 
+def _inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | None]:
+    """Return the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
+    if block.dtype != np.float64 or not block.flags.c_contiguous:
+        block = block.astype(np.float64)
+    norms, repaired = np.einsum("ij,ij->i", block, block), None
+    largest_square = norms.max()  # NaN, if one of them is
+    if largest_square < ROUNDED_DOWN * domain.row_norm**2:
+        # However a root is rounded, it is no longer than the row norm: these are the factors of the rule below.
+        return np.ones(len(norms)), None
+    np.sqrt(norms, out=norms)
+    if not largest_square < np.inf:
+        odd = np.flatnonzero(~np.isfinite(norms))
+        rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
+        # Finite values can overflow when squared: the largest entry is divided out first.
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        rows /= np.where(largest > 0, largest, 1.0)
+        unit_norms = _norms_one_by_one(rows)[:, None]
+        shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
+        repaired = Repaired(odd, rows * np.minimum(largest, shorter))
+        norms[odd] = np.inf
+    np.maximum(norms, domain.row_norm, out=norms)
+    return np.divide(domain.row_norm, norms, out=norms), repaired
+
+
+def products(matrix: Any, domain: Domain, weights: Array) -> Array:
+    """Return every row, filled and clipped as for training, times the weights; a dense table is gone through once.
+
+    Examples
+    --------
+    >>> products(np.array([[3.0, 4.0], [np.nan, 0.5]]), Domain(1.0, classes=(0, 1)), np.array([[1.0], [2.0]])).tolist()
+    [[2.2], [1.0]]
+    """
+    if sparse.issparse(matrix):
+        return SparseRows(matrix, domain, 0.0).predictions(weights)
+    result = np.empty((matrix.shape[0], weights.shape[1]))
+    for start in range(0, len(result), BLOCK_ROWS):
+        block = matrix[start : start + BLOCK_ROWS]
+        factors, repaired = _inspected(block, domain)
+        result[start : start + BLOCK_ROWS] = ClippedView(block, factors, 0.0, repaired) @ weights
+    return result
+
+
 class SparseRows(RowSource):
     """Sparse rows, never made dense: one clipped copy of the stored values, in blocks, constant column appended.
 
@@ -410,8 +438,10 @@ class SparseRows(RowSource):
         return SparseArrays(data, np.concatenate([block.indices for block in blocks]), indptr, self._intercept)
 
     def gram(self, block: Any, curvatures: Array) -> Array:
-        """Return the product as a dense matrix, which is small where it is asked for."""
-        product: Array = (block.T @ block.multiply(curvatures[:, None])).toarray()
+        """Return the product, which is small where it is asked for, as are rows of so few columns made dense."""
+        dense = block.toarray()
+        dense *= curvatures[:, None]
+        product: Array = block.T @ dense
         return product
 
 

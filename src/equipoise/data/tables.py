@@ -6,7 +6,7 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -14,14 +14,38 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from equipoise.data.entries import is_undeclared, listed_shape, listed_table, listed_target, numbers_of_entries
-from equipoise.data.raw import column_kind, column_values
+from equipoise.data.entries import (
+    is_undeclared,
+    length_of,
+    listed_shape,
+    listed_table,
+    listed_target,
+    numbers_of_entries,
+)
+from equipoise.data.raw import RawTable, column_kind, column_values
 from equipoise.errors import InvalidData
+
+if TYPE_CHECKING:
+    from equipoise.data.engines.pieces import EncodedParts
 
 NUMERIC_KINDS = "fiub"
 
+# How types are called whose own names tell lengths.
+WORDS = {"U": "text", "T": "text", "S": "bytes", "V": "records"}
+
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
+
+
+def type_in_words(kind: "np.dtype[Any]") -> str:
+    """Return a data type without its width, which NumPy may have taken from the longest text among private ones.
+
+    Examples
+    --------
+    >>> type_in_words(np.array(["a", "longer"]).dtype), type_in_words(np.dtype(object))
+    ('data type text', 'data type object')
+    """
+    return f"data type {WORDS.get(kind.kind, kind.name)}"
 
 
 class Matrix(Protocol):
@@ -65,6 +89,8 @@ class Unread:
     shape: tuple[int, ...]
     numeric: bool
     read: Callable[[], Any]
+    # Where rows are gone through part by part: they are never read whole.
+    parts: "EncodedParts | None" = None
 
 
 def feature_table(X: Any, may_be_empty: bool = False) -> Unread:  # noqa: N803 - the field's word for a table
@@ -119,7 +145,15 @@ def as_frame(given: Any) -> Any:
 
 
 def _wrapped(given: Any) -> Any:
-    """Return frames and series as narwhals wraps them, and anything else as it is."""
+    """Return frames and series as narwhals wraps them, and anything else as it is; nothing may be computed here."""
+    from equipoise.data.engines import frame_table  # engines make rows of what is declared here
+
+    if isinstance(given, RawTable) or frame_table(given) is not None:
+        raise InvalidData(
+            "rows in memory, where a domain says what they are",
+            f"an object of type {type(given).__name__}, whose rows are read or computed later",
+            "pass a schema as the domain, as eq.Schema.from_toml(path), or collect the rows first",
+        )
     try:
         return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:
@@ -168,7 +202,7 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
     if matrix.dtype.kind not in NUMERIC_KINDS:
         raise InvalidData(
             "an array of numbers",
-            f"data type {matrix.dtype} of non-numeric columns",
+            f"{type_in_words(matrix.dtype)} in non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
     return Unread(matrix.shape, True, lambda: matrix)
@@ -202,7 +236,7 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
 def _target(y: Any) -> Unread:
     if is_undeclared(y):
         # No entry decides: each is a number or a label by itself, or missing.
-        return Unread((len(y),), True, lambda: listed_target(y))
+        return Unread((length_of(y),), True, lambda: listed_target(y))
     given = _wrapped(y)
     if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
         only = _target_series(next(given.iter_columns()))

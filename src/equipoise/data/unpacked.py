@@ -5,32 +5,34 @@ anything is spent: a column of a row group (Parquet) or a batch (Arrow) of more 
 text that stands once in a file and a million times in its rows makes batches of fewer rows.
 """
 
-import os
+import contextlib
+import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from equipoise.data import parquet_footer
 from equipoise.errors import InvalidData
 
-# What one piece may unpack to, and what the texts of one batch of rows may take, in bytes.
+# What one piece may unpack to, and how long the texts of one batch of rows may be, in bytes of the file. Python's text
+# takes up to four for each of them, where one character lies beyond the first 65,536.
 LARGEST_PIECE, LARGEST_BATCH = 2**30, 2**27
 
 
 def refuse_larger(size: int, what: str, source: str, remedy: str) -> None:
-    """Refuse a piece of a file that unpacks to more than can be held.
+    """Refuse a piece of a file that unpacks to more than can be held. Its size depends on rows, and is not told.
 
     Examples
     --------
-    >>> refuse_larger(2**31, "a batch", "people.arrow", "write smaller batches")
+    >>> refuse_larger(2**31, "a larger batch", "people.arrow", "write smaller batches")
     Traceback (most recent call last):
-    equipoise.errors.InvalidData: asked: pieces of people.arrow that unpack to at most 1024 MiB; found: a batch of \
-2048 MiB; to do: write smaller batches
+    equipoise.errors.InvalidData: asked: pieces of people.arrow that unpack to at most 1024 MiB; found: a \
+larger batch; to do: write smaller batches
     """
     if size > LARGEST_PIECE:
         asked = f"pieces of {source} that unpack to at most {LARGEST_PIECE // 2**20} MiB"
-        raise InvalidData(asked, f"{what} of {size // 2**20} MiB", remedy)
+        raise InvalidData(asked, what, remedy)
 
 
 def rows_of_a_batch(texts: int, most: int) -> int:
@@ -44,54 +46,72 @@ def rows_of_a_batch(texts: int, most: int) -> int:
     return max(1, min(most, LARGEST_BATCH // max(1, texts)))
 
 
-def parquet_texts(location: Path) -> dict[str, int]:
-    """Return for every column a bound on its longest repeated text, in bytes; refuse pieces that are too large.
+def parquet_texts(location: Path, footer: parquet_footer.Record) -> dict[str, int]:
+    """Return for every column how much text a row has at most, in bytes; refuse pieces that are too large.
 
-    Repeated texts stand in a dictionary page, and are no longer than it is.
+    Repeated texts stand in a dictionary page, or are told by what they share with the one before; they are no longer
+    than their page is. Others stand once for every row, and are counted by the mean of their row group. The footer's
+    own sizes are not believed: pages tell theirs.
     """
     remedy = "write it with smaller row groups, such as row_group_size=65536, or leave that column out"
     longest: dict[str, int] = {}
-    with open(location, "rb") as file:
-        for chunk in parquet_footer.chunks(location):
-            size = 0 if chunk.dictionary is None else _page_size(file, chunk.dictionary)
-            refuse_larger(max(size, chunk.unpacked), "a column of a row group", location.name, remedy)
-            longest[chunk.name] = max(size, longest.get(chunk.name, 0))
+    with open(location, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        # A header takes 7 bytes at least. Only chunks that overlap have more pages: they would take any time to count.
+        left = len(data) // 7
+        for chunk in parquet_footer.chunks(footer):
+            unpacked, values, repeated = 0, 0, 0
+            for page in parquet_footer.pages(data, chunk):
+                left -= 1
+                if left < 0:
+                    raise ValueError("more pages than fit into the file")
+                unpacked += page.unpacked
+                values += page.values
+                repeated = max(repeated, page.unpacked if page.repeats else 0)
+            refuse_larger(unpacked, "a larger column of a row group", location.name, remedy)
+            if chunk.texts:
+                longest[chunk.name] = max(repeated + unpacked // max(1, values), longest.get(chunk.name, 0))
     return longest
-
-
-def _page_size(file: BinaryIO, place: int) -> int:
-    """Return the unpacked size that the header of a page states, 0 if it is none: then nothing can be read from it."""
-    # The header begins with its type, field 1, and its size, field 2; what follows does not matter.
-    header = os.pread(file.fileno(), 24, max(0, place))
-    if header[:1] != b"\x15":
-        return 0
-    end = 2 + next((count for count, byte in enumerate(header[1:]) if byte < 0x80), 0)
-    size = header[end + 1 :] if header[end : end + 1] == b"\x15" else b""
-    length = next((count for count, byte in enumerate(size, start=1) if byte < 0x80), 0)
-    fields, _ = parquet_footer.struct_at(header[: end + 1 + length] + b"\0", 0)
-    return int(fields.get(2, 0))
 
 
 def check_arrow(location: Path, stream: bool) -> None:
     """Refuse an Arrow file with a batch that unpacks to more than can be held; without packing nothing can grow."""
     import pyarrow  # type: ignore[import-untyped]
-    from pyarrow import ipc
 
     remedy = "write it in smaller batches, such as max_chunksize=65536, or without compression"
     with pyarrow.memory_map(str(location)) as file:
-        if not stream:
-            file.seek(8)
-        reader = ipc.MessageReader.open_stream(file)
-        for message in iter(lambda: _next(reader), None):
+        for message in _messages(file) if stream else _messages_of_blocks(file):
             size = sum(_unpacked_buffers(message))
-            refuse_larger(size, "a batch", location.name, remedy)
+            refuse_larger(size, "a larger batch", location.name, remedy)
 
 
-def _next(reader: Any) -> Any:
-    try:
-        return reader.read_next_message()
-    except StopIteration:
-        return None
+def _messages(file: Any) -> Iterator[Any]:
+    """Yield the messages of a stream, one after the other, as its reader meets them."""
+    from pyarrow import ipc
+
+    reader = ipc.MessageReader.open_stream(file)
+    with contextlib.suppress(StopIteration):
+        while True:
+            yield reader.read_next_message()
+
+
+def _messages_of_blocks(file: Any) -> Iterator[Any]:
+    """Yield the messages of a file where its footer says that they are: its reader looks nowhere else."""
+    from pyarrow import ipc
+
+    # The end of a file: the footer, its length, and six letters.
+    end = file.size() - 10
+    file.seek(end)
+    (length,) = struct.unpack("<i", file.read(4))
+    file.seek(end - length)
+    footer = file.read(length)
+    for number in (2, 3):
+        blocks = _field(footer, _root(footer), number)
+        start = _follow(footer, blocks) if blocks else 0
+        (count,) = struct.unpack_from("<I", footer, start) if start else (0,)
+        for place in range(count):
+            (offset,) = struct.unpack_from("<q", footer, start + 4 + 24 * place)
+            file.seek(offset)
+            yield ipc.read_message(file)
 
 
 def _unpacked_buffers(message: Any) -> Iterator[int]:

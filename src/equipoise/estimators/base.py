@@ -384,8 +384,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
                 # Rows are clipped in their few directions as in training, so that the intercept weighs the same (P1).
                 columns = directions(facts.n_features, facts.projection, facts.public_seed)
                 products *= shortening(intake.scores(self, X, columns), facts.domain.row_norm)[:, None]
-            scores: Array = products + self.intercept_
-        return scores
+            products += self.intercept_
+        return products
 
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer.

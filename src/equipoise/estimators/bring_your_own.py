@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.output import Output
+from equipoise.data.tables import type_in_words
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 
@@ -90,5 +91,5 @@ def _numbers(given: ArrayLike) -> NDArray[np.float64]:
     except ValueError:
         raise InvalidData("an array of weights", "rows of different lengths", "pass the solver's coef_") from None
     if array.dtype.kind not in "fiub":
-        raise InvalidData("weights that are numbers", f"data type {array.dtype}", "pass the solver's coef_")
+        raise InvalidData("weights that are numbers", type_in_words(array.dtype), "pass the solver's coef_")
     return array.astype(np.float64)

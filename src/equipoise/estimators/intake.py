@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
+from equipoise.data.entries import is_undeclared, listed_shape
 from equipoise.data.joined import raw_table
 from equipoise.data.persons import person_rows
-from equipoise.data.rows import row_source
+from equipoise.data.rows import products
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread, as_frame, feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
@@ -116,7 +117,7 @@ class PlainRows(Intake):
 
     def remember(self, model: BaseEstimator, X: Any) -> None:
         """Note what scikit-learn notes."""
-        validate_data(model, as_frame(X), skip_check_array=True)
+        validate_data(model, _as_declared(X), skip_check_array=True)
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return filled and clipped rows times the weights; other columns than those of the fit are refused."""
@@ -130,12 +131,17 @@ class PlainRows(Intake):
                 "pass the same columns",
             )
         try:
-            validate_data(model, as_frame(X), reset=False, skip_check_array=True)
+            validate_data(model, _as_declared(X), reset=False, skip_check_array=True)
         except ValueError as error:
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"
             ) from None
-        return row_source(table.read(), self.domain, intercept=0.0).predictions(weights)
+        return products(table.read(), self.domain, weights)
+
+
+def _as_declared(X: Any) -> Any:
+    """Return a table as scikit-learn may look at it; of a list, in which it would ask a row, no more than the shape."""
+    return np.broadcast_to(0.0, listed_shape(X)) if is_undeclared(X) else as_frame(X)
 
 
 class SchemaRows(Intake):

@@ -34,16 +34,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from equipoise.errors import InvalidParameter, MissingExtra, OutputRefused
 from equipoise.lab.ensemble_models import EnsembleError, Neighbours, Training
+from equipoise.lab.study_file import FORMAT, KEY, Study, Weights, columns_of, digest_of
 from equipoise.lab.tiles import Tile, cut
 
-FORMAT = "equipoise study 1"
-KEY = b"equipoise-study"
 # So many times in a row workers may die without one tile done before the study gives up.
 PATIENCE = 3
 # How long a Dask scheduler may take to answer.
 ANSWER_SECONDS = 10.0
 
-Weights = NDArray[np.float32]
 Report = Callable[[int, int], None]
 
 
@@ -102,68 +100,6 @@ class Job:
         }
 
 
-@dataclass(frozen=True)
-class Study:
-    """The results of a finished study: a file, and what its metadata says.
-
-    Examples
-    --------
-    >>> x, y = np.eye(4), np.array([1, -1, 1, -1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pair = Neighbours(x, y, [-1, 2], x[0], y[0])
-    ...     study = run_study(Training(n_steps=5, batch_size=2), pair, range(3), Path(folder) / "runs.parquet")
-    ...     study.weights().shape, study.diverged(), Study.open(study.path) == study
-    ((3, 2, 5), (), True)
-    """
-
-    path: Path
-    configuration: Mapping[str, Any]
-    digest: str
-
-    @staticmethod
-    def open(path: str | os.PathLike[str]) -> "Study":
-        """Open a finished study; what is no results file of a study is refused."""
-        try:
-            found = pq.read_schema(path).metadata or {}
-            configuration = json.loads(found[KEY])
-        except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-            kind = "no such file" if isinstance(error, FileNotFoundError) else "a file that is none"
-            raise InvalidParameter(
-                f"the results of a study, {path}", kind, "pass the path of a finished study"
-            ) from None
-        return Study(Path(path), configuration, _digest(configuration))
-
-    def batches(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Weights]]:
-        """Yield seeds, datasets and weights (runs, parameters), some thousand runs at a time."""
-        for batch in pq.ParquetFile(self.path).iter_batches():
-            weights = batch["weights"].flatten().to_numpy().reshape(len(batch), -1)
-            yield batch["seed"].to_numpy(), batch["dataset"].to_numpy(), weights
-
-    def weights(self) -> Weights:
-        """Return all weights, (seeds, datasets, parameters), in the order in which seeds and datasets were given."""
-        seeds = self.configuration["seeds"]
-        place = {seed: position for position, seed in enumerate(seeds)}
-        shape = (len(seeds), self.configuration["n_datasets"], self.configuration["n_parameters"])
-        weights = np.empty(shape, np.float32)
-        for seed, dataset, rows in self.batches():
-            weights[[place[each] for each in seed.tolist()], dataset] = rows
-        return weights
-
-    def diverged(self) -> tuple[tuple[int, int], ...]:
-        """Return the runs whose weights are not finite, as (seed, dataset)."""
-        table = pq.read_table(self.path, columns=["seed", "dataset"], filters=[("finite", "=", False)])
-        return tuple(sorted(zip(table["seed"].to_pylist(), table["dataset"].to_pylist(), strict=True)))
-
-    def require_finite(self) -> None:
-        """Refuse results in which a run diverged; the error names the runs."""
-        if runs := self.diverged():
-            names = ", ".join(f"(seed {seed}, dataset {dataset})" for seed, dataset in runs[:5])
-            more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
-            found = f"{len(runs)} runs that diverged: {names}{more}"
-            step = self.configuration["training"]["step"]
-            raise InvalidParameter("finite weights in every run", found, f"lower the step size (step={step})")
-
-
 @contextmanager
 def product_errors() -> Iterator[None]:
     """Turn what the engine refuses into an error of the product.
@@ -182,19 +118,14 @@ number in that range
         raise InvalidParameter(*error.args) from None
 
 
-def _digest(configuration: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()
-
-
 class _Store:
     """The finished tiles of a study: a folder of parts while it runs, one file when it is done."""
 
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
-        self.path, self.parts, self.digest = path, path.with_name(path.name + ".parts"), _digest(configuration)
+        self.path, self.parts, self.digest = path, path.with_name(path.name + ".parts"), digest_of(configuration)
         self.shape = len(configuration["seeds"]), configuration["n_datasets"]
-        weights = pa.list_(pa.float32(), configuration["n_parameters"])
-        columns = [("seed", pa.int64()), ("dataset", pa.int64()), ("finite", pa.bool_()), ("weights", weights)]
-        self.schema = pa.schema(columns, {KEY: json.dumps(configuration, sort_keys=True)})
+        metadata = {KEY: json.dumps(configuration, sort_keys=True)}
+        self.schema = columns_of(configuration["n_parameters"]).with_metadata(metadata)
         if path.exists():
             self._refuse_another(path, path)
         elif self.parts.is_dir():
@@ -320,7 +251,7 @@ def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[cluster]"'
+        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[dask]"'
         raise MissingExtra("workers of a Dask cluster", found, remedy) from None
     try:
         client = distributed.Client(scheduler, timeout=ANSWER_SECONDS)

@@ -13,6 +13,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal, localcontext
 
+from equipoise.certify.record import parse
 from equipoise.errors import LedgerRefused
 from equipoise.vocabulary.facts import Budget
 
@@ -21,6 +22,9 @@ NOTHING_BEFORE = "0" * 64
 
 # Doubles lie between 1e-341 and 1e309 when written out, so with this many digits no sum of them is ever rounded.
 EXACT_DIGITS = 1000
+
+# So many differences to an export are listed, and the others counted.
+MOST_DEPARTURES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ def export(dataset: str, entries: Sequence[Entry]) -> str:
 
 
 def departures(dataset: str, entries: Sequence[Entry], exported: str) -> tuple[str, ...]:
-    """Return one line for every entry of an earlier export that the history no longer begins with.
+    """Return one line for every entry of an earlier export that the history no longer begins with, the first of many.
 
     Examples
     --------
@@ -175,17 +179,19 @@ def departures(dataset: str, entries: Sequence[Entry], exported: str) -> tuple[s
     ('entry 1 of the export is missing',)
     """
     try:
-        record = json.loads(exported)
+        record = parse(exported)
         version, subject, former = record["export_version"], record["dataset"], list(record["entries"])
-    except (TypeError, ValueError, KeyError, RecursionError):
+    except (TypeError, ValueError, KeyError):
         version, subject, former = None, None, []
     if version != EXPORT_VERSION or subject != dataset or not former:
         found = "something else, or a part of one" if subject is None else f"one of {subject!r:.80}"
         remedy = "pass what `equipoise ledger export` wrote for this dataset, whole and unchanged"
         raise LedgerRefused(f"an export of {dataset!r} of version {EXPORT_VERSION}", found, remedy)
     present = [asdict(entry) for entry in entries]
-    return tuple(
+    gone = [
         f"entry {place} of the export {'differs' if place <= len(present) else 'is missing'}"
         for place, entry in enumerate(former, start=1)
         if [entry] != present[place - 1 : place]
-    )
+    ]
+    more = len(gone) - MOST_DEPARTURES
+    return (*gone[:MOST_DEPARTURES], *([f"and {more} more entries of the export"] if more > 0 else ()))

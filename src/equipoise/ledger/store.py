@@ -10,6 +10,7 @@ import re
 import shlex
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
@@ -77,6 +78,14 @@ def _triggers(dialect: str, table: str) -> list[str]:
     ]
 
 
+# Views and virtual tables have no page of their own in the file; columns that are computed are hidden.
+_ODD_TABLES = (
+    "SELECT name FROM sqlite_master WHERE lower(name) IN ('entries', 'grounds') AND (type <> 'table' OR rootpage = 0) "
+    "UNION ALL SELECT t.name FROM sqlite_master t, pragma_table_xinfo(t.name) c "
+    "WHERE lower(t.name) IN ('entries', 'grounds') AND c.hidden"
+)
+
+
 class Store:
     """A database of entries, named by a reference.
 
@@ -139,6 +148,8 @@ class Store:
                 transaction = connection.begin()
                 for statement in self._beginning(writing):
                     connection.exec_driver_sql(statement)
+                if self.in_file:
+                    self._require_tables(connection)
                 for table in (_ENTRIES, _GROUNDS) if creating else ():
                     if not sql.inspect(connection).has_table(table.name):
                         table.create(connection)
@@ -195,6 +206,12 @@ class Store:
                 f"an entry in {self.shown}", "a database that did not keep it; nothing is spent", remedy
             )
 
+    def _require_tables(self, connection: sql.Connection) -> None:
+        """Refuse a file in which something else has a table's name: the rows of a view may have no end."""
+        if connection.exec_driver_sql(_ODD_TABLES).first() is not None:
+            found = "a view, or columns that are computed, where Equipoise makes plain tables"
+            raise LedgerTampered(f"the ledger {self.shown}", found, "open nothing else in this file; ask who wrote it")
+
     def _beginning(self, writing: bool) -> list[str]:
         if self.in_file:
             # EXTRA outlasts a loss of power right after the commit; FULL may not, where a journal file is deleted.
@@ -212,7 +229,12 @@ class Store:
             if creating:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             arguments: dict[str, Any] = {"timeout": PATIENCE, "isolation_level": None}
-            return sql.create_engine(self.url, poolclass=sql.NullPool, connect_args=arguments).connect()
+            opened = sql.create_engine(self.url, poolclass=sql.NullPool, connect_args=arguments).connect()
+            # A file may hold statements of its own, such as triggers, and those may have no end.
+            end = time.monotonic() + 2 * PATIENCE
+            raw: Any = opened.connection.driver_connection
+            raw.set_progress_handler(lambda: time.monotonic() > end, 100_000)
+            return opened
         # A stricter isolation would read the history as it was before the lock was granted.
         options: dict[str, Any] = {"isolation_level": "READ COMMITTED", "connect_args": {"connect_timeout": PATIENCE}}
         try:

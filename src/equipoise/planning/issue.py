@@ -2,20 +2,20 @@
 
 import math
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims import Claim
+from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.compositions import PostProcessing, Sequence
 from equipoise.certify.claims.private_bounds import LEVELS, PrivateBounds
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
-from equipoise.planning.kinds import Plan
+from equipoise.planning.kinds import Plan, work_of_all
 from equipoise.planning.menu import Choice, choose
 from equipoise.planning.notes import Notes, notes_of
 from equipoise.planning.request import Bounds, Request
 from equipoise.planning.tilts import quietest_tilt
+from equipoise.planning.work import remembered, require_work
 from equipoise.vocabulary.facts import Budget
 
 SELECTION = (
@@ -27,7 +27,7 @@ SELECTION = (
 _NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "", "vouched": "", "selection": ""}
 
 
-@lru_cache(maxsize=1024)
+@remembered(most=1024)
 def _chosen(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     """Return the plan, whose claim was checked: a search may be wrong, a certificate may not."""
     plan, menu = choose(request)
@@ -42,6 +42,13 @@ def checked(claim: Claim) -> None:
         raise NoTheoremApplies("a claim that holds", "; ".join(faults[:3]), remedy)
 
 
+def ends(claim: Claim, remedy: str) -> None:
+    """Refuse a claim whose parts, all together, may be more work than the limit."""
+    trainings = sum(isinstance(part, Trained) for part in claim.nodes())
+    found = f"{trainings} trainings" if trainings > 1 else "all parts of a training"
+    require_work(work_of_all(claim), found, remedy)
+
+
 def forget() -> None:
     """Forget every plan that was made: for tests that change what follows."""
     quietest_tilt.cache_clear()
@@ -49,7 +56,7 @@ def forget() -> None:
     issue.cache_clear()
 
 
-@lru_cache(maxsize=1024)
+@remembered(most=1024)
 def issue(request: Request) -> Certificate:
     """Return the certificate of a request, from public facts alone; nothing about it depends on a row.
 
@@ -72,6 +79,7 @@ def issue(request: Request) -> Certificate:
         claim = PostProcessing(request.budget, request.n_samples, (claim,), request.selection)
         told = ("Selection of columns", (SELECTION.format(rule=request.selection),))
         notes = replace(notes, sections=(*notes.sections, told))
+    ends(claim, "train on fewer rows, raise alpha, or choose a loss that is less sharp")
     return Certificate.seal(request.terms(), claim, notes.plain())
 
 

@@ -14,7 +14,6 @@ clear case. The argument came first; docs/alpha.md then shows the accuracies for
 """
 
 import math
-from functools import lru_cache
 
 from equipoise.certify import laws
 from equipoise.certify.claims import Noise
@@ -25,7 +24,7 @@ from equipoise.planning.penalties import known as known_penalty
 from equipoise.planning.request import Request
 from equipoise.planning.rules import planned_setting
 from equipoise.planning.stability import smallest
-from equipoise.planning.work import affordable
+from equipoise.planning.work import affordable, remembered
 from equipoise.vocabulary.constants import constants, well_conditioned
 from equipoise.vocabulary.facts import Problem, Setting
 
@@ -68,7 +67,7 @@ def _yardstick(problem: Problem) -> float:
     )
 
 
-@lru_cache(maxsize=1024)
+@remembered(most=1024)
 def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
     """Return the grid's alpha with the smallest excess-risk bound.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 from equipoise.certify.certificate import Certificate
@@ -24,12 +23,13 @@ from equipoise.certify.claims.choice import (
 )
 from equipoise.certify.claims.compositions import Disjoint
 from equipoise.errors import InvalidParameter, NoTheoremApplies
-from equipoise.planning.issue import checked, issue
+from equipoise.planning.issue import checked, ends, issue
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.notes import Notes, caveats_of
 from equipoise.planning.random_stopping import best_order, gaussian_run, pure_run, stopping_chance
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
+from equipoise.planning.work import remembered
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.numbers import plain, require_count, require_number
 
@@ -141,7 +141,7 @@ def run_budget(method: Method, budget: Budget, shape: int = 0, mean_runs: float 
     return gaussian_run(budget, shape, stopping_chance(shape, mean_runs))
 
 
-@lru_cache(maxsize=256)
+@remembered(most=256)
 def issue_search(request: SearchRequest) -> Certificate:
     """Return the certificate of a whole search, or refuse it: every training, the noise that chooses, one budget.
 
@@ -159,6 +159,8 @@ def issue_search(request: SearchRequest) -> Certificate:
     _check_candidates(request, run)
     trainings = tuple(issue(candidate.request).claim for candidate in request.candidates)
     claim = _by_chunks(request, trainings) if request.method == "chunks" else _by_stopping(request, run, trainings)
+    fewer = "search over fewer candidates" if request.method == "chunks" else "pass a smaller mean_runs"
+    ends(claim, f"{fewer}, leave out the smallest alpha, or train on fewer rows")
     checked(claim)
     first = request.candidates[0].request
     terms = replace(first.terms(), n_samples=request.n_samples)

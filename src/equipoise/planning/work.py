@@ -1,22 +1,30 @@
 """How much work a fit may be, from public facts alone: a plan whose worst case is beyond the limit is refused (N10).
 
-Work is counted in numbers of the table that are met. The limit is what two cores meet within an hour; the environment
-variable EQUIPOISE_WORK_LIMIT sets another.
+Work is counted in numbers of the table that are met, once an output; sparse rows count as if every entry were stored,
+which public facts cannot exclude. The limit is what two cores meet within an hour; the environment variable
+EQUIPOISE_WORK_LIMIT sets another.
 """
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache, update_wrapper
+from typing import Generic, ParamSpec, TypeVar
 
 from equipoise.certify.work import corner_tolerance, momentum_tolerance, solver_passes
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Setting
 from equipoise.vocabulary.numbers import require_number
 
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
 LIMIT = 3e12
 VARIABLE = "EQUIPOISE_WORK_LIMIT"
 
-# What a pass costs besides a row's columns, a slope and its value, and besides all rows, in numbers met.
+# What a pass costs besides a row's columns, a slope and its value for every output, and besides all rows, in numbers
+# met (benchmarks/work.py).
 NUMBERS_A_ROW = 30
 NUMBERS_A_PASS = 50_000
 
@@ -42,34 +50,79 @@ def limit() -> float:
     return require_number(VARIABLE, number, above=0.0, remedy="set it to a number such as 3e12, or leave it unset")
 
 
-def work_of(passes: float, n_samples: int, columns: int) -> float:
-    """Return how many numbers are met in so many passes over a table.
+class Remembered(Generic[Asked, Answer]):
+    """A function of public facts whose answers are remembered, each with the limit that it was given under."""
+
+    def __init__(self, function: Callable[Asked, Answer], most: int) -> None:
+        @lru_cache(maxsize=most)
+        def remembered(_: float, *facts: Asked.args, **named: Asked.kwargs) -> Answer:
+            return function(*facts, **named)
+
+        self._remembered = remembered
+        update_wrapper(self, function)
+
+    def __call__(self, *facts: Asked.args, **named: Asked.kwargs) -> Answer:
+        """Return the answer under today's limit."""
+        return self._remembered(limit(), *facts, **named)  # type: ignore[arg-type] # facts are hashable
+
+    def cache_clear(self) -> None:
+        """Forget all answers."""
+        self._remembered.cache_clear()
+
+
+def remembered(most: int) -> Callable[[Callable[Asked, Answer]], Remembered[Asked, Answer]]:
+    """Return what remembers the last `most` answers of a function that depends on the limit.
 
     Examples
     --------
-    >>> work_of(10, 1000, 60)
-    1400000.0
+    >>> @remembered(most=10)
+    ... def doubled(number: int) -> int:
+    ...     return 2 * number
+    >>> doubled(4)
+    8
     """
-    return float(passes) * (n_samples * (columns + NUMBERS_A_ROW) + NUMBERS_A_PASS)
+    return lambda function: Remembered(function, most)
 
 
-def require_work(passes: float, rows: int, columns: int, remedy: str) -> None:
-    """Refuse so many passes over a table where they are beyond the limit."""
-    work, most = work_of(passes, rows, columns), limit()
+def work_of(passes: float, rows: int, columns: int, outputs: int = 1) -> float:
+    """Return how many numbers are met in so many passes over a table: a loss of several outputs meets them for each.
+
+    Examples
+    --------
+    >>> work_of(10, 1000, 60), work_of(10, 1000, 60, outputs=3)
+    (1400000.0, 3200000.0)
+    """
+    return float(passes) * (rows * (columns + NUMBERS_A_ROW) * outputs + NUMBERS_A_PASS)
+
+
+def work_in(where: Setting, passes: float) -> float:
+    """Return how many numbers are met in so many passes of a setting."""
+    return work_of(passes, where.rows, where.n_features, where.problem.loss.outputs)
+
+
+def require_work(work: float, found: str, remedy: str) -> None:
+    """Refuse a worst case beyond the limit."""
+    most = limit()
     if work <= most:
         return
-    known = "no known number" if math.isinf(passes) else f"up to {passes:.3g}"
-    found = f"{known} of passes over {rows:,} rows of {columns:,} columns, on the worst rows"
     raise InvalidParameter(
         f"a fit that ends, on any rows, within {most:.3g} numbers met",
-        found if math.isinf(passes) else f"{found}: {work:.3g} numbers",
+        f"{found}, on the worst rows" + (f": {work:.3g} numbers" if work < math.inf else ""),
         f"{remedy}, or raise the limit: {VARIABLE}={max(10 * most, 2 * work):.1g}" if work < math.inf else remedy,
     )
 
 
+def require_passes(passes: float, rows: int, columns: int, outputs: int, remedy: str) -> None:
+    """Refuse so many passes over a table where they are beyond the limit."""
+    known = "no known number" if math.isinf(passes) else f"up to {passes:.3g}"
+    classes = f" for {outputs} classes" if outputs > 1 else ""
+    found = f"{known} of passes over {rows:,} rows of {columns:,} columns{classes}"
+    require_work(work_of(passes, rows, columns, outputs), found, remedy)
+
+
 def affordable(where: Setting) -> bool:
     """Return whether a solver's worst case is within the limit."""
-    return work_of(solver_passes(where), where.rows, where.n_features) <= limit()
+    return work_in(where, solver_passes(where)) <= limit()
 
 
 def eased(where: Setting, largest: float) -> Setting:
@@ -91,5 +144,7 @@ def passes_within(where: Setting) -> int:
         remedy = "round the corner off (loss='smooth-hinge', or HuberRegressor for the absolute loss)"
     else:
         remedy = "raise alpha, declare a smaller row_norm, or choose a loss or penalty that is less sharp"
-    require_work(passes, where.rows, where.n_features, f"{remedy}{FEWER_ROWS if where.unit == 'person' else ''}")
+    if where.unit == "person":
+        remedy += FEWER_ROWS
+    require_passes(passes, where.rows, where.n_features, where.problem.loss.outputs, remedy)
     return int(passes)

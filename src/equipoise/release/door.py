@@ -4,8 +4,10 @@ Everything above the line that reads looks at public facts alone; everything bel
 `PrivateFailure`, whose text is a constant.
 """
 
+import contextlib
 import secrets
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -100,20 +102,20 @@ def release(
     _check_target(trained, target)
     if faults := _faults(certificate.digest, certificate.terms, certificate.claim):
         raise InvalidParameter("a plan whose claim holds", "; ".join(faults[:3]), "plan again with an estimator")
-    _make_ready(certificate, source)
-    _admit(certificate, source, ledger)
-    # Rows are read from here on.
-    declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
-    observed = declared == "observed" and target is not None
-    classes = observed_classes(target.read()) if observed and target is not None else declared or ()
-    job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, persons=persons)
-    try:
-        # Warnings would tell of values inside rows.
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            carried = carriers.carry_out(certificate.claim, job)
-    except Exception:  # the cause may depend on rows, so it goes no further
-        carried = None
+    with _all_ready(certificate, source, table):
+        _admit(certificate, source, ledger)
+        # Rows are read from here on.
+        declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
+        observed = declared == "observed" and target is not None
+        classes = observed_classes(target.read()) if observed and target is not None else declared or ()
+        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, persons=persons)
+        try:
+            # Warnings would tell of values inside rows.
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                carried = carriers.carry_out(certificate.claim, job)
+        except Exception:  # the cause may depend on rows, so it goes no further
+            carried = None
     if carried is None:
         raise PrivateFailure
     return Released(carried.weights, job.classes, certificate.with_release(carried.claim, _made(source)))
@@ -144,16 +146,27 @@ def _check_target(trained: object, target: Unread | None) -> None:
         )
 
 
-def _make_ready(certificate: Certificate, source: NoiseSource) -> None:
-    """Load whatever the computation and its noise need: what cannot be loaded is missed before the spend."""
+@contextlib.contextmanager
+def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> Iterator[None]:
+    """Load whatever the computation and its noise need, and reach for workers: what is not there is missed now.
+
+    Workers are let go at the end.
+    """
     try:
-        carriers.ready(certificate.claim, source)
+        carriers.ready(certificate.claim, source, table)
+        if table.parts is not None:
+            table.parts.table.ready()
     except MissingExtra:
         raise
     except (ImportError, OSError) as error:
         found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
         remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"
         raise MissingExtra(f"what a release of kind {certificate.kind!r} needs", found, remedy) from None
+    try:
+        yield
+    finally:
+        if table.parts is not None:
+            table.parts.table.close()
 
 
 def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:

@@ -13,7 +13,13 @@ from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.data.rows import RowSource
 from equipoise.data.tables import Unread
+from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
+from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.objective import Objective
+from equipoise.solve.products import products
+from equipoise.solve.questions import Products
+from equipoise.solve.summed import SummedObjective
 from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
@@ -71,12 +77,42 @@ class Task(Generic[Made]):
     """A claim about weights, the rows mapped into their domain, the coded targets, and the job."""
 
     claim: Made
-    rows: RowSource
+    rows: RowSource | PartedRows
     targets: Array
     job: Job
     # Where n counts persons, the slot that each row belongs to, and what the row counts for (N1).
     persons: NDArray[np.intp] | None = None
     shares: Array | None = None
+
+    def objective(self, start: Array | None = None, tilt: Array | None = None) -> Objective:
+        """Return the objective of the claim's problem: a mean over rows, or over persons of their rows' means (N1)."""
+        problem = self.claim.problem
+        if isinstance(self.rows, PartedRows):
+            return SummedObjective(problem.loss, problem.penalty, self.rows, start, tilt)
+        return Objective(
+            problem.loss,
+            problem.penalty,
+            self.rows,
+            self.targets,
+            start,
+            tilt,
+            shares=self.shares,
+            n_samples=self.claim.n_samples,
+        )
+
+    def products(self) -> tuple[Array, Array]:
+        """Return ``sum x x'`` and ``sum y x``, in one pass over the rows."""
+        if isinstance(self.rows, PartedRows):
+            squares, moments = self.rows.sums(Products())
+            return squares, moments
+        return products(self.rows, self.targets)
+
+    @property
+    def whole(self) -> RowSource:
+        """The rows, for kinds that need more of them than sums."""
+        if isinstance(self.rows, PartedRows):
+            raise PrivateFailure
+        return self.rows
 
     @property
     def source(self) -> NoiseSource:

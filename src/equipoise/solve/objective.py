@@ -1,6 +1,7 @@
 """The objective over a row source: predictions, value, gradient, Hessian, always in float64 and block by block."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from scipy import sparse
 
 from equipoise.solve import losses, penalties
 from equipoise.solve.fine_rows import FineRows
+from equipoise.solve.losses import LossArrays
 from equipoise.solve.penalties import PenaltyArrays
+from equipoise.solve.places import Sums, folded
 from equipoise.solve.rows import RowBlocks
 from equipoise.vocabulary.losses import KinkedLoss, Loss
 from equipoise.vocabulary.penalties import Penalty
@@ -21,6 +24,15 @@ LARGEST_HESSIAN = 400
 
 # A pass that forms a Hessian of d weights costs as much as d/4 others (benchmarks/work.py).
 COLUMNS_A_PASS = 4
+
+
+def clipped_slopes(arrays: LossArrays, predictions: Array, targets: Array, clip: float) -> Array:
+    """Return the slope of every example, shortened to at most `clip`."""
+    slopes = arrays.slope(predictions, targets)
+    if slopes.ndim == 1:
+        return np.clip(slopes, -clip, clip, out=slopes)
+    slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
+    return slopes
 
 
 class PassCount:
@@ -120,9 +132,8 @@ class Objective:
     def combination(self, slopes: Array) -> Array:
         """Return ``(1/n) sum s_i x_i``, for one output."""
         self.passes.made += 1
-        total = np.zeros(self.size)
-        for block, where in self.rows.views():
-            total += self.shared(slopes[where], where) @ block
+        sums = ((self.shared(slopes[where], where) @ block,) for block, where in self.rows.views())
+        (total,) = folded(sums, (np.zeros(self.size),))
         return total / self.n_samples
 
     def value(self, weights: Array, predictions: Array) -> float:
@@ -145,10 +156,14 @@ class Objective:
         self.passes.made += 1
         matrix = self._by_output(weights)
         predictions = np.empty((self.rows.n_samples, *matrix.shape[1:]))
-        gradient = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views():
-            predictions[where] = block @ matrix
-            gradient += self.shared(self.loss_arrays.slope(predictions[where], self.targets[where]), where).T @ block
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.views():
+                predictions[where] = block @ matrix
+                slopes = self.loss_arrays.slope(predictions[where], self.targets[where])
+                yield (self.shared(slopes, where).T @ block,)
+
+        (gradient,) = folded(block_sums(), (np.zeros(matrix.T.shape),))
         gradient /= self.n_samples
         return predictions, gradient.ravel() + self.penalty_arrays.gradient(weights) + self.tilt
 
@@ -160,14 +175,13 @@ class Objective:
         Over all rows, or over a chosen few of them, of `count` persons where rows are shares of persons.
         """
         matrix = weights[0] if self.loss.outputs == 1 else weights.T
-        gradient = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views() if chosen is None else self.rows.picked(chosen):
-            slopes = self.loss_arrays.slope(block @ matrix, self.targets[where])
-            if self.loss.outputs == 1:
-                np.clip(slopes, -clip, clip, out=slopes)
-            else:
-                slopes *= np.minimum(1.0, clip / np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), clip))
-            gradient += self.shared(slopes, where).T @ block
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.views() if chosen is None else self.rows.picked(chosen):
+                slopes = clipped_slopes(self.loss_arrays, block @ matrix, self.targets[where], clip)
+                yield (self.shared(slopes, where).T @ block,)
+
+        (gradient,) = folded(block_sums(), (np.zeros(matrix.T.shape),))
         return np.atleast_2d(gradient) / (count or (self.n_samples if chosen is None else len(chosen)))
 
     def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
@@ -189,10 +203,13 @@ class Objective:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""
         self.passes.made += 1
         matrix = self._by_output(direction)
-        product = np.zeros(matrix.T.shape)
-        for block, where in self.rows.views():
-            curved = self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix)
-            product += self.shared(curved, where).T @ block
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.views():
+                curved = self.loss_arrays.curvature_product(predictions[where], self.targets[where], block @ matrix)
+                yield (self.shared(curved, where).T @ block,)
+
+        (product,) = folded(block_sums(), (np.zeros(matrix.T.shape),))
         product /= self.n_samples
         return product.ravel() + self.penalty_arrays.gradient(direction)
 
@@ -215,13 +232,16 @@ class Objective:
         """Return predictions, gradient and Hessian of F's smooth part, in one pass over the rows, for one output."""
         self.passes.made += 1 + self.size // COLUMNS_A_PASS
         predictions = np.empty(self.rows.n_samples)
-        gradient = np.zeros(self.rows.dimension)
-        hessian = np.zeros((self.rows.dimension, self.rows.dimension))
-        for block, where in self.rows.blocks():
-            targets = self.targets[where]
-            predictions[where] = here = block @ weights
-            gradient += self.shared(self.loss_arrays.slope(here, targets), where) @ block
-            hessian += self.rows.gram(block, self.shared(self.loss_arrays.curvature(here, targets), where))
+
+        def block_sums() -> Iterator[Sums]:
+            for block, where in self.rows.blocks():
+                targets = self.targets[where]
+                predictions[where] = here = block @ weights
+                slopes = self.shared(self.loss_arrays.slope(here, targets), where) @ block
+                yield slopes, self.rows.gram(block, self.shared(self.loss_arrays.curvature(here, targets), where))
+
+        nothing = np.zeros(self.size), np.zeros((self.size, self.size))
+        gradient, hessian = folded(block_sums(), nothing)
         hessian /= self.n_samples
         self.penalty_arrays.add_curvature(hessian)
         gradient = gradient / self.n_samples + self.penalty_arrays.gradient(weights) + self.tilt

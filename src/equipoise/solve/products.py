@@ -1,8 +1,11 @@
 """Sums of products of columns, for methods that release them instead of weights."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.solve.places import Sums, folded
 from equipoise.solve.rows import RowBlocks
 
 Array = NDArray[np.float64]
@@ -10,11 +13,14 @@ Array = NDArray[np.float64]
 
 def products(rows: RowBlocks, targets: Array) -> tuple[Array, Array]:
     """Return ``sum x x'`` and ``sum y x`` in one pass over the rows."""
-    squares = np.zeros((rows.dimension, rows.dimension))
-    moments = np.zeros(rows.dimension)
-    for block, where in rows.blocks():
-        squares += rows.gram(block, np.ones(block.shape[0]))
-        moments += targets[where] @ block
+
+    def block_sums() -> Iterator[Sums]:
+        for block, where in rows.blocks():
+            # A product may overwrite the block.
+            moments = targets[where] @ block
+            yield rows.gram(block, np.ones(block.shape[0])), moments
+
+    squares, moments = folded(block_sums())
     return squares, moments
 
 

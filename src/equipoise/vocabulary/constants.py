@@ -49,9 +49,20 @@ def _radius(problem: Problem) -> float:
     return radius if problem.domain.radius is None else min(radius, problem.domain.radius)
 
 
+def tree_depth(n_samples: int) -> int:
+    """Return how many additions of blocks a row's term passes at most, in a tree over all blocks (N12).
+
+    Examples
+    --------
+    >>> tree_depth(4096), tree_depth(10**6), tree_depth(10**9)
+    (0, 8, 18)
+    """
+    return ((n_samples - 1) // BLOCK_ROWS).bit_length()
+
+
 def rounding_unit(n_samples: int, dimension: int) -> float:
-    """Return ``g = (block + blocks + d + 20) 2^-53``, the relative rounding of a computed gradient (A4)."""
-    return (BLOCK_ROWS + math.ceil(n_samples / BLOCK_ROWS) + dimension + 20) * 2.0**-53
+    """Return ``g = (block + depth + d + 20) 2^-53``, the relative rounding of a computed gradient (A4, N12)."""
+    return (BLOCK_ROWS + tree_depth(n_samples) + dimension + 20) * 2.0**-53
 
 
 def well_conditioned(facts: Constants, n_samples: int, dimension: int) -> bool:

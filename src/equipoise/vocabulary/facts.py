@@ -21,6 +21,9 @@ from .records import Record as Record
 
 Label = int | float | str | bool
 
+# Labels are public and stand in files: larger numbers and longer texts are none.
+LARGEST_LABEL, LONGEST_LABEL = 1e200, 1000
+
 
 class Budget(Record):
     """How much privacy loss is allowed: (epsilon, delta), where delta = 0 means pure differential privacy.
@@ -111,12 +114,29 @@ class Domain(Record):
         return 1.0 if self.labels is None else (self.labels[1] - self.labels[0]) / 2
 
 
+def is_label(value: object) -> bool:
+    """Return whether a plain value may be a class: a number or a text that every file can hold, of bounded length.
+
+    Examples
+    --------
+    >>> [is_label(value) for value in (1, True, "yes", math.nan, 10**400, None)]
+    [True, True, True, False, False, False]
+    """
+    if isinstance(value, str):
+        # Half a pair of UTF-16 is a letter to Python, and to no file.
+        return len(value) <= LONGEST_LABEL and value == value.encode("utf-8", "ignore").decode()
+    return isinstance(value, int | float) and abs(value) < LARGEST_LABEL
+
+
 def _settled_classes(given: object) -> tuple[object, ...]:
     remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
     classes = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    known = all(isinstance(label, int | float | str | bool) for label in classes)
-    if not known or len(set(classes)) != len(classes) or len(classes) < 2:
-        raise InvalidParameter("at least two different classes, numbers or strings", f"classes={given!r}", remedy)
+    if not all(map(is_label, classes)):
+        asked = f"classes that are numbers below {LARGEST_LABEL:g} in size, or texts of at most {LONGEST_LABEL} letters"
+        raise InvalidParameter(asked, "another among them", remedy)
+    if len(set(classes)) != len(classes) or len(classes) < 2:
+        found = f"{len(classes)}, of which {len(set(classes))} differ"
+        raise InvalidParameter("at least two different classes, numbers or strings", found, remedy)
     return classes
 
 

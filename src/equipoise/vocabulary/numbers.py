@@ -28,6 +28,8 @@ def require_number(
     bound = f"a finite {name} {'>=' if inclusive else '>'} {above:g}"
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidParameter(bound, f"{name}={value!r} of type {type(value).__name__}", remedy)
+    if abs(value) > 1e300:
+        value = math.inf  # a whole number may be too long for a double, and even to be shown
     number = float(value)
     if not math.isfinite(number) or number < above or (number == above and not inclusive):
         raise InvalidParameter(bound, f"{name}={value!r}", remedy)

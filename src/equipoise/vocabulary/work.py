@@ -2,7 +2,7 @@
 
 import math
 
-from .constants import BLOCK_ROWS
+from .constants import tree_depth
 
 # A solver's last resort adds up so many rows at a time, which leaves less rounding than whole blocks do.
 FINE_ROWS = 64
@@ -19,8 +19,11 @@ SPARE_PASSES = 200
 
 
 def fine_unit(n_samples: int, dimension: int) -> float:
-    """Return ``(128 + blocks + d + 20) 2^-53``, the relative rounding of a gradient that is summed finely (N10)."""
-    return (2 * FINE_ROWS + math.ceil(n_samples / BLOCK_ROWS) + dimension + 20) * 2.0**-53
+    """Return ``(128 + 12 + depth + d + 20) 2^-53``, the relative rounding of a gradient that is summed finely (N10).
+
+    The 12 is the depth of a tree of single rows, if a block is cut into such pieces (N12).
+    """
+    return (2 * FINE_ROWS + 12 + tree_depth(n_samples) + dimension + 20) * 2.0**-53
 
 
 def whole(count: float) -> float:

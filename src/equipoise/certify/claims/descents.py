@@ -142,9 +142,9 @@ class Phased(Trained):
     phases: tuple[Phase, ...]
 
     @property
-    def sensitivity(self) -> float:
-        """How far one row moves the first phase."""
-        return self.phases[0].sensitivity
+    def sensitivity(self) -> float | None:
+        """How far one row moves the first phase, if there is one."""
+        return self.phases[0].sensitivity if self.phases else None
 
     def setting(self) -> Setting:
         """Return the whole, over the ball in which phases start."""

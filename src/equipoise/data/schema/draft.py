@@ -93,8 +93,13 @@ def _table(name: str, kind: str, guess: bool) -> Iterator[str]:
 
 def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
     """Return "number" for columns most of whose first values read as numbers, "text" for the others."""
-    rows = next(raw.batches(names), {}) if names else {}
-    return {name: _guess(rows[name][:GUESSED_ROWS] if name in rows else ()) for name in names}
+    values: dict[str, list[object]] = {name: [] for name in names}
+    for batch in raw.batches(names) if names else ():
+        for name, found in values.items():
+            found.extend(batch[name][: GUESSED_ROWS - len(found)])
+        if len(values[names[0]]) >= GUESSED_ROWS:
+            break
+    return {name: _guess(found) for name, found in values.items()}
 
 
 def _guess(values: Iterable[object]) -> str:

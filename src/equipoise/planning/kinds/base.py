@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -11,6 +11,7 @@ from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.laws import Calibration, deviation_of, known
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
+from equipoise.planning.work import work_in
 from equipoise.vocabulary.facts import Bound, Budget, Hypothesis
 
 Made = TypeVar("Made", bound=Trained)
@@ -66,6 +67,10 @@ class Words:
         """Yield what to keep in mind about a claim of this kind, besides what its certificate says by itself."""
         return iter(())
 
+    def work(self, claim: Any, parts: Sequence[float]) -> float:
+        """Return how many numbers of the table are met on the worst rows, given what each part meets (N10)."""
+        return math.fsum(parts)
+
 
 class Planner(Words, ABC, Generic[Made]):
     """Plans one kind of release, and says in words what its claims mean.
@@ -92,6 +97,11 @@ class Planner(Words, ABC, Generic[Made]):
     @abstractmethod
     def how(self, claim: Made, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and why no more."""
+
+    def work(self, claim: Made, parts: Sequence[float]) -> float:
+        """Return what as many passes meet as the claim records, or as its recipe makes; elsewhere there is one."""
+        passes: float | None = getattr(claim, "passes", None) or getattr(getattr(claim, "recipe", None), "passes", None)
+        return work_in(claim.setting(), max(1.0, passes or 1.0))
 
     def ball(self, claim: Made) -> str:
         """Say in which ball the weights are."""

@@ -1,10 +1,11 @@
 """What is said of claims that are no training by themselves: choices, selections, bounds, and compositions."""
 
 from collections.abc import Iterator
+from collections.abc import Sequence as Parts
 from typing import Any, ClassVar
 
 from equipoise.certify.claims import Claim
-from equipoise.certify.claims.choice import Choice, Stopping
+from equipoise.certify.claims.choice import Choice, Stopping, mean_of
 from equipoise.certify.claims.compositions import Disjoint, PostProcessing, Sequence
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.claims.simplex import Simplex
@@ -27,6 +28,10 @@ class StoppingWords(ChoiceWords):
 
     claim: ClassVar[type[Claim]] = Stopping
     words: ClassVar[str] = "noise on weights and scores, and a secret number of runs of which the best is seen"
+
+    def work(self, claim: Stopping, parts: Parts[float]) -> float:
+        """Return what the mean number of runs meets, each of the dearest candidate: coins decide it, and no row."""
+        return mean_of(claim.shape, claim.gamma) * max(parts)
 
 
 class SimplexWords(Words):

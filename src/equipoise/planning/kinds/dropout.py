@@ -1,7 +1,7 @@
 """Dropout: minimise the expected loss over masks, and let the data's own curvature, released first, calm the noise."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, TOLERANCE_SHARE
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within
+from equipoise.planning.work import eased, passes_within, work_in
 from equipoise.vocabulary.constants import smallest_tolerance
 from equipoise.vocabulary.facts import Bound, Budget, Constants, Problem
 
@@ -68,6 +68,10 @@ class DropoutPlanner(Planner[Dropout]):
             bounds=(Bound("G3+G4", True, claim.worst, hypotheses),),
             candidates=calibrations(claim.worst, dimension, claim.weights, "auto"),
         )
+
+    def work(self, claim: Dropout, parts: Sequence[float]) -> float:
+        """Return what the solver meets in the worst case, every mask of a row being a row to it."""
+        return work_in(claim.solved(), claim.passes or 1)
 
     def rounding(self, claim: Dropout) -> str:
         """Say that the noise on the curvature is exact, besides."""

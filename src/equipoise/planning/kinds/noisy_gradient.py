@@ -1,7 +1,7 @@
 """Noisy gradient descent: noise in every gradient, and everything after it is free."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from equipoise.planning.reference import Reference, descent_shares, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import require_work
+from equipoise.planning.work import require_passes, work_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Budget, Problem
 
@@ -76,7 +76,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
             length = min(descent.step * descent.steps / steps, longest)
             descent = replace(descent, steps=steps, step=length)
         passes = descent.steps * (batch or request.n_samples) / request.n_samples
-        require_work(passes, request.rows, request.n_features, "train on fewer rows, or on batches of them")
+        remedy = "train on fewer rows, or on batches of them"
+        require_passes(passes, request.rows, request.n_features, problem.loss.outputs, remedy)
         open_claim = NoisyGradient(
             budget=request.budget,
             n_samples=request.n_samples,
@@ -113,6 +114,11 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         """Return a table of one row more than a batch."""
         counts = parameter.isdecimal() and len(parameter) <= LONGEST_NUMBER
         return Extreme(WEAK, max(FEW_ROWS, int(parameter) + 1) if counts else FEW_ROWS)
+
+    def work(self, claim: NoisyGradient, parts: Sequence[float]) -> float:
+        """Return what all steps meet."""
+        rows = (claim.batch or claim.n_samples) * (claim.problem.domain.rows_a_person or 1)
+        return work_of(claim.steps, rows, claim.n_features, claim.problem.loss.outputs)
 
     def rounding(self, claim: NoisyGradient) -> str:
         """Say that the noise of every step is exact."""

@@ -1,7 +1,7 @@
 """Phased localisation (K1): ever shorter phases on fresh rows, each released with the whole budget."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within
+from equipoise.planning.work import eased, passes_within, work_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
@@ -97,7 +97,8 @@ class PhasedPlanner(Planner[Phased]):
     def how(self, claim: Phased, bounds: tuple[Bound, ...]) -> Section:
         """Say what the phases are, and what each has to hide."""
         kind = "minimises around its start" if claim.phases[0].alpha else "descends over its rows once"
-        title = f"How far can a phase move? The first by at most {number(claim.sensitivity)} (L2), by {claim.theorem}."
+        first = number(claim.phases[0].sensitivity)
+        title = f"How far can a phase move? The first by at most {first} (L2), by {claim.theorem}."
         lines = [
             f"{len(claim.phases)} phases on {sum(phase.rows for phase in claim.phases)} different rows, dealt by the "
             f"public seed; each {kind}, starts where the last one was released,",
@@ -109,6 +110,10 @@ class PhasedPlanner(Planner[Phased]):
             for count, phase in enumerate(claim.phases, start=1)
         ]
         return title, tuple(lines)
+
+    def work(self, claim: Phased, parts: Sequence[float]) -> float:
+        """Return what all phases meet, one after the other."""
+        return math.fsum(work_of(phase.passes or 1, phase.rows, claim.n_features) for phase in claim.phases)
 
     def ball(self, claim: Phased) -> str:
         """Say in which ball phases start."""

@@ -1,7 +1,7 @@
 """Least squares from noisy sums: release the sums that the solution needs, solve for free."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from equipoise.planning.laws import Calibration, calibrations, deviation_of, qui
 from equipoise.planning.reference import of_problem, ridge_share
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section, number
+from equipoise.planning.work import work_in
 from equipoise.vocabulary.constants import constants, rounding_unit
 from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Problem
 
@@ -68,6 +69,10 @@ class ProductsPlanner(Planner[Products]):
     def extreme(self, budget: Budget, n_features: int, parameter: str) -> Extreme:
         """Return a ridge that leaves the noise of the sums in the weights."""
         return Extreme(WEAK, FEW_ROWS)
+
+    def work(self, claim: Products, parts: Sequence[float]) -> float:
+        """Return what sums of products of columns meet."""
+        return _work(claim)
 
     def how(self, claim: Products, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what the sums are used for."""
@@ -128,6 +133,10 @@ class FunctionalPlanner(Planner[Functional]):
         """Return a ridge that leaves the noise of the sums in the weights."""
         return Extreme(WEAK, FEW_ROWS)
 
+    def work(self, claim: Functional, parts: Sequence[float]) -> float:
+        """Return what sums of products of columns meet."""
+        return _work(claim)
+
     def how(self, claim: Functional, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes, and what the coefficients are used for."""
         return _how(claim, "L1", ())
@@ -141,6 +150,11 @@ def moved(claim: NoisySums) -> float:
     """Return how far one row moves the sums of a claim, rounding included."""
     unit = rounding_unit(claim.n_samples, claim.noise.dimension) * claim.n_samples
     return claim.movement(unit) * (1 + ROUNDING_MARGIN)
+
+
+def _work(claim: NoisySums) -> float:
+    """Return as many passes' work as there are sums a column: every column meets the others."""
+    return work_in(claim.setting(), claim.noise.dimension / claim.n_features)
 
 
 def _how(claim: NoisySums, norm: str, lines: tuple[str, ...]) -> Section:

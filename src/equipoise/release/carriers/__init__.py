@@ -3,6 +3,8 @@
 from typing import Any
 
 from equipoise.certify.claims import Claim
+from equipoise.data.tables import Unread
+from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import Carrier, TrainedCarrier
 from equipoise.release.job import Carried, Job
@@ -16,10 +18,17 @@ def members() -> dict[type[Claim], type[Carrier[Any]]]:
     return discover(__name__, Carrier, key="claim")
 
 
-def ready(claim: Claim, source: NoiseSource) -> None:
-    """Fail now, for a public reason, if any part of a claim could not be carried out."""
+def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
+    """Fail now, for a public reason, if any part of a claim could not be carried out on such a table."""
     for node in claim.nodes():
-        members()[type(node)]().ready(node, source)
+        carrier = members()[type(node)]()
+        if table.parts is not None and not carrier.sums_suffice(node):
+            raise InvalidParameter(
+                "a release that needs no more of its rows than sums, for a table that is never held whole",
+                f"one of kind {node.kind!r} for this loss",
+                'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
+            )
+        carrier.ready(node, source)
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

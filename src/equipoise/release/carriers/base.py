@@ -12,8 +12,8 @@ from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.job import Array, Carried, Job, Task
+from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.losses import arrays_of
-from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
 
 Kind = TypeVar("Kind", bound=Claim)
@@ -24,6 +24,10 @@ class Carrier(ABC, Generic[Kind]):
     """Carries out one kind of claim on rows."""
 
     claim: ClassVar[type[Claim]]
+
+    def sums_suffice(self, claim: Kind) -> bool:
+        """Return whether sums over the rows are all that it needs of them, as for tables that are never held whole."""
+        return False
 
     def ready(self, claim: Kind, source: NoiseSource) -> None:
         """Load all that carrying out needs, and refuse what it would refuse: nothing is spent yet, no row is read."""
@@ -55,15 +59,20 @@ class TrainedCarrier(Carrier[Made]):
         return task
 
 
-def mapped(claim: Trained, job: Job) -> tuple[RowSource, Array]:
-    """Return the rows in their domain, reduced to public directions where the claim says so, and coded targets."""
+def mapped(claim: Trained, job: Job) -> tuple[RowSource | PartedRows, Array]:
+    """Return the rows in their domain, reduced to public directions where the claim says so, and coded targets.
+
+    Rows of a table that is never held keep their targets with them.
+    """
     problem, count = claim.problem, getattr(claim, "projection", 0)
     if job.target is None:
         raise PrivateFailure
+    columns = directions(job.terms.n_features, count, job.terms.public_seed) if count else None
+    if (parts := job.table.parts) is not None:
+        return PartedRows(parts.table, parts.pieces(problem, job.classes, columns), claim.n_samples), np.empty(0)
     coded = coded_targets(job.target.read(), problem, job.classes)
-    if not count:
+    if columns is None:
         return row_source(job.table.read(), problem.domain, problem.intercept), coded
-    columns = directions(job.terms.n_features, count, job.terms.public_seed)
     return projected_rows(job.table.read(), problem.domain, problem.intercept, columns), coded
 
 
@@ -74,21 +83,6 @@ def spread(claim: Trained, free: Array, job: Job) -> Array:
         return weights
     columns = directions(job.terms.n_features, count, job.terms.public_seed)
     return np.hstack([weights[:, :count] @ columns.T, weights[:, count:]])
-
-
-def objective_of(task: Task[Made], start: Array | None = None, tilt: Array | None = None) -> Objective:
-    """Return the objective of a task: a mean over rows, or over persons of their rows' means (N1)."""
-    problem, n_samples = task.claim.problem, task.claim.n_samples
-    return Objective(
-        problem.loss,
-        problem.penalty,
-        task.rows,
-        task.targets,
-        start,
-        tilt,
-        shares=task.shares,
-        n_samples=n_samples,
-    )
 
 
 def target_of(claim: Trained, tolerance: float) -> Target:
@@ -102,6 +96,7 @@ def target_of(claim: Trained, tolerance: float) -> Target:
         radius=claim.problem.domain.radius,
         row_norm=facts.row_norm,
         label_bound=facts.label_bound,
+        passes=getattr(claim, "passes", None),
     )
 
 

@@ -20,6 +20,10 @@ class SequenceCarrier(Carrier[Sequence]):
 
     claim: ClassVar[type[Claim]] = Sequence
 
+    def sums_suffice(self, claim: Sequence) -> bool:
+        """Return True: its parts are asked by themselves."""
+        return True
+
     def carry_out(self, claim: Sequence, job: Job) -> Carried:
         """Carry out the parts in their order; the last one's weights are the release."""
         done = []
@@ -52,6 +56,10 @@ class PostProcessingCarrier(Carrier[PostProcessing]):
     """What is computed from a release costs nothing: the release is carried out."""
 
     claim: ClassVar[type[Claim]] = PostProcessing
+
+    def sums_suffice(self, claim: PostProcessing) -> bool:
+        """Return True: its parts are asked by themselves."""
+        return True
 
     def carry_out(self, claim: PostProcessing, job: Job) -> Carried:
         """Carry out the release."""

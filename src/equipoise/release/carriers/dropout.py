@@ -19,6 +19,7 @@ from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
 from equipoise.solve.column_ridge import ColumnRidge
 from equipoise.solve.objective import Objective
+from equipoise.solve.places import folded
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.penalties.l2 import L2
 
@@ -41,11 +42,11 @@ class DropoutCarrier(TrainedCarrier[Dropout]):
         if claim.scale == 0:
             return np.zeros((1, task.rows.dimension))
         if masks.count == 0:
-            added = _squares(task.rows, problem.intercept) * (2 * (1 - masks.keep) / masks.keep)
+            added = _squares(task.whole, problem.intercept) * (2 * (1 - masks.keep) / masks.keep)
             ridge = ColumnRidge(L2(claim.alpha), added)
-            objective = Objective(problem.loss, ridge, task.rows, task.targets)
+            objective = Objective(problem.loss, ridge, task.whole, task.targets)
         else:
-            rows = MaskedRows(task.rows, problem.intercept > 0, masks.keep, masks.count, task.public_seed)
+            rows = MaskedRows(task.whole, problem.intercept > 0, masks.keep, masks.count, task.public_seed)
             objective = Objective(problem.loss, problem.penalty, rows, rows.repeated(task.targets))
         # The fallback is sized by the ridge alone, whatever was released (L6).
         weights = solvers.suited(objective).solve(objective, target_of(claim, claim.tolerance))
@@ -75,7 +76,7 @@ def settled(claim: Dropout, curvature: float) -> ReleasedCurvature:
 
 def curvature(task: Task[Dropout]) -> float:
     """Return the smallest eigenvalue of the mean of masked rows' products, before noise: private."""
-    masks, rows, intercept = task.claim.masks, task.rows, task.claim.problem.intercept
+    masks, rows, intercept = task.claim.masks, task.whole, task.claim.problem.intercept
     if masks.count == 0:
         products = _products(rows)
         products.flat[:: len(products) + 1] += _squares(rows, intercept) * ((1 - masks.keep) / masks.keep)
@@ -86,24 +87,23 @@ def curvature(task: Task[Dropout]) -> float:
 
 def _products(rows: RowSource) -> Array:
     """Return ``(1/n) sum x x'``."""
-    products = np.zeros((rows.dimension, rows.dimension))
-    for block, _ in rows.blocks():
-        products += rows.gram(block, np.ones(block.shape[0]))
+    (products,) = folded((rows.gram(block, np.ones(block.shape[0])),) for block, _ in rows.blocks())
     return products / rows.n_samples
 
 
 def _squares(rows: RowSource, intercept: float) -> Array:
     """Return the mean square of every column, 0 for the constant one, which is never dropped."""
-    squares = np.zeros(rows.dimension)
-    for block, _ in rows.blocks():
-        squares += np.asarray(block.multiply(block).sum(axis=0)).ravel() if sparse.issparse(block) else _own(block)
+    (squares,) = folded((_own(block),) for block, _ in rows.blocks())
     squares /= rows.n_samples
     if intercept > 0:
         squares[-1] = 0.0
     return squares
 
 
-def _own(block: Array) -> Array:
+def _own(block: Any) -> Array:
+    """Return the sum of squares of every column of a block."""
+    if sparse.issparse(block):
+        return np.asarray(block.multiply(block).sum(axis=0)).ravel()
     own: Array = np.einsum("ij,ij->j", block, block)
     return own
 

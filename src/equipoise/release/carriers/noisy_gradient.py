@@ -6,7 +6,7 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.noisy_gradient import NoisyGradient
-from equipoise.release.carriers.base import TrainedCarrier, objective_of
+from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
@@ -17,11 +17,15 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
 
     claim: ClassVar[type[Claim]] = NoisyGradient
 
+    def sums_suffice(self, claim: NoisyGradient) -> bool:
+        """Return whether every step asks all rows: a sample of them has no sum of its own."""
+        return not claim.batch
+
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""
         claim, problem, source = task.claim, task.claim.problem, task.source
         loss, arrays = problem.loss, arrays_of(problem.loss)
-        objective = objective_of(task)
+        objective = task.objective()
         shape = loss.free_outputs, task.rows.dimension
 
         def noisy(weights: Array) -> Array:

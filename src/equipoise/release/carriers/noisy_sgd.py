@@ -28,7 +28,7 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
 
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""
-        rows, claim, source = task.rows, task.claim, task.source
+        rows, claim, source = task.whole, task.claim, task.source
         run = replace(run_of(claim, claim.recipe.steps(rows.n_samples)), radius=claim.radius)
         if not (claim.stream or source.seeded):
             return _exact(task, run)[None, :]
@@ -47,7 +47,7 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
 def _exact(task: Task[NoisyDescent], run: Run) -> Array:
     """Return the weights when every noisy gradient is an exact release."""
     claim = task.claim
-    objective = Objective(claim.problem.loss, claim.problem.penalty, task.rows, task.targets)
+    objective = Objective(claim.problem.loss, claim.problem.penalty, task.whole, task.targets)
     weights, total = np.zeros(task.rows.dimension), np.zeros(task.rows.dimension)
     for number in range(1, run.steps + 1):
         chosen = task.source.subset(task.rows.n_samples, run.batch)

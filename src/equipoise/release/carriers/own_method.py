@@ -25,7 +25,7 @@ class OwnMethodCarrier(TrainedCarrier[OwnMethod]):
             raise PrivateFailure
         # A warning of the caller's code, or of a library that it calls, would tell of rows.
         with warnings.catch_warnings(action="ignore"):
-            trained = np.asarray(train(_dense(task.rows), task.targets), dtype=np.float64).ravel()
+            trained = np.asarray(train(_dense(task.whole), task.targets), dtype=np.float64).ravel()
         if trained.size != claim.noise.dimension:
             raise PrivateFailure
         # Values are private: a public rule maps what is no number.

@@ -57,14 +57,14 @@ def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], star
         radius=task.claim.constants.radius,
         clip=math.inf if clip is None else clip,
     )
-    return run_passes(task.rows, task.targets, problem.loss, run, [places], start=start)
+    return run_passes(task.whole, task.targets, problem.loss, run, [places], start=start)
 
 
 def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
     """Return the minimiser over a phase's rows with a ridge around the start, to the phase's tolerance."""
     facts = task.claim.constants
     inside = np.sort(places)
-    rows = ChosenRows(task.rows, inside)
+    rows = ChosenRows(task.whole, inside)
     penalty = penalties.named("l2", phase.alpha)
     # A ridge around the start is a ridge around 0 and a linear term.
     objective = Objective(
@@ -78,5 +78,6 @@ def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: 
         radius=None,
         row_norm=facts.row_norm,
         label_bound=facts.label_bound,
+        passes=phase.passes,
     )
     return solvers.suited(objective).solve(objective, target)

@@ -48,7 +48,7 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
         columns = task.rows.dimension - (1 if claim.problem.intercept > 0 else 0)
         masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
         skips = _skips(recipe.skip, task.source) if recipe.skip else None
-        weights = run_passes(task.rows, task.targets, claim.problem.loss, run, orders, masks, skips, dealt=dealt)
+        weights = run_passes(task.whole, task.targets, claim.problem.loss, run, orders, masks, skips, dealt=dealt)
         noisy = task.source.add(claim.law, weights, claim.scale)
         # Predictions see every column, training saw a share of them (B6); after the noise this is free.
         noisy[:columns] *= keep

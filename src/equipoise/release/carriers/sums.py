@@ -8,7 +8,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.sums import Functional, Products
 from equipoise.release.carriers.base import TrainedCarrier, within
 from equipoise.release.job import Array, Task
-from equipoise.solve.products import products, symmetric
+from equipoise.solve.products import symmetric
 
 
 class ProductsCarrier(TrainedCarrier[Products]):
@@ -16,10 +16,14 @@ class ProductsCarrier(TrainedCarrier[Products]):
 
     claim: ClassVar[type[Claim]] = Products
 
+    def sums_suffice(self, claim: Products) -> bool:
+        """Return True: sums are what it releases."""
+        return True
+
     def weights(self, task: Task[Products]) -> Array:
         """Sum, add noise, solve with an adaptive ridge."""
         claim, rows = task.claim, task.rows
-        squares, moments = products(rows, task.targets)
+        squares, moments = task.products()
         upper = np.triu_indices(rows.dimension)
         # Off the diagonal an entry stands for two, and counts sqrt(2) in the norm of the matrix.
         doubled = np.where(upper[0] == upper[1], 1.0, np.sqrt(2.0))
@@ -38,10 +42,14 @@ class FunctionalCarrier(TrainedCarrier[Functional]):
 
     claim: ClassVar[type[Claim]] = Functional
 
+    def sums_suffice(self, claim: Functional) -> bool:
+        """Return True: sums are what it releases."""
+        return True
+
     def weights(self, task: Task[Functional]) -> Array:
         """Sum, add noise, regularise, trim the spectrum, minimise."""
         claim, rows = task.claim, task.rows
-        squares, moments = products(rows, task.targets)
+        squares, moments = task.products()
         upper = np.triu_indices(rows.dimension)
         doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
         coefficients = np.concatenate([squares[upper] * doubled, -2 * moments])

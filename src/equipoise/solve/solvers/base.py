@@ -25,7 +25,8 @@ class Target:
 
     `tolerance` bounds the norm of a subgradient; `smoothness` and `strong_convexity` are those of the objective;
     `start_distance` bounds the distance of the start 0 from the minimiser; `radius` is the constraint on the weights,
-    if there is one; `row_norm` and `label_bound` are those of the domain.
+    if there is one; `row_norm` and `label_bound` are those of the domain; `passes` is the number of passes over the
+    rows that the claim records, after which no step is begun.
     """
 
     tolerance: float
@@ -35,6 +36,7 @@ class Target:
     radius: float | None
     row_norm: float = 1.0
     label_bound: float = 1.0
+    passes: int | None = None
 
     @property
     def accelerated_steps(self) -> float:
@@ -48,7 +50,11 @@ class Target:
 
     def first(self, objective: Objective) -> bool:
         """Return whether what is tried first may make another pass over the rows: its number of passes is public."""
-        return objective.passes.made < max(FIRST_PASSES, self.accelerated_steps)
+        return self.within(objective) and objective.passes.made < max(FIRST_PASSES, self.accelerated_steps)
+
+    def within(self, objective: Objective) -> bool:
+        """Return whether another step is within the passes that the claim records, if it records any."""
+        return self.passes is None or objective.passes.made < self.passes
 
 
 class Solver(ABC):

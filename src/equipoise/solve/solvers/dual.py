@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from equipoise.errors import PrivateFailure
 from equipoise.solve.objective import Objective
+from equipoise.solve.places import Sums, folded
 from equipoise.solve.solvers.base import Array, Solver, Target
 from equipoise.solve.solvers.kinks import first, kinked_arrays, near, steps_needed
 from equipoise.vocabulary.work import TEST_EVERY
@@ -44,6 +46,8 @@ class DualGradient(Solver):
 def averaged(objective: Objective, target: Target) -> Array:
     """Return the averaged weights of plain steps, once slopes prove them near (Tseng 2008; docs/proofs/N10.md).
 
+    Weights that are not proved near do not return, should the proof that they are be wrong (M3).
+
     The primal gap at ``w(s)`` falls only like the root of the dual gap; that of the average of all weights that a
     gradient was taken at, weighted by ``t_k = (k + 1) / 2``, falls as fast. One pass a step: while a block is at hand,
     its slopes move and are added up for the next step.
@@ -57,24 +61,31 @@ def averaged(objective: Objective, target: Target) -> Array:
     weights = _weights(fine, slopes, mu)
     sum_of_weights, lost, total = np.zeros(objective.size), np.zeros(objective.size), 0.0
     for count in range(1, int(steps_needed(objective, target)) + 1):
+        if not target.within(objective):
+            break
         # The sum keeps what rounding loses of it (Kahan): a million steps must not add up a million roundings.
         term = (count + 1) / 2 * weights - lost
         grown = sum_of_weights + term
         lost, sum_of_weights = (grown - sum_of_weights) - term, grown
         total += (count + 1) / 2
         momentum = (count - 1) / (count + 2)
-        moved = np.zeros(objective.size)
         fine.passes.made += 1
-        for block, where in fine.rows.views():
-            residual = objective.targets[where] - block @ weights
-            following = np.clip(ahead[where] - step * residual, low[where], high[where])
-            ahead[where] = following + momentum * (following - slopes[where])
-            slopes[where] = following
-            moved += objective.shared(ahead[where], where) @ block
+
+        def block_sums(weights: Array, momentum: float) -> Iterator[Sums]:
+            for block, where in fine.rows.views():
+                residual = objective.targets[where] - block @ weights
+                following = np.clip(ahead[where] - step * residual, low[where], high[where])
+                ahead[where] = following + momentum * (following - slopes[where])
+                slopes[where] = following
+                yield (objective.shared(ahead[where], where) @ block,)
+
+        (moved,) = folded(block_sums(weights, momentum), (np.zeros(objective.size),))
         weights = -(moved / n_samples + objective.tilt) / mu
         if count % TEST_EVERY == 0 and near(objective, target, sum_of_weights / total, slopes):
-            break
-    return sum_of_weights / total
+            return sum_of_weights / total
+    if total > 0 and near(objective, target, sum_of_weights / total, slopes):
+        return sum_of_weights / total
+    raise PrivateFailure
 
 
 def _steps(objective: Objective, target: Target) -> Iterator[tuple[Array, Array]]:

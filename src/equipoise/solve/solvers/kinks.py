@@ -30,7 +30,8 @@ def kinked_arrays(objective: Objective) -> KinkedArrays:
 
 def first(objective: Objective, target: Target) -> bool:
     """Return whether what is tried first may make another pass over the rows."""
-    return objective.passes.made < max(FIRST_PASSES, CORNERS_SHARE * steps_needed(objective, target))
+    most = max(FIRST_PASSES, CORNERS_SHARE * steps_needed(objective, target))
+    return target.within(objective) and objective.passes.made < most
 
 
 def steps_needed(objective: Objective, target: Target) -> float:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from equipoise.errors import PrivateFailure
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Array, Target
 from equipoise.vocabulary.work import TEST_EVERY
@@ -26,7 +27,7 @@ class LastResort(ABC):
         """Return whether the end of a step is accepted."""
 
     def weights(self) -> Array:
-        """Return accepted weights."""
+        """Return accepted weights: nothing else is returned, should the proof that there are any be wrong (M3)."""
         found = self._with_momentum()
         return self._plainly() if found is None else found
 
@@ -38,6 +39,8 @@ class LastResort(ABC):
         start = np.zeros(self.objective.size)
         point = ahead = self.onward(start, gradient(start))
         for count in range(int(target.accelerated_steps)):
+            if not target.within(self.objective):
+                return None
             if count % TEST_EVERY == 0:
                 here = gradient(point)
                 end = self.onward(point, here)
@@ -54,10 +57,11 @@ class LastResort(ABC):
         point = np.zeros(self.objective.size)
         gradient = self.objective.gradient(point)
         for _ in range(int(self.target.plain_steps)):
+            if not self.target.within(self.objective):
+                break
             following = self.onward(point, gradient)
             following_gradient = self.objective.gradient(following)
-            end = self.arrived(point, gradient, following, following_gradient)
+            if self.arrived(point, gradient, following, following_gradient):
+                return following
             point, gradient = following, following_gradient
-            if end:
-                break
-        return point
+        raise PrivateFailure

@@ -1,0 +1,99 @@
+"""What every engine promises: work goes to all parts of a table, each of which knows the place of its first row."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from equipoise.data.raw import BATCH_ROWS, Column, RawTable
+from equipoise.errors import InvalidParameter
+
+Answer = TypeVar("Answer")
+Batch = dict[str, Column]
+
+# Work on one part: its batches, and the place of its first row in the table.
+Work = Callable[[Iterator[Batch], int], Answer]
+
+
+class PartedTable(RawTable):
+    """A table that is gone through part by part, as often as it is asked, and never held whole."""
+
+    @abstractmethod
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+        """Carry work to every part and yield what it returns, with the part's number; in any order.
+
+        Together the parts have the declared number of rows: what is beyond it is left out, and the rows that lack are
+        the public row "every value missing". A part may answer more than once.
+        """
+
+    def ready(self) -> None:
+        """Refuse, before the spend, whatever would fail for a public reason: files, schedulers, workers."""
+
+    def close(self) -> None:
+        """Let go of what `ready` took hold of, and forget what passes have told about the rows."""
+
+
+class Engine(ABC):
+    """A way to go through tables that lie in files; frames of an engine of their own are tables as they are."""
+
+    id: ClassVar[str]
+
+    @abstractmethod
+    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+        """Open one file, a folder of parts or a list of files; only headers and footers are read."""
+
+    def frame_table(self, frame: Any) -> PartedTable | None:
+        """Return a data frame of this engine's own as a table, None for anything else; types alone decide."""
+        return None
+
+    def require_no_scheduler(self, scheduler: str | None) -> None:
+        """Refuse a scheduler where nothing is scheduled."""
+        if scheduler is not None:
+            raise InvalidParameter(
+                f"no scheduler for the engine {self.id!r}",
+                f"scheduler={scheduler!r}",
+                'leave it out, or pass engine="dask" or engine="spark"',
+            )
+
+
+def batch_length(batch: Batch) -> int:
+    """Return the number of rows of a batch."""
+    return len(next(iter(batch.values())))
+
+
+def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int) -> Iterator[Batch]:
+    """Yield the first rows, as many as declared, and missing ones for those that are not there.
+
+    Examples
+    --------
+    >>> [batch["age"].tolist() for batch in as_declared(iter([{"age": np.array([31.0, 52.0])}]), ["age"], 3)]
+    [[31.0, 52.0], [None]]
+    """
+    return first_rows(chain(batches, missing_rows(names)), n_samples)
+
+
+def first_rows(batches: Iterator[Batch], count: int) -> Iterator[Batch]:
+    """Yield at most so many rows.
+
+    Examples
+    --------
+    >>> [batch["age"].tolist() for batch in first_rows(iter([{"age": np.array([31.0, 52.0])}]), 1)]
+    [[31.0]]
+    """
+    if count <= 0:
+        return
+    for batch in batches:
+        length = batch_length(batch)
+        yield batch if length <= count else {name: values[:count] for name, values in batch.items()}
+        count -= length
+        if count <= 0:
+            return
+
+
+def missing_rows(names: Sequence[str]) -> Iterator[Batch]:
+    """Yield batches of the public row "every value missing", without end."""
+    batch: Batch = {name: np.full(BATCH_ROWS, None, dtype=object) for name in names}
+    while True:
+        yield batch

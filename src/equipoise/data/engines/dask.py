@@ -1,0 +1,218 @@
+"""Dask: workers on one machine or many, each with some parts of a table; files, and Dask's own data frames.
+
+Retries, lost workers and speculation are Dask's business. Here parts get their places, work goes out under names that
+say nothing, and answers are handed on as they come.
+"""
+
+import uuid
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work
+from equipoise.data.engines.dask_cluster import Cluster, distributed, library
+from equipoise.data.engines.dask_work import Counting, PartTask, Rows
+from equipoise.data.many_files import open_files, require_files
+from equipoise.data.raw import FrameTable, Kind, RawTable, constant_failure
+from equipoise.errors import InvalidData
+
+# How often Dask tries work on a part again that has failed, as on a disk that did not answer.
+RETRIES = 2
+
+
+class Dask(Engine):
+    """Tables of any length by the workers of a Dask cluster, or by threads of this process where none is named."""
+
+    id: ClassVar[str] = "dask"
+
+    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+        """Return the files as a table whose parts go to workers."""
+        distributed()
+        return DaskFiles(open_files(_absolute(path), delimiter), scheduler)
+
+    def frame_table(self, frame: Any) -> PartedTable | None:
+        """Return a Dask data frame as a table."""
+        if type(frame).__module__.partition(".")[0] not in ("dask", "dask_expr"):
+            return None
+        distributed()
+        return DaskFrame(frame)
+
+
+def _absolute(path: Any) -> Any:
+    """Return paths as workers find them, whatever folder they work in."""
+    if isinstance(path, list | tuple):
+        return [_absolute(part) for part in path]
+    try:
+        return Path(path).absolute()
+    except TypeError:
+        return path  # `open_files` says what it is
+
+
+class DaskTable(PartedTable):
+    """A table whose parts are gone through by workers.
+
+    Where a part begins is known by footers, or else counted once a fit by the workers, after the spend. Counts are
+    private: they stay here until the fit ends.
+    """
+
+    def __init__(self, scheduler: str | None = None) -> None:
+        self._scheduler = scheduler
+        self._cluster: Cluster | None = None
+        self._counts: Sequence[int] | None = None
+
+    @abstractmethod
+    def _known_counts(self) -> Sequence[int | None]:
+        """Return the number of rows of each part, where it is public."""
+
+    @abstractmethod
+    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+        """Send tasks to their parts and return Dask's futures, in the same order."""
+
+    def ready(self) -> None:
+        """Connect, and require workers that have this library and see the files."""
+        self.close()
+        self._cluster = Cluster(self._scheduler)
+        try:
+            self._cluster.require_workers(self.files)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let the workers go, and forget how many rows each part has."""
+        cluster, self._cluster, self._counts = self._cluster, None, None
+        if cluster is not None:
+            cluster.close()
+
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+        """Carry work to every part; a last one is of missing rows, if there are fewer than declared."""
+        held = self._cluster is not None
+        if not held:
+            self.ready()
+        try:
+            self.require_same_files()
+            if self._counts is None:
+                self._counts = self._counted(names)
+            first, tasks = 0, {}
+            for number, count in enumerate(self._counts):
+                within = min(count, n_samples - first)
+                if within > 0:
+                    tasks[number] = PartTask(work, Rows(tuple(names), first, within, self.kinds))
+                first += count
+            yield from self._carried(tasks, names)
+            if first < n_samples:
+                lacking = PartTask(work, Rows(tuple(names), first, n_samples - first, self.kinds))
+                yield from self._carried({len(self._counts): lacking}, names)
+            self.require_same_files()
+        finally:
+            if not held:
+                self.close()
+
+    def _counted(self, names: Sequence[str]) -> Sequence[int]:
+        """Return the number of rows of each part."""
+        counts = list(self._known_counts())
+        # One column is enough to tell.
+        rows = Rows(tuple(names[:1]), 0, None, self.kinds)
+        unknown = {number: PartTask(Counting(), rows) for number, count in enumerate(counts) if count is None}
+        for number, count in self._carried(unknown, names[:1]):
+            counts[number] = count
+        return [count or 0 for count in counts]
+
+    def _carried(self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> Iterator[tuple[int, Answer]]:
+        cluster = self._cluster
+        if cluster is not None and tasks:
+            futures = self._submitted(cluster.client, tasks, names)
+            yield from cluster.arriving(dict(zip(futures, tasks, strict=True)))
+
+
+def _names_of_work(count: int) -> list[str]:
+    """Return names for logs and dashboards; Dask's own would be digests of the work, which is private."""
+    return [f"equipoise-{uuid.uuid4().hex}" for _ in range(count)]
+
+
+class DaskFiles(DaskTable):
+    """Files in their declared order; parts are files, or row groups of Parquet files."""
+
+    def __init__(self, raw: RawTable, scheduler: str | None = None) -> None:
+        super().__init__(scheduler)
+        self._raw = raw
+        self._parts = raw.parts()
+        self.names, self.n_samples = raw.names, raw.n_samples
+        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+
+    def ready(self) -> None:
+        """Refuse files that are no longer there, and connect."""
+        require_files(self._raw)
+        super().ready()
+
+    def require_same_files(self) -> None:
+        """Refuse a folder that has gained or lost a file."""
+        self._raw.require_same_files()
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Yield the rows of these columns, read here."""
+        return self._raw.batches(names)
+
+    def _known_counts(self) -> Sequence[int | None]:
+        return [part.n_samples for part in self._parts]
+
+    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+        parts = [self._parts[number] if number < len(self._parts) else None for number in tasks]
+        whole = [task.on(part) for task, part in zip(tasks.values(), parts, strict=True)]
+        return list(client.map(PartTask.done, whole, key=_names_of_work(len(whole)), retries=RETRIES))
+
+
+class DaskFrame(DaskTable):
+    """A Dask data frame: names and kinds by its declared types, parts are its partitions.
+
+    Every pass computes the partitions again, unless the frame is persisted; they must come with the same rows in the
+    same order.
+    """
+
+    def __init__(self, frame: Any, scheduler: str | None = None) -> None:
+        super().__init__(scheduler)
+        self.source = "the Dask data frame"
+        if not isinstance(frame, library("dask.dataframe").DataFrame):
+            remedy = "pass a Dask data frame with the target among its columns"
+            raise InvalidData("a table of columns with names", f"a Dask {type(frame).__name__}", remedy)
+        table = FrameTable(frame._meta, self.source)
+        self.names, self.n_samples = table.names, None
+        self.kinds = {name: _kind(frame._meta[name], kind) for name, kind in table.kinds.items()}
+        self._frame = frame
+
+    def ready(self) -> None:
+        """Refuse a frame whose graph cannot be made, and connect."""
+        try:
+            self._frame.to_delayed()
+        except Exception as error:  # whatever the frame's own reader raises when its files are gone
+            found = f"one that cannot be planned: {type(error).__name__}"
+            raise InvalidData("a Dask data frame that can be computed", found, "check frame.head()") from None
+        super().ready()
+
+    def batches(self, names: Sequence[str]) -> Iterator[Batch]:
+        """Yield the rows of these columns, partition by partition, computed by Dask's current scheduler."""
+        with constant_failure():
+            for partition in self._frame[list(names)].partitions:
+                yield from FrameTable(partition.compute(), self.source).batches(names)
+
+    def _known_counts(self) -> Sequence[int | None]:
+        return [None] * int(self._frame.npartitions)
+
+    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+        delayed = library("dask").delayed
+        partitions = self._frame[list(names)].to_delayed()
+        keys = iter(_names_of_work(len(tasks)))
+        lazy = [
+            delayed(task, pure=False, traverse=False)(
+                partitions[number] if number < len(partitions) else None, dask_key_name=next(keys)
+            )
+            for number, task in tasks.items()
+        ]
+        return list(client.compute(lazy, retries=RETRIES))
+
+
+def _kind(column: Any, kind: Kind) -> Kind:
+    """Return the kind of a column; categories that are known only when rows are read tell nothing."""
+    known = library("dask.dataframe.utils").has_known_categories
+    return "unknown" if str(column.dtype) == "category" and not known(column) else kind

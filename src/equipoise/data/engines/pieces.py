@@ -1,0 +1,158 @@
+"""From raw batches to rows in their domain, where the part is: encoded, clipped, with coded targets, piece by piece."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.encoder import Encoder
+from equipoise.data.engines.base import Batch, PartedTable, batch_length
+from equipoise.data.projection import projected_rows
+from equipoise.data.rows import coded_targets, row_source
+from equipoise.data.schema import Schema
+from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.vocabulary.facts import Label, Problem
+from equipoise.vocabulary.work import FINE_ROWS
+
+Array = NDArray[np.float64]
+
+# So many bytes of encoded rows are at hand at once, whatever a row's width.
+BYTES_AT_ONCE = 2**24
+
+# A digest's words are mixed so that their low bits depend on their high ones.
+HALF_A_WORD = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedPieces:
+    """Turns batches of a part into pieces of blocks: by a schema's public rules and a problem's domain, row by row.
+
+    `columns` are public directions to which rows are reduced, if there are any.
+    """
+
+    schema: Schema
+    problem: Problem
+    classes: tuple[Label, ...]
+    columns: Array | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The raw columns that are needed."""
+        return [*(column.name for column in self.schema.columns), self.schema.target.name]
+
+    @property
+    def dimension(self) -> int:
+        """Weights an output."""
+        features = self.schema.n_features if self.columns is None else self.columns.shape[1]
+        return features + (1 if self.problem.intercept > 0 else 0)
+
+    def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[tuple[int, Array, Array]]:
+        """Yield the place of each piece's first row, its rows and its targets; a piece lies in one block.
+
+        However rows come in batches, a piece is a whole block, or a public share of one where rows are wide; only a
+        part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
+        """
+        size, place = self._rows_of_a_piece, first
+        waiting: list[tuple[Array, Array]] = []
+        lacking = size - first % size
+        for rows, targets in self._encoded(batches):
+            begin = 0
+            if waiting or lacking < size:
+                begin = min(lacking, len(rows))
+                waiting.append((rows[:begin], targets[:begin]))
+                lacking -= begin
+                if lacking:
+                    continue
+                yield from self._mapped(*_joined(waiting), place)
+                place += sum(len(some) for some, _ in waiting)
+                waiting, lacking = [], size
+            end = begin + (len(rows) - begin) // size * size
+            if begin < end:
+                yield from self._mapped(rows[begin:end], targets[begin:end], place)
+                place += end - begin
+            if end < len(rows):
+                waiting.append((rows[end:], targets[end:]))
+                lacking -= len(rows) - end
+        if waiting:
+            yield from self._mapped(*_joined(waiting), place)
+
+    @property
+    def _rows_of_a_piece(self) -> int:
+        """A whole block, or a power of two of rows that fit; never fewer than are added up at a time (N10)."""
+        fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
+        return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
+
+    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, Array]]:
+        """Yield encoded rows with their coded targets, as many at once as fit."""
+        encoder, name = Encoder(self.schema), self.schema.target.name
+        at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
+        for batch in batches:
+            for begin in range(0, batch_length(batch), at_once):
+                some = {column: values[begin : begin + at_once] for column, values in batch.items()}
+                targets = coded_targets(encoder.encode_target(some[name]), self.problem, self.classes)
+                yield encoder.encode(some, batch_length(some)), targets
+
+    def _mapped(self, encoded: Array, targets: Array, place: int) -> Iterator[tuple[int, Array, Array]]:
+        domain, intercept = self.problem.domain, self.problem.intercept
+        if self.columns is None:
+            rows = row_source(encoded, domain, intercept)
+        else:
+            rows = projected_rows(encoded, domain, intercept, self.columns)
+        for block, where in rows.blocks():
+            yield place + where.start, block, targets[where]
+
+
+def _joined(waiting: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return rows and targets that came in several batches."""
+    rows, targets = zip(*waiting, strict=True)
+    return np.concatenate(rows), np.concatenate(targets)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedParts:
+    """A table that is gone through part by part, with the schema that encodes its rows."""
+
+    table: PartedTable
+    schema: Schema
+
+    def pieces(self, problem: Problem, classes: tuple[Label, ...], columns: Array | None) -> EncodedPieces:
+        """Return how parts come as pieces in a problem's domain."""
+        return EncodedPieces(self.schema, problem, classes, columns)
+
+
+@dataclass(slots=True)
+class Digest:
+    """Tells whether the same rows were read again: a sum over pieces of products with secret odd numbers (N12).
+
+    Where a part's rows differ in one number it always differs; in more, but for a chance of 2^-31. It is private, like
+    all that depends on rows, and is compared where it was made.
+
+    Examples
+    --------
+    >>> first, second = Digest(1), Digest(1)
+    >>> first.add(0, np.array([[1.0, 2.0]]), np.array([1.0]))
+    >>> second.add(0, np.array([[1.0, 3.0]]), np.array([1.0]))
+    >>> first.value == second.value
+    False
+    """
+
+    key: int
+    value: int = field(default=0)
+
+    def add(self, place: int, block: Array, targets: Array) -> None:
+        """Add a piece."""
+        here = _product(block, self.key) + _product(targets, self.key + 1)
+        self.value = (self.value + here * (2 * place + 1)) % 2**64
+
+
+def _product(numbers: Array, key: int) -> int:
+    words = np.ascontiguousarray(numbers).reshape(-1).view(np.uint64)
+    return int(np.dot(words ^ (words >> HALF_A_WORD), _odd_numbers(key, -(-words.size // BLOCK_ROWS))[: words.size]))
+
+
+@lru_cache(maxsize=8)
+def _odd_numbers(key: int, blocks: int) -> NDArray[np.uint64]:
+    coins = np.random.default_rng(key)
+    return coins.integers(0, 2**64, size=blocks * BLOCK_ROWS, dtype=np.uint64) | np.uint64(1)

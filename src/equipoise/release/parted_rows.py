@@ -1,0 +1,61 @@
+"""Rows seen through sums alone: questions go to the parts of a table, answers are added once by place (N12)."""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from equipoise.data.engines.base import Batch, PartedTable
+from equipoise.data.engines.pieces import Digest, EncodedPieces
+from equipoise.errors import PrivateFailure
+from equipoise.solve.places import PlaceSums, Sums
+from equipoise.solve.questions import Piece, Question
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartWork:
+    """What travels to a part: how its rows are encoded, and what is asked about them."""
+
+    encoding: EncodedPieces
+    question: Question
+    n_samples: int
+    key: int
+
+    def __call__(self, batches: Iterator[Batch], first: int) -> tuple[int, PlaceSums]:
+        """Return a digest of the rows that were read, and the question's sums over them."""
+        digest, sums = Digest(self.key), PlaceSums(self.n_samples)
+        for place, block, targets in self.encoding.pieces(batches, first):
+            digest.add(place, block, targets)
+            piece = Piece(place, block, targets)
+            sums.add(piece.place, piece.stop, self.question(piece))
+        return digest.value, sums
+
+
+class PartedRows:
+    """A table's rows in their domain, wherever they are; every question is a pass over them.
+
+    A part that answers again is not counted again. Rows that are not those of the first pass end the fit: parts that
+    were tried twice, or read twice, must have been the same.
+    """
+
+    def __init__(self, table: PartedTable, encoding: EncodedPieces, n_samples: int) -> None:
+        self.n_samples = n_samples
+        self.dimension = encoding.dimension
+        self._table = table
+        self._encoding = encoding
+        self._key = secrets.randbits(62)
+        self._first: dict[int, int] | None = None
+
+    def sums(self, question: Question) -> Sums:
+        """Return a question's answers, added up over all rows."""
+        work = PartWork(self._encoding, question, self.n_samples, self._key)
+        whole, read = PlaceSums(self.n_samples), dict[int, int]()
+        for part, (digest, sums) in self._table.answers(work, self._encoding.names, self.n_samples):
+            if part not in read:
+                whole.merge(sums)
+            if read.setdefault(part, digest) != digest:
+                raise PrivateFailure
+        if self._first is None:
+            self._first = read
+        if self._first != read:
+            raise PrivateFailure
+        return whole.total()

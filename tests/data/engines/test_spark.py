@@ -1,0 +1,180 @@
+"""Spark's partitions answer like everybody else's rows; what cannot work is refused before anything is spent."""
+
+import datetime
+import decimal
+import re
+
+import numpy as np
+import pyarrow
+import pytest
+
+import equipoise as eq
+from equipoise.data.engines import frame_table, open_table
+from equipoise.data.engines.spark import Errand, Span, SparkFrame, answers_of, spans, wanted_rows
+from equipoise.data.many_files import open_files
+from equipoise.data.raw import FrameTable
+from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, TableUnreadable
+from equipoise.ledger import Ledger
+from spark_sessions import LENGTHS, ROWS, faulty, numbers, rows, schema, session, skip_without_spark, sums, written
+
+skip_without_spark()
+
+# Java's connections are closed when Python forgets them.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark():
+    with session("local[2, 4]") as started:
+        yield started
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(tmp_path / "rows")
+
+
+def model(**settings):
+    return eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", **settings)
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_have_the_sums_of_a_stream(spark, tmp_path, ending):
+    folder = written(tmp_path / "rows", ending)
+    here, there = open_table(folder, engine="stream"), open_table(folder, engine="spark")
+    # A block that ends in another part is added up in other pieces.
+    np.testing.assert_allclose(numbers(sums(there)), numbers(sums(here)), rtol=1e-13)
+
+
+def test_a_frame_is_a_table_as_it_is_whatever_its_columns_are_called(spark, folder):
+    frame = spark.read.parquet(*(str(folder / f"{number}.parquet") for number in range(len(LENGTHS))))
+    # To Spark, a dot is a path, and capitals are no other letters.
+    there = sums(frame_table(frame.selectExpr("*", "1.0 as AGE")))
+    np.testing.assert_allclose(numbers(there), numbers(sums(open_table(folder, engine="stream"))), rtol=1e-13)
+
+
+@pytest.mark.statistics
+def test_a_seeded_model_is_the_same_and_predicts_from_a_frame(spark, folder):
+    frame = spark.read.parquet(str(folder))
+    here = model(random_state=7).fit(open_table(folder, engine="stream"))
+    there = model(random_state=7).fit(frame)
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    new = rows(50).drop_columns(["ill"])
+    shown = spark.createDataFrame(new.to_pylist(), "age double, `in.come` double, town string, ill string").drop("ill")
+    assert there.predict(shown).tolist() == there.predict(new).tolist()
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("declared", [ROWS - 1600, ROWS + 5000])
+def test_surplus_rows_are_left_out_and_those_that_lack_are_the_public_row(spark, folder, declared):
+    frame = spark.createDataFrame(rows().to_pylist(), "age double, `in.come` double, town string, ill string").coalesce(
+        3
+    )
+    expected = sums(open_table(written(folder.parent / "texts", "csv"), engine="stream"), declared)
+    np.testing.assert_allclose(numbers(sums(frame_table(frame), declared)), numbers(expected), rtol=1e-12)
+
+
+def test_a_value_means_what_it_means_in_an_arrow_table(spark):
+    when = datetime.datetime(2026, 11, 16, 12, 30, tzinfo=datetime.UTC)
+    values = [(1, 2.5, True, "a", b"\xff", decimal.Decimal("1.50"), datetime.date(2026, 1, 2), when), (None,) * 8]
+    kinds = "a bigint, b double, c boolean, d string, e binary, f decimal(10,2), g date, h timestamp"
+    frame = spark.createDataFrame(values, kinds)
+    arrow = FrameTable(frame.toArrow())
+    table = frame_table(frame)
+    assert isinstance(table, SparkFrame)
+    assert (table.names, dict(table.kinds)) == (arrow.names, dict(arrow.kinds))
+    for name in table.names:
+        found, expected = (np.concatenate([batch[name] for batch in each.batches([name])]) for each in (table, arrow))
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_nested_columns_streams_and_a_plain_domain_are_refused(spark):
+    with pytest.raises(InvalidData, match="other types: b"):
+        frame_table(spark.createDataFrame([(1.0, [1.0])], "a double, b array<double>"))
+    with pytest.raises(InvalidData, match="other types: b"):
+        frame_table(spark.sql("select 1.0 as a, make_interval(1) as b"))
+    with pytest.raises(InvalidData, match="a stream, which has no end"):
+        frame_table(spark.readStream.format("rate").load())
+    plain = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(row_norm=1.0, classes=("no", "yes")))
+    with pytest.raises(InvalidData, match="pass a schema as the domain"):
+        plain.fit(spark.range(5), [0, 1, 0, 1, 0])
+
+
+def test_a_session_elsewhere_and_files_that_workers_do_not_see_are_refused(spark, folder):
+    with pytest.raises(InvalidParameter, match=re.escape("one at 'local[2, 4]'")):
+        open_table(folder, engine="spark", scheduler="local[1]").ready()
+    table = open_table(folder, engine="spark")
+    table.files = (*table.files, folder / "absent.parquet")
+    with pytest.raises(InvalidParameter, match=r"a worker without .*absent\.parquet"):
+        table.ready()
+
+
+@pytest.mark.statistics
+def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_and_keeps_the_spend(spark, tmp_path):
+    from pyspark.sql import functions
+
+    # Spark's own rand() draws its seed once, when the frame is made.
+    drawn = functions.udf(lambda: __import__("random").random(), "double").asNondeterministic()
+    others = "0.5D as `in.come`", "'Graz' as town", "'no' as ill"
+    frame = spark.range(ROWS).selectExpr(*others).withColumn("age", 20 + 40 * drawn())
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    Ledger(ledger).create(eq.Budget(2.0, 0.0))
+    with pytest.raises(PrivateFailure):
+        model(ledger=ledger).fit(frame)
+    assert [entry.kind for entry in Ledger(ledger).history()] == ["budget", "spend"]
+
+
+@pytest.mark.statistics
+def test_a_failure_on_a_worker_is_tried_again_and_leaves_no_trace(spark, folder, tmp_path, capfd):
+    expected = sums(open_table(folder, engine="spark"))
+    once = faulty(open_files(folder), None, "raise", tmp_path / "once")
+    assert sums(once) == expected
+    assert len(list((tmp_path / "once").iterdir())) == 4
+    always = faulty(open_files(folder), None, "always raise", tmp_path / "always")
+    spark.sparkContext.setLogLevel("WARN")
+    try:
+        with pytest.raises(Exception, match="whose cause is withheld") as caught:
+            sums(always)
+    finally:
+        spark.sparkContext.setLogLevel("OFF")
+    printed = "".join(capfd.readouterr()) + str(caught.value)
+    assert "PrivateFailure" in printed
+    assert "secret" not in printed
+    assert "4711" not in printed
+    with pytest.raises(PrivateFailure) as caught:
+        model().fit(always)
+    assert caught.value.__cause__ is None
+
+
+def test_a_part_that_has_other_rows_than_were_counted_is_refused():
+    batches = [{"age": np.arange(3.0)}, {"age": np.arange(2.0)}]
+
+    def taken(count, wanted):
+        return [len(batch["age"]) for batch in wanted_rows(iter(batches), Span(0, count, wanted))]
+
+    assert taken(5, 5) == [3, 2]
+    assert taken(5, 4) == [3, 1]
+    assert taken(9, 3) == [3]
+    assert taken(9, 0) == []
+    for count in (4, 6):
+        with pytest.raises(TableUnreadable):
+            taken(count, count)
+    with pytest.raises(TableUnreadable):
+        taken(9, 6)
+
+
+def test_answers_longer_than_a_row_come_back_whole(monkeypatch):
+    monkeypatch.setattr("equipoise.data.engines.spark.ROW_BYTES", 10)
+
+    class Fetched:
+        def collect(self):
+            errand = Errand(lambda batches, first: "x" * 95, spans({2: 0, 3: 0}, 0))
+            batches = [batch for part in (2, 3) for batch in errand(part, iter(()))]
+            return pyarrow.Table.from_batches(batches).to_pylist()
+
+    assert list(answers_of(Fetched(), 2)) == [(2, "x" * 95), (3, "x" * 95)]
