@@ -357,9 +357,9 @@ def test_every_point_where_a_gradient_is_taken_lies_in_the_ball(loss, radius, mo
     visited = []
     original = Objective.clipped_gradient
 
-    def recording(self, weights, clip, chosen):
+    def recording(self, weights, *others):
         visited.append(float(np.linalg.norm(weights)))
-        return original(self, weights, clip, chosen)
+        return original(self, weights, *others)
 
     monkeypatch.setattr(Objective, "clipped_gradient", recording)
     generator = np.random.default_rng(0)
