@@ -211,9 +211,9 @@ def test_smaller_noise_or_a_smaller_sensitivity_is_caught():
         assert forged(certificate, noise=dataclasses.replace(noise, scale=noise.scale * 0.99))
         if certificate.sensitivity is not None:
             assert forged(certificate, sensitivity=certificate.sensitivity * 0.99)
-    # More rows a person are more rounding, and in a tilt more directions.
+    # More rows than double precision can bear, over all persons.
     tight = planned("objective")
-    more = dataclasses.replace(tight.claim.problem, domain=domain(10**12))
+    more = dataclasses.replace(tight.claim.problem, domain=domain(10**13))
     assert forged(tight, problem=more)
 
 

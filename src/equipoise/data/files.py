@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
+from equipoise.data.arrow_values import arrow_batch
 from equipoise.data.csv_table import CsvTable
 from equipoise.data.raw import (
     BATCH_ROWS,
     Column,
     RawTable,
-    arrow_batch,
     arrow_kinds,
     cannot_open,
     check_names,
