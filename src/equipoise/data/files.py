@@ -133,7 +133,9 @@ class ParquetTable(RawTable):
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._texts = parquet_texts(location, footer)
-        self._groups: Sequence[int] = range(self._footer.num_row_groups)
+        groups = range(self._footer.num_row_groups)
+        # No page of a group without rows was looked at, and none is read.
+        self._groups: Sequence[int] = [group for group in groups if self._footer.row_group(group).num_rows]
 
     def parts(self) -> Sequence[RawTable]:
         """Return its row groups, each as a table of its own, small ones together."""
