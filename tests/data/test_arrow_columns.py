@@ -8,8 +8,8 @@ import pyarrow.compute
 import pyarrow.ipc
 import pytest
 
+from equipoise.data.arrow_values import arrow_values
 from equipoise.data.files import open_table
-from equipoise.data.raw import arrow_values
 from equipoise.errors import InvalidData, TableUnreadable
 
 

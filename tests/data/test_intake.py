@@ -12,7 +12,8 @@ import pytest
 from scipy import sparse
 
 import equipoise as eq
-from equipoise.data.raw import FrameTable, arrow_values
+from equipoise.data.arrow_values import arrow_values
+from equipoise.data.raw import FrameTable
 from equipoise.data.rows import centred_targets, class_codes, observed_classes
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from equipoise.data.arrow_values import arrow_column, arrow_values
 from equipoise.data.encoder import Encoder
 from equipoise.data.files import open_table
-from equipoise.data.raw import arrow_column, arrow_values
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.texts import Texts, padded
 from equipoise.errors import MissingExtra

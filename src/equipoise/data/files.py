@@ -12,18 +12,9 @@ from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
+from equipoise.data.arrow_values import Column, arrow_column
 from equipoise.data.csv_table import CsvTable
-from equipoise.data.raw import (
-    BATCH_ROWS,
-    Column,
-    RawTable,
-    arrow_column,
-    arrow_kinds,
-    cannot_open,
-    check_names,
-    constant_failure,
-    listed,
-)
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import check_arrow, parquet_texts, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter

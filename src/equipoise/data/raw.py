@@ -5,28 +5,30 @@ could change how another row is read, and neighbouring tables would no longer di
 """
 
 import contextlib
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.arrow_columns import taken
-from equipoise.data.texts import Texts, make_ready, padded
+from equipoise.data.arrow_values import (
+    Column,
+    Kind,
+    arrow_column,
+    arrow_kind,
+    arrow_values,
+    dates_as_text,
+    decoded,
+    objects,
+)
+from equipoise.data.texts import make_ready
 from equipoise.errors import InvalidData, TableUnreadable
 
-# Values as they come: an array, or text that was not made into objects.
-Column = NDArray[Any] | Texts
-Kind = Literal["number", "text", "unknown"]
-
 BATCH_ROWS = 65_536
-# A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
-SMALL_DICTIONARY = 2**20
 
 
 @contextlib.contextmanager
@@ -256,42 +258,21 @@ def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
         return np.asarray(native.astype("float64"))
     missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     if categories is not None:
-        return _objects(np.asarray(native.astype(object)), missing)
+        return objects(np.asarray(native.astype(object)), missing)
     if str(native.dtype) == "object":
-        return _objects(native.to_numpy(), missing)
+        return objects(native.to_numpy(), missing)
     if column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     values = (column.cast(nw.String) if column.dtype == nw.Time else column).to_numpy()
     if values.dtype.kind in "Mm":
-        return _dates_as_text(values, missing)
-    return _objects(_decoded(values, missing) if column.dtype == nw.Binary else values, missing)
+        return dates_as_text(values, missing)
+    return objects(decoded(values, missing) if column.dtype == nw.Binary else values, missing)
 
 
 def _joined(column: Any) -> NDArray[Any]:
     """Return an Arrow array, in one piece or in chunks, as one NumPy array."""
     parts = [arrow_values(part) for part in getattr(column, "chunks", [column])]
     return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _objects(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return a copy as objects, None where missing."""
-    objects = np.array(values, dtype=object)
-    objects[missing] = None
-    return objects
-
-
-def _dates_as_text(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return dates and times of day as NumPy writes them, and durations as whole numbers of their unit."""
-    texts = values.astype(np.int64).astype(str) if values.dtype.kind == "m" else values.astype(str)
-    return _objects(texts, missing)
-
-
-def _decoded(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return bytes as text; a byte that is no UTF-8 becomes a replacement character, so no value can raise."""
-    texts = np.empty(len(values), dtype=object)
-    for place in np.flatnonzero(~missing):
-        texts[place] = values[place].decode("utf-8", errors="replace")
-    return texts
 
 
 def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
@@ -305,154 +286,3 @@ def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
     """
     types = {field.name: field.type for field in schema}
     return settled_kinds({name: arrow_kind(kind) for name, kind in types.items()}, types, source)
-
-
-def arrow_kind(arrow_type: Any) -> Kind | None:
-    """Return the kind of an Arrow type, None for a type that is refused.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> arrow_kind(pyarrow.dictionary(pyarrow.int8(), pyarrow.string()))
-    'text'
-    """
-    import pyarrow
-    from pyarrow import types
-
-    if isinstance(arrow_type, pyarrow.BaseExtensionType):
-        return arrow_kind(arrow_type.storage_type)
-    if _is_coded(arrow_type):
-        # Codes of codes could unpack to any number of entries for one row, and nobody writes them.
-        return None if _is_coded(arrow_type.value_type) else arrow_kind(arrow_type.value_type)
-    if any(holds(arrow_type) for holds in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)):
-        return "number"
-    if _is_text(arrow_type) or _is_bytes(arrow_type):
-        return "text"
-    if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
-        return "text"
-    return "unknown" if types.is_null(arrow_type) else None
-
-
-def _is_coded(arrow_type: Any) -> bool:
-    import pyarrow
-    from pyarrow import types
-
-    if isinstance(arrow_type, pyarrow.BaseExtensionType):
-        return _is_coded(arrow_type.storage_type)
-    return bool(types.is_dictionary(arrow_type) or types.is_run_end_encoded(arrow_type))
-
-
-def _is_text(arrow_type: Any) -> bool:
-    from pyarrow import types
-
-    return any(holds(arrow_type) for holds in (types.is_string, types.is_large_string, types.is_string_view))
-
-
-def _is_bytes(arrow_type: Any) -> bool:
-    from pyarrow import types
-
-    kinds = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
-    return any(holds(arrow_type) for holds in kinds)
-
-
-def _entries(column: Any) -> NDArray[np.intp]:
-    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
-
-    Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
-    """
-    indices = column.indices
-    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
-    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
-    known &= (places >= 0) & (places < len(column.dictionary))
-    return np.where(known, places, len(column.dictionary)).astype(np.intp)
-
-
-def _looked_up(column: Any) -> Column:
-    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
-    places, words = _entries(column), column.dictionary
-    if words.nbytes > SMALL_DICTIONARY:
-        # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
-        used, places = np.unique(places, return_inverse=True)
-        words = taken(words, used[used < len(words)])
-    found = arrow_column(words)
-    if isinstance(found, Texts):
-        return found.taken(places)
-    nothing = np.array([math.nan if found.dtype.kind == "f" else None], dtype=found.dtype)
-    return np.concatenate([found, nothing])[places]
-
-
-def _run_out(column: Any) -> NDArray[Any]:
-    """Return the entries of an Arrow array of runs, each as often as its run is long."""
-    first, count = column.find_physical_offset(), column.find_physical_length()
-    ends = np.asarray(column.run_ends.slice(first, count))
-    rows = np.arange(column.offset, column.offset + len(column))
-    return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
-
-
-def arrow_column(column: Any) -> Column:
-    """Return an Arrow array as a NumPy array, or as texts where it holds text; the Arrow type alone decides.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> arrow_column(pyarrow.array(["Graz", None]).dictionary_encode())
-    Texts(['Graz', None])
-    """
-    import pyarrow
-    from pyarrow import types
-
-    if isinstance(column.type, pyarrow.BaseExtensionType):
-        return arrow_column(column.storage)
-    if types.is_dictionary(column.type):
-        return _looked_up(column)
-    return _texts(column) if _is_text(column.type) or _is_bytes(column.type) else arrow_values(column)
-
-
-def _texts(column: Any) -> Texts:
-    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
-    import pyarrow
-
-    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
-    plain = column.cast(pyarrow.large_binary())
-    _, offsets, content = plain.buffers()
-    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
-    first, last = int(limits[0]), int(limits[-1])
-    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
-    starts = np.where(missing, -1, limits[:-1] - first)
-    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
-
-
-def arrow_values(column: Any) -> NDArray[Any]:
-    """Return an Arrow array as a NumPy array whose type follows from the Arrow type.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> arrow_values(pyarrow.array([True, None]))
-    array([True, None], dtype=object)
-    """
-    import pyarrow
-    from pyarrow import types
-
-    if isinstance(column.type, pyarrow.BaseExtensionType):
-        return arrow_values(column.storage)
-    if types.is_dictionary(column.type):
-        return np.asarray(_looked_up(column))
-    if types.is_run_end_encoded(column.type):
-        return _run_out(column)
-    if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
-        # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
-        return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
-    missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-    if types.is_time(column.type):
-        column = column.cast(pyarrow.string())
-    elif types.is_temporal(column.type):
-        return _dates_as_text(column.to_numpy(zero_copy_only=False), missing)
-    if _is_text(column.type):
-        try:
-            return _objects(column.to_numpy(zero_copy_only=False), missing)
-        except (pyarrow.ArrowException, UnicodeDecodeError):
-            # Arrow does not check that its text is UTF-8; what is, reads the same on either path.
-            column = column.cast(pyarrow.large_binary())
-    values = column.to_numpy(zero_copy_only=False)
-    return _objects(_decoded(values, missing) if _is_bytes(column.type) else values, missing)

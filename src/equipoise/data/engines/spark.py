@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from equipoise.data.arrow_values import arrow_values
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared, batch_length
 from equipoise.data.engines.spark_session import library, require_workers, session_at
 from equipoise.data.many_files import open_files, require_files
-from equipoise.data.raw import RawTable, arrow_kinds, arrow_values, check_names, constant_failure
+from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
 from equipoise.errors import InvalidData, PrivateFailure, TableUnreadable
 
 # An answer comes in rows of so many bytes: neither Spark's rows nor Connect's messages may be of any length.
