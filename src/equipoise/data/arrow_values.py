@@ -26,7 +26,7 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
     >>> arrow_kind(pyarrow.dictionary(pyarrow.int8(), pyarrow.string()))
     'text'
     """
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped]
     from pyarrow import types
 
     if isinstance(arrow_type, pyarrow.BaseExtensionType):
