@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.data.products import products
 from equipoise.data.projection import directions, projected_rows
-from equipoise.data.rows import BLOCK_ROWS, Rows, products, row_source
+from equipoise.data.rows import BLOCK_ROWS, Rows, row_source
 from equipoise.data.tables import Columns
 
 DOMAIN = eq.Domain(row_norm=1.0, classes=(0, 1))

@@ -1,4 +1,4 @@
-"""Values of Arrow arrays: what their types say, and the arrays or texts that they become, by those types alone."""
+"""Arrow arrays as NumPy arrays or texts: what comes out follows from the Arrow type alone, never from values."""
 
 import math
 from collections.abc import Mapping
@@ -66,40 +66,6 @@ def _is_bytes(arrow_type: Any) -> bool:
     return any(holds(arrow_type) for holds in kinds)
 
 
-def _entries(column: Any) -> NDArray[np.intp]:
-    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
-
-    Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
-    """
-    indices = column.indices
-    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
-    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
-    known &= (places >= 0) & (places < len(column.dictionary))
-    return np.where(known, places, len(column.dictionary)).astype(np.intp)
-
-
-def _looked_up(column: Any) -> Column:
-    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
-    places, words = _entries(column), column.dictionary
-    if words.nbytes > SMALL_DICTIONARY:
-        # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
-        used, places = np.unique(places, return_inverse=True)
-        words = taken(words, used[used < len(words)])
-    found = arrow_column(words)
-    if isinstance(found, Texts):
-        return found.taken(places)
-    nothing = np.array([math.nan if found.dtype.kind == "f" else None], dtype=found.dtype)
-    return np.concatenate([found, nothing])[places]
-
-
-def _run_out(column: Any) -> NDArray[Any]:
-    """Return the entries of an Arrow array of runs, each as often as its run is long."""
-    first, count = column.find_physical_offset(), column.find_physical_length()
-    ends = np.asarray(column.run_ends.slice(first, count))
-    rows = np.arange(column.offset, column.offset + len(column))
-    return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
-
-
 def arrow_batch(columns: Mapping[str, Any], ids: str) -> dict[str, Column]:
     """Return a batch of Arrow arrays as columns; of ids no digit is lost.
 
@@ -129,20 +95,6 @@ def arrow_column(column: Any) -> Column:
     if types.is_dictionary(column.type):
         return _looked_up(column)
     return _texts(column) if _is_text(column.type) or _is_bytes(column.type) else arrow_values(column)
-
-
-def _texts(column: Any) -> Texts:
-    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
-    import pyarrow
-
-    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
-    plain = column.cast(pyarrow.large_binary())
-    _, offsets, content = plain.buffers()
-    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
-    first, last = int(limits[0]), int(limits[-1])
-    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
-    starts = np.where(missing, -1, limits[:-1] - first)
-    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
 
 
 def arrow_values(column: Any) -> NDArray[Any]:
@@ -181,11 +133,59 @@ def arrow_values(column: Any) -> NDArray[Any]:
     return objects(decoded(values, missing) if _is_bytes(column.type) else values, missing)
 
 
+def _entries(column: Any) -> NDArray[np.intp]:
+    """Return the place of each value in the dictionary of an Arrow array, its length for one that stands for none.
+
+    Arrow itself would raise where an index lies outside the dictionary, and an index is a value like any other.
+    """
+    indices = column.indices
+    places = np.asarray(indices.fill_null(0).to_numpy(zero_copy_only=False))
+    known = np.asarray(indices.is_valid().to_numpy(zero_copy_only=False))
+    known &= (places >= 0) & (places < len(column.dictionary))
+    return np.where(known, places, len(column.dictionary)).astype(np.intp)
+
+
+def _looked_up(column: Any) -> Column:
+    """Return the entries that the indices of an Arrow dictionary stand for; one that stands for none is missing."""
+    places, words = _entries(column), column.dictionary
+    if words.nbytes > SMALL_DICTIONARY:
+        # Only the entries that these rows hold: a small batch is not to unpack a whole dictionary.
+        used, places = np.unique(places, return_inverse=True)
+        words = taken(words, used[used < len(words)])
+    found = arrow_column(words)
+    if isinstance(found, Texts):
+        return found.taken(places)
+    nothing = np.array([math.nan if found.dtype.kind == "f" else None], dtype=found.dtype)
+    return np.concatenate([found, nothing])[places]
+
+
+def _run_out(column: Any) -> NDArray[Any]:
+    """Return the entries of an Arrow array of runs, each as often as its run is long."""
+    first, count = column.find_physical_offset(), column.find_physical_length()
+    ends = np.asarray(column.run_ends.slice(first, count))
+    rows = np.arange(column.offset, column.offset + len(column))
+    return arrow_values(column.values.slice(first, count))[np.searchsorted(ends, rows, side="right")]
+
+
+def _texts(column: Any) -> Texts:
+    """Return an Arrow array of text or bytes as texts: the same bytes, and the places where they lie."""
+    import pyarrow
+
+    # Nothing looks at the bytes: Arrow does not check that its text is UTF-8.
+    plain = column.cast(pyarrow.large_binary())
+    _, offsets, content = plain.buffers()
+    limits = np.frombuffer(offsets, dtype=np.int64, count=len(plain) + 1, offset=8 * plain.offset)
+    first, last = int(limits[0]), int(limits[-1])
+    missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False))
+    starts = np.where(missing, -1, limits[:-1] - first)
+    return Texts(padded(content[first:last] if content is not None else b""), starts, limits[1:] - first)
+
+
 def objects(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Return a copy as objects, None where missing."""
-    found = np.array(values, dtype=object)
-    found[missing] = None
-    return found
+    objects = np.array(values, dtype=object)
+    objects[missing] = None
+    return objects
 
 
 def dates_as_text(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:

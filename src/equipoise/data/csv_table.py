@@ -15,7 +15,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from equipoise.data.raw import BATCH_ROWS, Column, RawTable, cannot_open, check_names, constant_failure
+from equipoise.data.arrow_values import Column
+from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, check_names, constant_failure
 from equipoise.data.texts import Bytes, Places, Texts, make_ready, padded
 from equipoise.errors import InvalidData
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from equipoise.data.arrow_values import Column
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
 from equipoise.data.persons import Slots
-from equipoise.data.raw import Column, RawTable
+from equipoise.data.raw import RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.data.schema.text import number_of, text_of

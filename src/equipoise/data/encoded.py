@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.arrow_values import Column
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.persons import Slots
-from equipoise.data.raw import Column, RawTable, listed
+from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.text import place
 from equipoise.data.tables import Unread

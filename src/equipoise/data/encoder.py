@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.raw import Column
+from equipoise.data.arrow_values import Column
 from equipoise.data.schema import CategoryColumn, Schema
 from equipoise.data.schema.text import number_of, text_of
 from equipoise.data.tables import NUMERIC_KINDS

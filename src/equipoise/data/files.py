@@ -12,18 +12,9 @@ from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
-from equipoise.data.arrow_values import arrow_batch
+from equipoise.data.arrow_values import Column, arrow_batch
 from equipoise.data.csv_table import CsvTable
-from equipoise.data.raw import (
-    BATCH_ROWS,
-    Column,
-    RawTable,
-    arrow_kinds,
-    cannot_open,
-    check_names,
-    constant_failure,
-    listed,
-)
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import check_arrow, parquet_texts, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter
@@ -133,7 +124,9 @@ class ParquetTable(RawTable):
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._texts = parquet_texts(location, footer)
-        self._groups: Sequence[int] = range(self._footer.num_row_groups)
+        groups = range(self._footer.num_row_groups)
+        # No page of a group without rows was looked at, and none is read.
+        self._groups: Sequence[int] = [group for group in groups if self._footer.row_group(group).num_rows]
 
     def parts(self) -> Sequence[RawTable]:
         """Return its row groups, each as a table of its own, small ones together."""

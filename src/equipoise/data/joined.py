@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data import engines
+from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.entries import is_undeclared
-from equipoise.data.raw import Column, FrameTable, Kind, RawTable
+from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from equipoise.data.arrow_values import Column
 from equipoise.data.files import FORMATS, open_table
-from equipoise.data.raw import Column, RawTable, constant_failure, listed
+from equipoise.data.raw import RawTable, constant_failure, listed
 from equipoise.errors import InvalidData, TableUnreadable
 
 # Names that writers of folders of parts give to what is no part.

@@ -26,6 +26,7 @@ _TYPE, _PATH, _PACKED, _PAGES, _DICTIONARY = (1, _WHOLE), (3, _LIST, _BYTES), (7
 _FACTS: Mapping[Field, Any] = dict.fromkeys(
     [_TYPE, (2, _LIST, _WHOLE), _PATH, (4, _WHOLE), (5, _LONG), (6, _LONG), _PACKED, _PAGES, _DICTIONARY]
 )
+_ROWS = (3, _LONG)
 _METADATA, _COLUMNS, _ROW_GROUPS, _WRITER = (3, _RECORD), (1, _LIST, _RECORD), (4, _LIST, _RECORD), (6, _BYTES)
 _COLUMN = {(1, _BYTES): None, (2, _LONG): None, _METADATA: _FACTS}
 _GROUP: Mapping[Field, Any] = {_COLUMNS: _COLUMN, (7, _SHORT): None} | dict.fromkeys((n, _LONG) for n in (2, 3, 5, 6))
@@ -102,10 +103,10 @@ def footer_bytes(footer: Record) -> bytes:
 
 
 def chunks(footer: Record) -> Iterator[Chunk]:
-    """Yield every column of every row group."""
+    """Yield every column of every row group that has rows; pages of others are never read."""
     further = _FORGOTTEN if footer.get(_WRITER, b"").lower().startswith(_FORGETFUL) else 0
     for group in footer.get(_ROW_GROUPS, ()):
-        for column in group[_COLUMNS]:
+        for column in group[_COLUMNS] if group[_ROWS] else ():
             facts = column[_METADATA]
             # Where PyArrow begins: at the dictionary if one is said to come first, else at the pages.
             start, dictionary = facts[_PAGES], facts.get(_DICTIONARY, 0)

@@ -17,9 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.arrow_columns import with_all_digits
-from equipoise.data.arrow_values import Column as Column
-from equipoise.data.arrow_values import Kind as Kind
-from equipoise.data.arrow_values import arrow_batch, arrow_kind, arrow_values, dates_as_text, decoded, objects
+from equipoise.data.arrow_values import (
+    Column,
+    Kind,
+    arrow_batch,
+    arrow_kind,
+    arrow_values,
+    dates_as_text,
+    decoded,
+    objects,
+)
 from equipoise.data.texts import make_ready
 from equipoise.errors import InvalidData, TableUnreadable
 

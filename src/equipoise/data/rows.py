@@ -21,9 +21,6 @@ from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
-# A little less than 1: more than a square and a product are rounded by.
-ROUNDED_DOWN = 1 - 2.0**-50
-
 
 def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     """Return the labels found in the data, which the user has declared public by ``classes="observed"``.
@@ -284,7 +281,7 @@ class Rows(RowSource):
         self._repaired: dict[int, Repaired] = {}
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
         for start in range(0, self.n_samples, BLOCK_ROWS):
-            factors, repaired = _inspected(matrix[start : start + BLOCK_ROWS], domain)
+            factors, repaired = inspected(matrix[start : start + BLOCK_ROWS], domain)
             self._factors[start : start + BLOCK_ROWS] = factors
             if repaired is not None:
                 self._repaired[start] = repaired
@@ -361,14 +358,14 @@ class Rows(RowSource):
         return product
 
 
-def _inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | None]:
+def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | None]:
     """Return the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
     if block.dtype != np.float64 or not block.flags.c_contiguous:
         block = block.astype(np.float64)
     norms, repaired = np.einsum("ij,ij->i", block, block), None
     largest_square = norms.max()  # NaN, if one of them is
-    if largest_square < ROUNDED_DOWN * domain.row_norm**2:
-        # However a root is rounded, it is no longer than the row norm: these are the factors of the rule below.
+    if largest_square < (1 - 2.0**-50) * domain.row_norm**2:
+        # Less than the square, however that is rounded: no root is above the row norm, and the rule below gives ones.
         return np.ones(len(norms)), None
     np.sqrt(norms, out=norms)
     if not largest_square < np.inf:
@@ -383,24 +380,6 @@ def _inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | N
         norms[odd] = np.inf
     np.maximum(norms, domain.row_norm, out=norms)
     return np.divide(domain.row_norm, norms, out=norms), repaired
-
-
-def products(matrix: Any, domain: Domain, weights: Array) -> Array:
-    """Return every row, filled and clipped as for training, times the weights; a dense table is gone through once.
-
-    Examples
-    --------
-    >>> products(np.array([[3.0, 4.0], [np.nan, 0.5]]), Domain(1.0, classes=(0, 1)), np.array([[1.0], [2.0]])).tolist()
-    [[2.2], [1.0]]
-    """
-    if sparse.issparse(matrix):
-        return SparseRows(matrix, domain, 0.0).predictions(weights)
-    result = np.empty((matrix.shape[0], weights.shape[1]))
-    for start in range(0, len(result), BLOCK_ROWS):
-        block = matrix[start : start + BLOCK_ROWS]
-        factors, repaired = _inspected(block, domain)
-        result[start : start + BLOCK_ROWS] = ClippedView(block, factors, 0.0, repaired) @ weights
-    return result
 
 
 class SparseRows(RowSource):

@@ -127,9 +127,11 @@ class Texts:
 
     def __iter__(self) -> Iterator[str | None]:
         """Yield the texts."""
+        if not len(self):
+            return
         content = self._content.tobytes()
         for start, end in zip(self._starts.tolist(), self._ends.tolist(), strict=True):
-            yield None if start < 0 else content[start:end].decode("utf-8", errors="replace")
+            yield None if start < 0 else content[start:end].decode("utf-8", "replace")
 
     def tolist(self) -> list[str | None]:
         """Return the texts."""
@@ -146,8 +148,7 @@ class Texts:
 
         numbers, odd = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
         count = read_numbers(self._content, self._starts, self._ends, numbers, odd)
-        for place in odd[:count]:
-            numbers[place] = number_of(self[place])
+        numbers[odd[:count]] = np.fromiter(map(number_of, self[odd[:count]]), dtype=np.float64, count=count)
         return numbers
 
     def found(self, words: Words, missing: int, unknown: int, rule: Callable[[str], int]) -> Places:
@@ -167,6 +168,5 @@ class Texts:
             found,
             odd,
         )
-        for place in odd[:count]:
-            found[place] = rule(self[place] or "")
+        found[odd[:count]] = [rule(text or "") for text in self[odd[:count]]]
         return found

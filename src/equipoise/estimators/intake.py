@@ -15,7 +15,7 @@ from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.entries import is_undeclared, listed_shape
 from equipoise.data.joined import raw_table
 from equipoise.data.persons import person_rows
-from equipoise.data.rows import products
+from equipoise.data.products import products
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread, as_frame, feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies

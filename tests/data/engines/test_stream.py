@@ -180,13 +180,27 @@ def test_a_file_that_is_written_again_between_passes_is_noticed(tmp_path, monkey
         fitted(table, mechanism="output")
 
 
-def test_a_folder_that_gains_a_file_ends_the_fit(folders, tmp_path, monkeypatch):
+def test_a_folder_that_has_gained_a_file_is_refused_before_the_spend(folders, tmp_path):
     for path in folders["csv"].iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     table = eq.open_table(tmp_path, engine="stream")
     (tmp_path / "part-9.csv").write_bytes((tmp_path / "part-0.csv").read_bytes())
-    with pytest.raises(PrivateFailure):
+    with pytest.raises(InvalidData, match="gained or lost"):  # nothing is spent yet
         fitted(table, mechanism="output")
+
+
+def test_a_folder_that_gains_a_file_between_passes_ends_the_fit_by_a_constant(folders, tmp_path, monkeypatch):
+    for path in folders["csv"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    answers = StreamTable.answers
+
+    def joined(self, *arguments):
+        yield from answers(self, *arguments)
+        (tmp_path / "part-9.csv").write_bytes((tmp_path / "part-0.csv").read_bytes())
+
+    monkeypatch.setattr(StreamTable, "answers", joined)
+    with pytest.raises(PrivateFailure):
+        fitted(eq.open_table(tmp_path, engine="stream"), mechanism="output")
 
 
 def test_lines_that_lack_are_the_public_row_and_surplus_ones_are_left_out(tmp_path):

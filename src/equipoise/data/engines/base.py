@@ -7,7 +7,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from equipoise.data.raw import BATCH_ROWS, Column, RawTable
+from equipoise.data.arrow_values import Column
+from equipoise.data.raw import BATCH_ROWS, RawTable
 from equipoise.errors import InvalidParameter
 
 Answer = TypeVar("Answer")

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
 from equipoise.data.engines.dask_work import Counting, PartTask, Rows
 from equipoise.data.many_files import open_files, require_files
-from equipoise.data.raw import FrameTable, Kind, RawTable, constant_failure
+from equipoise.data.raw import FrameTable, RawTable, constant_failure
 from equipoise.errors import InvalidData
 
 # How often Dask tries work on a part again that has failed, as on a disk that did not answer.

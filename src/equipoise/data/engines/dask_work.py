@@ -7,8 +7,9 @@ from typing import Any, Generic
 
 import numpy as np
 
+from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Work, batch_length, first_rows, missing_rows
-from equipoise.data.raw import FrameTable, Kind, RawTable
+from equipoise.data.raw import FrameTable, RawTable
 from equipoise.errors import PrivateFailure
 
 
