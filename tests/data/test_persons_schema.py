@@ -16,6 +16,7 @@ from equipoise.data.raw import FrameTable
 from equipoise.data.schema import Person, Schema
 from equipoise.data.schema.draft import draft
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
+from equipoise.ledger import Ledger
 from observing import differences, observed
 from program import run_program
 
@@ -117,6 +118,26 @@ def test_every_format_has_the_same_persons_with_all_digits_of_their_ids(files):
         assert found.persons.read().tolist() == pd.factorize(expected["patient"])[0].tolist()
         assert found.features.read()[:, 0] == pytest.approx(expected["age"] / 50 - 1)
         assert found.target.read().tolist() == expected["ill"].tolist()
+
+
+def test_parts_of_a_folder_in_memory_keep_all_digits_and_persons_across_files(tmp_path):
+    schema, rows = Schema.from_text(SCHEMA), frame()
+    for number, part in enumerate((rows[:70], rows[70:])):
+        parquet.write_table(pa.Table.from_pandas(part, preserve_index=False), tmp_path / f"{number}.parquet")
+    found, whole = encoded_table(schema, eq.open_table(tmp_path), 60), encoded_table(schema, FrameTable(rows), 60)
+    assert found.persons.read().tolist() == whole.persons.read().tolist()
+    assert found.features.read().tolist() == whole.features.read().tolist()
+
+
+def test_persons_of_a_table_that_is_never_held_are_refused_before_the_spend(files, tmp_path):
+    schema, address = Schema.from_text(SCHEMA), f"sqlite:///{tmp_path}/ledger.db#patients"
+    Ledger(address).create(eq.Budget(3.0))
+    table = eq.open_table(files["parquet"], engine="stream")
+    with pytest.raises(InvalidData, match='engine="memory"'):
+        eq.LogisticRegression(domain=schema, ledger=address).fit(table)
+    assert len(Ledger(address).history()) == 1  # its creation
+    with pytest.raises(InvalidData, match='engine="memory"'):
+        check_table(schema, table)
 
 
 def test_a_table_without_the_column_is_refused_and_one_with_any_number_of_rows_is_not():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 
 import equipoise as eq
 from auditing import FEW_RUNS, FifthOfTheNoise
@@ -400,6 +401,24 @@ def test_neighbours_look_alike(container, neighbour, mechanism):
 
     ids, places = NEIGHBOURS[neighbour]
     assert not differences(seen(ORDINARY, slice(None), False), seen(ids, places, True))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("mechanism", ["corners", "output", "objective", "noisy-gradient", "noisy-gradient:2"])
+def test_a_table_with_one_row_and_one_with_none_look_alike(mechanism, kind):
+    X = np.array([[0.5, np.inf]])
+    if kind == "sparse":
+        X = sparse.csr_array(X)
+    chosen, name = (eq.LinearSVC, "output") if mechanism == "corners" else (eq.LogisticRegression, mechanism)
+
+    def seen(ids: list[str | None]) -> object:
+        model = chosen(1.0, 1e-3, domain(20), 0.5, name, random_state=0)
+        model.plan(4, 2)
+        found = observed(lambda: model.fit(X, [1], groups=ids))
+        assert np.isfinite(model.coef_).all()
+        return found
+
+    assert not differences(seen(["a"]), seen([None]))
 
 
 def test_a_fitted_model_knows_nothing_of_ids_and_counts():
