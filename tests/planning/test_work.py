@@ -123,6 +123,14 @@ def test_phases_add_up(monkeypatch):
         model.plan(1000, 5)
 
 
+@pytest.mark.parametrize("mechanism", ["output", "objective", "noisy-gradient", "noisy-gradient:10"])
+def test_persons_are_work_as_if_each_had_all_rows_that_one_may_have(mechanism):
+    persons = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=50)
+    claim = eq.LogisticRegression(1.0, 1e-6, persons, 0.05, mechanism).plan(1000, 10).claim
+    met = 10 if mechanism.endswith(":10") else 1000
+    assert work_of_all(claim) == work_of(getattr(claim, "passes", None) or claim.steps, 50 * met, 10)
+
+
 def test_every_class_is_work():
     """A pass of K classes takes as long as K passes of one: benchmarks/work.py."""
     several = eq.Domain(row_norm=1.0, classes=tuple(range(50)))
