@@ -356,6 +356,17 @@ def test_an_id_is_a_text_by_a_public_rule():
         assert rows.persons.read().tolist() == [0, 1]
 
 
+def test_ids_that_are_computed_later_are_refused_and_not_computed():
+    frames = pytest.importorskip("dask.dataframe")
+    frame = frames.from_pandas(pd.DataFrame({"id": [1, 2]}), npartitions=1)
+    later = frame.map_partitions(lambda part: 1 / 0, meta=frame._meta)
+    for groups in (later, later["id"]):
+        model = eq.LogisticRegression(1.0, domain=domain())
+        model.plan(4, 1)
+        with pytest.raises(InvalidData, match=r"Dask|computed later"):
+            model.fit([[0.1], [0.2]], [0, 1], groups=groups)
+
+
 def test_what_is_kept_of_a_person_depends_on_their_rows_alone_and_surplus_ids_are_left_out():
     ids = ["a", "b", "a", "c", "a", "b", "d"]
     places, persons = Slots(3, 2).of(ids)

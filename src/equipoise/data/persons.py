@@ -19,7 +19,7 @@ from equipoise.data.entries import is_undeclared
 from equipoise.data.raw import column_ids, column_kind
 from equipoise.data.schema.record import DEFAULT_MISSING
 from equipoise.data.schema.text import text_of
-from equipoise.data.tables import Unread, as_frame, feature_table, target_column
+from equipoise.data.tables import Unread, feature_table, target_column, wrapped
 from equipoise.errors import InvalidData
 
 Array = NDArray[np.float64]
@@ -135,7 +135,7 @@ def id_column(groups: Any) -> Unread:
         raise InvalidData("the person that each row belongs to", "no groups, though n counts persons", GROUPS)
     if is_undeclared(groups) and not isinstance(groups, np.ndarray):
         return Unread((len(groups),), False, lambda: groups)
-    given = nw.from_native(as_frame(groups), eager_only=True, allow_series=True, pass_through=True)
+    given = wrapped(groups)
     if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
         given = next(given.iter_columns())
     if isinstance(given, nw.Series):

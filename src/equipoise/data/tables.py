@@ -104,7 +104,7 @@ def feature_table(X: Any, may_be_empty: bool = False) -> Unread:  # noqa: N803 -
     >>> feature_table([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    given = _wrapped(X)
+    given = wrapped(X)
     table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given)
     if len(table.shape) != 2:
         remedy = "Reshape your data to rows and columns: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
@@ -144,7 +144,7 @@ def as_frame(given: Any) -> Any:
     return given
 
 
-def _wrapped(given: Any) -> Any:
+def wrapped(given: Any) -> Any:
     """Return frames and series as narwhals wraps them, and anything else as it is; nothing may be computed here."""
     from equipoise.data.engines import frame_table  # engines make rows of what is declared here
 
@@ -237,7 +237,7 @@ def _target(y: Any) -> Unread:
     if is_undeclared(y):
         # No entry decides: each is a number or a label by itself, or missing.
         return Unread((length_of(y),), True, lambda: listed_target(y))
-    given = _wrapped(y)
+    given = wrapped(y)
     if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
         only = _target_series(next(given.iter_columns()))
         return Unread(given.shape, only.numeric, lambda: only.read()[:, None])
