@@ -387,7 +387,7 @@ def test_an_existing_file_is_kept(certificate):
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "labels=(low, high)"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "svm", "--classes", "0,1,2"), "two classes"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
-        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--classes", "[bold],[bold]"), "[bold]"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "[bold]"), "[bold]"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "magic"), "noisy-gradient"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "noisy-gradient"), "delta > 0"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "functional"), "Ridge"),

@@ -43,8 +43,8 @@ class Expansion:
     --------
     >>> from equipoise.vocabulary.losses import named
     >>> value, gradient, hessian = Expansion(named("squared"), np.zeros(2), True)(Piece(0, np.eye(2), np.ones(2)))
-    >>> value.tolist(), gradient.tolist(), hessian.tolist()
-    ([1.0], [-1.0, -1.0], [[1.0, 0.0], [0.0, 1.0]])
+    >>> value.tolist(), gradient.tolist(), hessian.round(9).tolist()
+    ([2.0], [-2.0, -2.0], [[2.0, 0.0], [0.0, 2.0]])
     """
 
     loss: Loss

@@ -41,7 +41,7 @@ class SummedObjective(Objective):
     ...         return question(Piece(0, np.eye(2), np.array([1.0, -1.0])))
     >>> objective = SummedObjective(losses.named("squared"), penalties.named("l2", 1.0), Two())
     >>> objective.gradient(np.zeros(2)).tolist()
-    [-0.5, 0.5]
+    [-1.0, 1.0]
     """
 
     def __init__(
