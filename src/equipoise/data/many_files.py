@@ -29,6 +29,19 @@ def parts_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith(NO_PART))
 
 
+def absolute(path: Any) -> Any:
+    """Return paths as workers find them, whatever folder they work in; anything else as it is.
+
+    Examples
+    --------
+    >>> absolute([Path("/rows/a.csv")]), absolute(7)
+    (['/rows/a.csv'], 7)
+    """
+    if isinstance(path, list | tuple):
+        return [absolute(part) for part in path]
+    return os.path.abspath(path) if isinstance(path, str | os.PathLike) else path
+
+
 def open_files(path: Any, delimiter: str = ",") -> RawTable:
     """Open one file, a folder of parts, or a list of files; only headers and footers are read."""
     if isinstance(path, list | tuple):

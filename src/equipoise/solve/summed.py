@@ -128,7 +128,7 @@ class SummedObjective(Objective):
     ) -> Array:
         """Return the loss's mean gradient over all rows, a row an output; a chosen few cannot be asked for."""
         if chosen is not None:
-            raise NotImplementedError("parts answer for all their rows")
+            raise ValueError("parts answer for all their rows")
         matrix = weights[0] if self.loss.outputs == 1 else weights.T
         (gradient,) = self._parts.sums(ClippedSlopes(self.loss, matrix, clip))
         return np.atleast_2d(gradient) / self._parts.n_samples

@@ -14,7 +14,8 @@ from pyarrow import parquet
 
 import equipoise as eq
 from equipoise.data.engines import dask_cluster, frame_table, open_table
-from equipoise.data.engines.dask_work import Counting, PartTask, Rows
+from equipoise.data.engines.base import count_rows
+from equipoise.data.engines.dask_work import PartTask, Rows
 from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, PrivateFailure, TableUnreadable
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.questions import Expansion, Products
@@ -136,7 +137,7 @@ def test_partitions_of_other_types_than_the_frame_end_in_a_constant():
     frame = frames.from_pandas(pd.DataFrame({"age": [1.0, 2.0]}), npartitions=1)
     lying = frame.map_partitions(lambda part: part.assign(age=["x", "y"]), meta=frame._meta)
     with pytest.raises(PrivateFailure):
-        list(frame_table(lying).answers(Counting(), ["age"], 2))
+        list(frame_table(lying).answers(count_rows, ["age"], 2))
 
 
 def test_what_a_frame_s_own_work_says_about_rows_goes_nowhere(capfd, caplog):
@@ -144,7 +145,7 @@ def test_what_a_frame_s_own_work_says_about_rows_goes_nowhere(capfd, caplog):
     failing = frame.map_partitions(lambda part: part.assign(age=int("SECRET")), meta=frame._meta)
     with caplog.at_level(0), pytest.raises(Exception, match="SECRET"):
         # The door makes a constant of it.
-        list(frame_table(failing).answers(Counting(), ["age"], 2))
+        list(frame_table(failing).answers(count_rows, ["age"], 2))
     assert "SECRET" not in caplog.text + "".join(capfd.readouterr())
 
 

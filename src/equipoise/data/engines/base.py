@@ -64,6 +64,17 @@ def batch_length(batch: Batch) -> int:
     return len(next(iter(batch.values())))
 
 
+def count_rows(batches: Iterator[Batch], first: int) -> int:
+    """Return the number of rows of a part: work like any other, where no footer tells it.
+
+    Examples
+    --------
+    >>> count_rows(iter([{"age": np.array([31.0, 52.0])}]), 0)
+    2
+    """
+    return sum(map(batch_length, batches))
+
+
 def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int) -> Iterator[Batch]:
     """Yield the first rows, as many as declared, and missing ones for those that are not there.
 

@@ -7,14 +7,13 @@ say nothing, and answers are handed on as they come.
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from equipoise.data.arrow_values import Kind
-from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work
+from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
-from equipoise.data.engines.dask_work import Counting, PartTask, Rows
-from equipoise.data.many_files import open_files, require_files
+from equipoise.data.engines.dask_work import PartTask, Rows
+from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.raw import FrameTable, RawTable, constant_failure
 from equipoise.errors import InvalidData
 
@@ -30,7 +29,7 @@ class Dask(Engine):
     def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
         """Return the files as a table whose parts go to workers."""
         distributed()
-        return DaskFiles(open_files(_absolute(path), delimiter), scheduler)
+        return DaskFiles(open_files(absolute(path), delimiter), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Dask data frame as a table."""
@@ -38,16 +37,6 @@ class Dask(Engine):
             return None
         distributed()
         return DaskFrame(frame)
-
-
-def _absolute(path: Any) -> Any:
-    """Return paths as workers find them, whatever folder they work in."""
-    if isinstance(path, list | tuple):
-        return [_absolute(part) for part in path]
-    try:
-        return Path(path).absolute()
-    except TypeError:
-        return path  # `open_files` says what it is
 
 
 class DaskTable(PartedTable):
@@ -115,7 +104,7 @@ class DaskTable(PartedTable):
         counts = list(self._known_counts())
         # One column is enough to tell.
         rows = Rows(tuple(names[:1]), 0, None, self.kinds)
-        unknown = {number: PartTask(Counting(), rows) for number, count in enumerate(counts) if count is None}
+        unknown = {number: PartTask(count_rows, rows) for number, count in enumerate(counts) if count is None}
         for number, count in self._carried(unknown, names[:1]):
             counts[number] = count
         return [count or 0 for count in counts]

@@ -8,7 +8,7 @@ from typing import Any, Generic
 import numpy as np
 
 from equipoise.data.arrow_values import Kind
-from equipoise.data.engines.base import Answer, Batch, Work, batch_length, first_rows, missing_rows
+from equipoise.data.engines.base import Answer, Batch, Work, first_rows, missing_rows
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.errors import PrivateFailure
 
@@ -39,15 +39,6 @@ class Rows:
         return batches if self.count is None else first_rows(batches, self.count)
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """The work of counting rows."""
-
-    def __call__(self, batches: Iterator[Batch], first: int) -> int:
-        """Return the number of rows."""
-        return sum(map(batch_length, batches))
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PartTask(Generic[Answer]):
     """Work on the rows of a part. Schedulers log what they could not do, so it has a constant representation.
@@ -55,7 +46,8 @@ class PartTask(Generic[Answer]):
     Examples
     --------
     >>> import pyarrow
-    >>> task = PartTask(Counting(), Rows(("age",), 0, None, {"age": "number"}))
+    >>> from equipoise.data.engines.base import count_rows
+    >>> task = PartTask(count_rows, Rows(("age",), 0, None, {"age": "number"}))
     >>> task, task(FrameTable(pyarrow.table({"age": [31, 52]})))
     (<work on a part>, 2)
     >>> task(FrameTable(pyarrow.table({"town": ["Graz"]})))

@@ -152,7 +152,8 @@ def _product(numbers: Array, key: int) -> int:
     return int(np.dot(words ^ (words >> HALF_A_WORD), _odd_numbers(key, -(-words.size // BLOCK_ROWS))[: words.size]))
 
 
-@lru_cache(maxsize=8)
+# For the rows and the targets of whole pieces and of a part's last one: those of earlier fits are not kept.
+@lru_cache(maxsize=4)
 def _odd_numbers(key: int, blocks: int) -> NDArray[np.uint64]:
     coins = np.random.default_rng(key)
     return coins.integers(0, 2**64, size=blocks * BLOCK_ROWS, dtype=np.uint64) | np.uint64(1)

@@ -4,9 +4,9 @@ Where a partition is, how often it is tried and by whom is Spark's business. Wha
 wrong there is told by one constant sentence, since Spark prints and keeps what its workers say.
 """
 
-import os
 import pickle
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from equipoise.data.arrow_values import arrow_values
-from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared, batch_length
+from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared, batch_length, count_rows
 from equipoise.data.engines.spark_session import library, require_workers, session_at
-from equipoise.data.many_files import open_files, require_files
+from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
 from equipoise.errors import InvalidData, PrivateFailure, TableUnreadable
 
@@ -35,20 +35,13 @@ class Spark(Engine):
 
     def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
         """Return files whose parts are read by workers, with the readers that every engine has."""
-        return SparkFiles(open_files(_absolute(path), delimiter), scheduler)
+        return SparkFiles(open_files(absolute(path), delimiter), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Spark DataFrame as a table."""
         kind = type(frame)
         its_own = kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
         return SparkFrame(frame) if its_own else None
-
-
-def _absolute(path: Any) -> Any:
-    """Return paths as workers can open them, who work in folders of their own."""
-    if isinstance(path, list | tuple):
-        return [_absolute(part) for part in path]
-    return os.path.abspath(path) if isinstance(path, str | os.PathLike) else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +89,6 @@ def wanted_rows(batches: Iterator[Batch], span: Span) -> Iterator[Batch]:
             return
     if left > 0:
         raise TableUnreadable
-
-
-def count_rows(batches: Iterator[Batch], first: int) -> int:
-    """Return the number of rows of a part: work like any other."""
-    return sum(map(batch_length, batches))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,9 +158,9 @@ class SparkTable(PartedTable):
         """Forget how many rows its parts have; the session stays for the next table."""
         self._counts = None
 
+    @abstractmethod
     def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
         """Return what comes of an errand to all parts: a DataFrame of numbers and answers, not yet computed."""
-        raise NotImplementedError
 
     def _counted(self, names: Sequence[str]) -> dict[int, int]:
         """Return the number of rows of every part; it is private, and so is the pass that finds it."""
