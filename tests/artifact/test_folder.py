@@ -13,10 +13,11 @@ import pytest
 
 import equipoise as eq
 from equipoise.artifact import folder as released
+from equipoise.artifact import model_file
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import MANIFEST, inspect
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
-from equipoise.errors import OutputRefused, ReleaseUnreadable, UnknownName
+from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable, UnknownName
 from equipoise.estimators import models
 from equipoise.estimators.classifier import PrivateClassifier
 from released_folders import changed, every_changed_byte_is_noticed, found, same_predictions, sealed
@@ -257,6 +258,15 @@ def test_files_of_hostile_sizes_are_not_read(copy):
         file.truncate(2**31)
     with pytest.raises(ReleaseUnreadable, match="of at most 134217728 bytes"):
         eq.load(copy)
+
+
+def test_what_readers_would_refuse_is_not_written(tmp_path, monkeypatch):
+    model = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(1.0, classes=(0, 1)), random_state=0)
+    model.fit(np.eye(40)[:, :20], np.arange(40) % 2)
+    monkeypatch.setattr(model_file, "MOST_ENTRIES", model_file.SPARE + 20)
+    with pytest.raises(InvalidParameter, match="a model that can be released"):
+        eq.save(model, tmp_path / "release")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_model_in_wide_letters_is_refused(copy):

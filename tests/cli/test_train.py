@@ -376,6 +376,18 @@ def test_a_page_that_cannot_be_drawn_is_noticed_before_the_spend(run, monkeypatc
     assert left() == 3.0
 
 
+def test_a_model_that_no_reader_would_take_is_refused_before_the_spend(run):
+    # 1,400 levels of a column with a long name: each encoded column is named by both.
+    levels = ", ".join(f'"{number}"' for number in range(1400))
+    text = SCHEMA.replace("columns.job", f"columns.{'j' * 10**5}").replace('["none", "nurse"]', f'["none", {levels}]')
+    Path("schema.toml").write_text(text)
+    Path("rows.csv").write_text(f"age,{'j' * 10**5},ill\n40,none,no\n")
+    code, _, said = run(*TRAIN)
+    assert code == 2
+    assert "a model that can be released" in said
+    assert left() == 3.0
+
+
 @pytest.mark.parametrize("engine", ["memory", "stream", "dask"])
 def test_a_folder_of_parts_is_trained_on_by_every_engine(run, table, engine):
     if engine == "dask":

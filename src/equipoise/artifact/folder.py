@@ -40,7 +40,9 @@ class Spends:
 def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str, str]:
     """Return the files of a release by name: functions of the certificate, the schema and what was released."""
     certificate = _certificate_of(model)
-    record = model_file.written(model._saved(), certificate.digest)
+    saved = model._saved()
+    model_file.require_room(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
+    record = model_file.written(saved, certificate.digest)
     files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends)}
     if isinstance(facts := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
@@ -74,10 +76,11 @@ def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
     return page_of(certificate, shown, spends.balance, spends.at)
 
 
-def rehearse(plan: Certificate) -> None:
-    """Draw the page of a plan with weights of 0: what a page lacks is noticed while nothing is spent."""
+def rehearse(plan: Certificate, names: Sequence[str] = ()) -> None:
+    """Draw the page of a plan with weights of 0: what a page lacks, or no reader takes, is noticed before the spend."""
     claim = plan.claim.trained
     outputs = claim.problem.loss.outputs if isinstance(claim, Trained) else 0
+    model_file.require_room(outputs, plan.n_features, names)
     page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs)))
 
 

@@ -2,16 +2,23 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from equipoise.certify.record import build, parse, to_plain
-from equipoise.errors import CertificateUnreadable, ReleaseUnreadable
+from equipoise.certify.folder import LARGEST, MODEL
+from equipoise.certify.record import MOST_ENTRIES, build, parse, to_plain, weight_of
+from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.saved import Saved
 
 FORMAT_VERSION = 2
 
 AGAIN = "ask for the released folder again"
+
+# A number's line is at most so long: sign, 17 digits, point, exponent, blanks, comma and the line's end.
+BYTES_A_NUMBER = 32
+
+# What settings and labels may take besides, in bytes and in entries.
+SPARE = 2**16
 
 
 def written(saved: Saved, certificate: str) -> str:
@@ -26,6 +33,27 @@ def written(saved: Saved, certificate: str) -> str:
     """
     record = {"format_version": FORMAT_VERSION, "certificate": certificate, **to_plain(saved)}
     return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def require_room(outputs: int, columns: int, names: Sequence[str]) -> None:
+    """Refuse a model that is larger than what readers take, whatever its weights will be.
+
+    Examples
+    --------
+    >>> require_room(10, 784, ())
+    >>> require_room(10, 784, ("pixel" * 10**6,) * 784)
+    Traceback (most recent call last):
+    equipoise.errors.InvalidParameter: asked: a model that can be released: at most 4194304 weights and names, and ...
+    """
+    numbers, named = outputs * (columns + 1), json.dumps(list(names), indent=1)
+    entries = numbers + 8 * outputs + weight_of(named) + SPARE
+    size = BYTES_A_NUMBER * numbers + len(named) + SPARE
+    if entries > MOST_ENTRIES or size > LARGEST[MODEL]:
+        raise InvalidParameter(
+            f"a model that can be released: at most {MOST_ENTRIES} weights and names, and {LARGEST[MODEL]} bytes",
+            f"{numbers} weights and {len(names)} names of columns, up to {size} bytes",
+            "declare fewer columns, classes or levels, or shorter names",
+        )
 
 
 def read(text: str) -> Saved:

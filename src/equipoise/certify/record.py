@@ -76,13 +76,17 @@ def parse(text: str, most: int = MOST_ENTRIES) -> Any:
 twice); to do: ask for the file again
     """
     try:
-        # A letter written as a number widens all of its text, up to four times.
-        if text.count(",") + text.count("\\") + 8 * (text.count("{") + text.count("[")) > most:
+        if weight_of(text) > most:
             raise ValueError(f"more than {most} entries")
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once)
     except (ValueError, RecursionError, TypeError, AttributeError) as error:
         found = f"text that does not parse ({str(error) or type(error).__name__:.120})"
         raise CertificateUnreadable("a certificate in JSON", found, AGAIN) from None
+
+
+def weight_of(text: str) -> int:
+    """Return how many entries a JSON text may have; a letter written as a number widens its text up to four times."""
+    return text.count(",") + text.count("\\") + 8 * (text.count("{") + text.count("["))
 
 
 def _finite(text: str) -> float:

@@ -17,6 +17,7 @@ from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechan
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.data.encoded import encoded_table
+from equipoise.data.encoder import encoded_names
 from equipoise.data.engines import open_table
 from equipoise.data.schema import Schema
 from equipoise.errors import OutputRefused, ReleaseNotWritten
@@ -81,7 +82,7 @@ def command(
             print(planned.to_json(), end="")
         console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
         return
-    rehearse(planned)
+    rehearse(planned, encoded_names(facts))
     with staging(out, force) as place:
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)

@@ -54,7 +54,7 @@ class Encoder:
         # Bounds that are still to be paid for are blank to an encoder.
         replace(schema, private_bounds=None).require_complete(ignoring=("n", "vouched_by", "vouched_on"))
         self.schema = schema
-        self.names = tuple(_encoded_names(schema))
+        self.names = encoded_names(schema)
         self.width = len(self.names)
         entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
         self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
@@ -182,6 +182,18 @@ class Encoder:
             found = "none" if name not in columns else f"shape {columns[name].shape}"
             raise InvalidData(f"a column {name!r} of {count} values", found, "pass every column of the schema")
         return columns[name]
+
+
+def encoded_names(schema: Schema) -> tuple[str, ...]:
+    """Return the names of the encoded columns; bounds may still be blank.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Target
+    >>> encoded_names(Schema(None, (CategoryColumn("job", ("none", "nurse"), unknown="none"),), Target("ill")))
+    ('job=none', 'job=nurse')
+    """
+    return tuple(_encoded_names(schema))
 
 
 def _encoded_names(schema: Schema) -> Iterator[str]:

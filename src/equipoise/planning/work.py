@@ -20,7 +20,7 @@ from equipoise.vocabulary.numbers import require_number
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
 
-LIMIT = 3e12
+LIMIT = 2e12
 VARIABLE = "EQUIPOISE_WORK_LIMIT"
 
 # What a pass costs besides a row's columns, a slope and its value for every output, and besides all rows, in numbers
@@ -47,7 +47,7 @@ def limit() -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    return require_number(VARIABLE, number, above=0.0, remedy="set it to a number such as 3e12, or leave it unset")
+    return require_number(VARIABLE, number, above=0.0, remedy="set it to a number such as 2e12, or leave it unset")
 
 
 class Remembered(Generic[Asked, Answer]):
