@@ -7,7 +7,6 @@ import pytest
 
 from browser import needs_browser, visit
 from equipoise import demonstration
-from equipoise.cli import demo
 from program import run_program as equipoise
 
 
@@ -25,8 +24,7 @@ EPSILONS = demonstration.EPSILONS
 def done(request, folder) -> subprocess.CompletedProcess[str]:
     """The command, run once for all who look at what it left; every epsilon is planned and trained for."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (demonstration, demo):
-            patch.setattr(module, "EPSILONS", request.param)
+        patch.setattr(demonstration, "EPSILONS", request.param)
         return equipoise("demo", "--repetitions", 1, "--out", folder)
 
 
@@ -54,8 +52,7 @@ def test_the_chart_is_drawn_without_errors_or_outside_requests(done, folder):
 
 def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     # It is noticed when all models are trained.
-    for module in (demonstration, demo):
-        monkeypatch.setattr(module, "EPSILONS", EPSILONS[::3])
+    monkeypatch.setattr(demonstration, "EPSILONS", EPSILONS[::3])
     (tmp_path / "file").write_text("")
     done = equipoise("demo", "--repetitions", 1, "--out", tmp_path / "file" / "demo")
     assert done.returncode == 2

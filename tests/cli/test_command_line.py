@@ -14,6 +14,7 @@ from equipoise.artifact import shipped
 from equipoise.certify.certificate import _digest
 from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
+from equipoise.cli.application import commands
 from program import VARIABLES
 from program import run_program as equipoise
 from stored_certificates import SCHEMA_1
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def certificate(tmp_path) -> Path:
     path = tmp_path / "certificate.json"
-    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--mechanism", "output", "--out", path)
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--mechanism", "output", "--out", path, "--verbose")
     assert done.returncode == 0, done.stderr
     assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
     assert "Certified bounds on risk" in done.stdout
@@ -34,7 +35,7 @@ def certificate(tmp_path) -> Path:
 
 def test_a_plan_chooses_the_way_and_shows_the_menu(tmp_path):
     path = tmp_path / "certificate.json"
-    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", path)
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, "--out", path, "--verbose")
     assert done.returncode == 0, done.stderr
     assert "Claim (proved): (1, 0)-pure differential privacy" in done.stdout
     assert "Which way?" in done.stdout
@@ -62,7 +63,7 @@ def test_a_plan_chooses_the_way_and_shows_the_menu(tmp_path):
 def test_every_mechanism_plans(mechanism, words, tmp_path):
     path = tmp_path / "certificate.json"
     facts = ("--model", "ridge", "--labels", "0,400", "--delta", 1e-6, "--mechanism", mechanism)
-    done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, *facts, "--out", path)
+    done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, *facts, "--out", path, "--verbose")
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
     assert equipoise("verify", path).returncode == 0
@@ -72,6 +73,70 @@ def test_help_lists_the_commands():
     done = equipoise("--help")
     for command in ("bounds", "demo", "explain", "plan", "verify"):
         assert command in done.stdout
+
+
+def test_the_version_is_printed():
+    done = equipoise("--version")
+    assert (done.returncode, done.stdout) == (0, f"equipoise {eq.__version__}\n")
+
+
+@pytest.mark.parametrize("options", [(), ("--delta", 1e-6), ("--labels", "0,400"), ("--model", "sgd-classifier")])
+def test_a_plan_is_told_in_a_few_lines(options):
+    done = equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Claim (")
+    assert len(lines) <= 15
+    # Told in full it is another page.
+    assert len(equipoise("plan", "-n", 1000, "-d", 10, "--epsilon", 1, *options, "--verbose").stdout.splitlines()) > 30
+
+
+def test_without_a_model_the_target_decides():
+    classes, numbers = (
+        json.loads(equipoise("plan", "-n", 1000, "-d", 3, "--epsilon", 1, *facts, "--json").stdout)
+        for facts in (("--classes", "no,yes"), ("--labels", "0,400"))
+    )
+    assert "logistic" in classes["claim"]["problem"]["loss"]
+    assert "squared" in numbers["claim"]["problem"]["loss"]
+
+
+@pytest.mark.parametrize(
+    ("words", "program", "asked", "found"),
+    [
+        (("trian",), "equipoise", "a command of equipoise", "Did you mean 'train'?"),
+        (("plan", "--epsilo", 1), "equipoise plan", "options that equipoise plan knows", "--epsilo"),
+        (("plan", "-n", 10, "-d", 3), "equipoise plan", "options that equipoise plan knows", "--epsilon"),
+        (("plan", "-n", "many"), "equipoise plan", "options that equipoise plan knows", "--n-samples"),
+        (("ledger", "sell"), "equipoise ledger", "a command of equipoise ledger", "sell"),
+    ],
+)
+def test_words_that_a_command_does_not_know_are_refused_in_three_lines(words, program, asked, found):
+    done = equipoise(*words)
+    assert done.returncode == 2
+    first, second, third = done.stderr.splitlines()
+    assert first == f"asked  {asked}"
+    assert second.startswith("found  ")
+    assert found in second
+    assert third == f"to do  see {program} --help"
+
+
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "numba")
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), *((name, "--help") for name in commands())])
+def test_help_loads_nothing_that_computes(words):
+    program = f"""
+import sys
+from equipoise.cli import main
+sys.argv = ["equipoise", *{words!r}]
+try:
+    main()
+except SystemExit:
+    pass
+print(*(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
 
 
 def test_bounds_prints_every_theorem():
@@ -328,8 +393,8 @@ def test_every_model_plans(model, facts, loss, penalty, tmp_path):
     path = tmp_path / "certificate.json"
     done = equipoise("plan", "-n", 1000, "-d", 5, "--epsilon", 1, "--model", model, *facts, "--out", path)
     assert done.returncode == 0, done.stderr
-    budget = "(1, 1e-06)-approximate" if "--delta" in facts else "(1, 0)-pure"
-    assert f"Claim (proved): {budget} differential privacy" in done.stdout
+    budget = "(1, 1e-06)" if "--delta" in facts else "(1, 0)"
+    assert f"Claim (proved): {budget}-differential privacy" in done.stdout
     asked = json.loads(path.read_text())["notes"]["asked"]
     assert (asked["loss"], asked["penalty"]) == (loss, penalty)
     assert equipoise("verify", path).returncode == 0

@@ -15,8 +15,7 @@ from equipoise import estimators
 from equipoise.certify import laws
 from equipoise.cli import main, worst_cases
 from equipoise.cli.application import build
-from equipoise.cli.audit import measure
-from equipoise.cli.worst_cases import worst_case
+from equipoise.cli.worst_cases import measure, worst_case
 from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.lab.auditing import Finding, at_least, at_most, audit, lower_bound, reach, runs_to_reach
 from equipoise.noise import SeededSource
@@ -438,7 +437,7 @@ def test_no_two_releases_share_a_seed(monkeypatch):
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(build(), ["audit", *map(str, arguments)])
+    done = CliRunner().invoke(build(["audit"]), ["audit", *map(str, arguments)])
     return done.exit_code, done.stdout
 
 

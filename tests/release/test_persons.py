@@ -16,8 +16,7 @@ from auditing import FEW_RUNS, FifthOfTheNoise
 from equipoise.certify import claims, theorems
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.theorems.base import Theorem
-from equipoise.cli.audit import measure
-from equipoise.cli.worst_cases import worst_case
+from equipoise.cli.worst_cases import measure, worst_case
 from equipoise.data.persons import Slots, person_rows
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused, NoTheoremApplies, PlanMismatch
 from equipoise.ledger import Ledger

@@ -385,7 +385,7 @@ def run(data, tmp_path_factory):
         patch.setattr(hindsight, "EXACT", hindsight.EXACT[::6])
         patch.setattr(consequences, "QUICK_PATIENTS", 30)
         asked = ["reproduce", "private-regression", "--quick", "--json", "--data", str(data), "--out", str(out)]
-        result = CliRunner().invoke(build(), asked)
+        result = CliRunner().invoke(build(asked), asked)
     assert result.exception is None, result.exception
     return out, {record["id"]: record for record in json.loads(result.stdout)}
 

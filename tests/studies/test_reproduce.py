@@ -240,7 +240,7 @@ def test_the_page_fits_a_phone(tmp_path):
 @pytest.fixture
 def command(monkeypatch):
     def run(*arguments):
-        return CliRunner().invoke(build(), ["reproduce", *map(str, arguments)])
+        return CliRunner().invoke(build(["reproduce"]), ["reproduce", *map(str, arguments)])
 
     return run
 

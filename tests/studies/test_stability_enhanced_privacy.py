@@ -341,7 +341,7 @@ def run(request, data, tmp_path_factory):
             for module in (certified, figures, measure):
                 patch.setattr(module, "SCALES", curves.SCALES[::4])
             patch.setattr(Chain, "audit", functools.partialmethod(Chain.audit, chains=600))
-        result = CliRunner().invoke(build(), asked)
+        result = CliRunner().invoke(build(asked), asked)
     assert result.exception is None, result.exception
     return out, {record["id"]: record for record in json.loads(result.stdout)}
 

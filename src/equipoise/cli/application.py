@@ -1,49 +1,93 @@
 """The `equipoise` program: commands are the modules of this folder that define `command`, or a `group` of them."""
 
+import ast
 import importlib
 import os
-import pkgutil
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-import equipoise.cli
-from equipoise.cli.exit_codes import INTERRUPTED, UNFORESEEN, code_of
+from equipoise.cli.exit_codes import INTERRUPTED, REFUSED, UNFORESEEN, code_of
 from equipoise.errors import EquipoiseError
+
+# What every complaint of Typer's about the words of a line is; which package it comes from has changed over the years.
+_WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def commands() -> dict[str, str]:
+    """Return what each command is for, by its name: a command's file begins with a line that says so.
+
+    The files are not run: a list of commands needs none of what they need.
+
+    Examples
+    --------
+    >>> commands()["explain"]
+    'a certificate in plain words.'
+    """
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        name, _, purpose = (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition(": ")
+        if name == f"`equipoise {path.stem}`":
+            found[path.stem] = purpose
+    return found
 
 
 def build(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the program with the command that the words begin with, or with every command that the folder holds.
+    """Return the program with the command that the words begin with, or with the names and purposes of all.
 
-    Loading one command takes a second less than loading all of them, which shows when a shell completes options.
+    What one command needs takes up to a second to load, and the others of it are not missed.
     """
     program = typer.Typer(
         no_args_is_help=True, pretty_exceptions_enable=False, help="Private convex models with checkable certificates."
     )
-    names = sorted(entry.name for entry in pkgutil.iter_modules(equipoise.cli.__path__))
-    for name in [name for name in names if name in words[:1]] or names:
-        module = importlib.import_module(f"equipoise.cli.{name}")
+    known = commands()
+    if words and words[0] in known:
+        module = importlib.import_module(f"equipoise.cli.{words[0]}")
         if hasattr(module, "command"):
-            program.command(name=name)(module.command)
-        elif hasattr(module, "group"):
-            program.add_typer(module.group, name=name)
+            program.command(name=words[0])(module.command)
+        else:
+            program.add_typer(module.group, name=words[0])
+    else:
+        for name, purpose in known.items():
+            program.command(name=name, help=purpose[:1].upper() + purpose[1:])(lambda: None)
     # A program with a single command would not expect its name.
-    program.callback()(lambda: None)
+    program.callback()(_program)
     return program
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"equipoise {version('equipoise')}")
+        raise typer.Exit
+
+
+def _program(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
 
 
 def main() -> None:
     """Run the program; an error is three lines on standard error and an exit code, never a traceback."""
     try:
         # A shell that asks for completions passes the words of its line in a variable.
-        build((os.environ.get("COMP_WORDS", "").split() or sys.argv)[1:])()
+        words = (os.environ.get("COMP_WORDS", "").split() or sys.argv)[1:]
+        sys.exit(build(words)(standalone_mode=False))
     except EquipoiseError as error:
         _say(error.asked, error.found, error.remedy)
         sys.exit(code_of(error))
-    except KeyboardInterrupt:
+    except _WrongWords as error:
+        _explain(error)
+        sys.exit(REFUSED)
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it closes the stream.
@@ -59,6 +103,20 @@ def main() -> None:
             "run it again on public data with EQUIPOISE_DEBUG=1 and report what it prints",
         )
         sys.exit(UNFORESEEN)
+
+
+def _explain(error: Exception) -> None:
+    """Say which words of the line are wrong; a line without any gets the help that it stands for."""
+    place = getattr(error, "ctx", None)
+    path = place.command_path if place is not None else "equipoise"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # type: ignore[attr-defined] # every complaint of Typer's can be shown
+        return
+    found = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
+    asked = (
+        f"a command of {path}" if hasattr(getattr(place, "command", None), "commands") else f"options that {path} knows"
+    )
+    _say(asked, found, f"see {path} --help")
 
 
 def _say(asked: str, found: str, remedy: str) -> None:

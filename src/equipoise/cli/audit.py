@@ -1,7 +1,7 @@
 """`equipoise audit`: releases on a worst case, and the epsilon that they show."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -10,8 +10,10 @@ from rich.table import Table
 from equipoise.cli.exit_codes import CHECK_FAILED
 from equipoise.cli.model_options import Delta, Mechanism, Model
 from equipoise.cli.options import AsJson
-from equipoise.cli.worst_cases import WorstCase, worst_case
-from equipoise.lab.auditing import FAILURE, PILOTS, Finding, audit
+
+if TYPE_CHECKING:
+    from equipoise.cli.worst_cases import WorstCase
+    from equipoise.lab.auditing import Finding
 
 NOTICE = (
     "Measured on two built-in neighbouring tables; no rows of yours were read. The noise was drawn from seeded "
@@ -37,6 +39,8 @@ def command(
 
     The tables are those on which a model moves almost as far as its certificate allows.
     """
+    from equipoise.cli.worst_cases import measure, worst_case
+
     case = worst_case(model, mechanism, epsilon, delta, n_features, rows_a_person)
     found = measure(case, runs, seed, progress=not as_json)
     if as_json:
@@ -47,30 +51,9 @@ def command(
         raise typer.Exit(CHECK_FAILED)
 
 
-def measure(
-    case: WorstCase, runs: int, seed: int = 0, failure: float = FAILURE, pilots: int = PILOTS, progress: bool = False
-) -> Finding:
-    """Return what an audit of a worst case finds.
+def _plain(model: str, case: "WorstCase", found: "Finding", seed: int) -> dict[str, object]:
+    from equipoise.lab.auditing import PILOTS
 
-    Examples
-    --------
-    >>> measure(worst_case("ridge", "laplace"), runs=100).verdict
-    'no fault found'
-    """
-    return audit(
-        case.releases(0, seed),
-        case.releases(1, seed),
-        delta=case.certificate.delta,
-        claimed=case.certificate.epsilon,
-        statistic=case.statistic,
-        runs=runs,
-        pilots=pilots,
-        failure=failure,
-        progress=progress,
-    )
-
-
-def _plain(model: str, case: WorstCase, found: Finding, seed: int) -> dict[str, object]:
     certificate = case.certificate
     return {
         "model": model,
@@ -97,7 +80,9 @@ def _plain(model: str, case: WorstCase, found: Finding, seed: int) -> dict[str, 
     }
 
 
-def _print(model: str, case: WorstCase, found: Finding, seed: int) -> None:
+def _print(model: str, case: "WorstCase", found: "Finding", seed: int) -> None:
+    from equipoise.lab.auditing import PILOTS
+
     certificate = case.certificate
     console = Console(highlight=False, soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

@@ -12,8 +12,6 @@ from equipoise.certify.record import to_plain
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.cli.recipe_options import RecipeText, read_recipe
 from equipoise.errors import InvalidParameter
-from equipoise.planning.stability import bounds
-from equipoise.planning.words import statement_of
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem, Recipe
 
@@ -39,6 +37,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show how far the weights can move when one row is replaced, by every theorem."""
+    from equipoise.planning.stability import bounds
+    from equipoise.planning.words import statement_of
+
     if classes is None and labels is None and loss == "logistic":
         classes = "0,1"
     domain = read_domain(row_norm, classes, labels, radius)

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE
@@ -12,9 +12,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from equipoise.cli.options import AsJson, Quiet
-from equipoise.demonstration import DATASETS, EPSILONS, Cell, run
 from equipoise.errors import InvalidParameter
-from equipoise.report import charts, page
+
+if TYPE_CHECKING:
+    from equipoise.demonstration import Cell
 
 HEADER = ("dataset", "epsilon", "non-private", "private", "10 % .. 90 %", "kind", "theorem", "noise")
 SPREAD = HEADER.index("10 % .. 90 %")
@@ -48,7 +49,9 @@ def command(
     console.print(f"open in a browser: file://{paths[0].resolve()}", soft_wrap=True)
 
 
-def _with_progress(console: Console, repetitions: int) -> list[Cell]:
+def _with_progress(console: Console, repetitions: int) -> list["Cell"]:
+    from equipoise.demonstration import DATASETS, EPSILONS, run
+
     columns = (TextColumn("training private models"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("", total=len(DATASETS) * len(EPSILONS))
@@ -59,7 +62,7 @@ def _with_progress(console: Console, repetitions: int) -> list[Cell]:
     return cells
 
 
-def _texts(cell: Cell) -> tuple[str, ...]:
+def _texts(cell: "Cell") -> tuple[str, ...]:
     return (
         cell.dataset if cell.score == "accuracy" else f"{cell.dataset}, {cell.score}",
         f"{cell.epsilon:g}",
@@ -72,7 +75,7 @@ def _texts(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _print_table(console: Console, cells: list[Cell]) -> None:
+def _print_table(console: Console, cells: list["Cell"]) -> None:
     table = Table(
         title="What privacy costs: test accuracy, or R2, at pure epsilon",
         title_justify="left",
@@ -93,7 +96,9 @@ def _print_table(console: Console, cells: list[Cell]) -> None:
     console.print(f"{UNITS}.", highlight=False)
 
 
-def _write(out: Path, cells: list[Cell], repetitions: int) -> tuple[Path, Path]:
+def _write(out: Path, cells: list["Cell"], repetitions: int) -> tuple[Path, Path]:
+    from equipoise.report import charts, page
+
     chart = charts.privacy_utility([asdict(cell) for cell in cells])
     examples = [
         (f"{cell.dataset} at epsilon = {cell.epsilon:g}: the whole argument", cell.explanation)

@@ -1,15 +1,24 @@
 """Options that `plan` and `train` share: the model, its budget and where its noise enters."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.errors import InvalidParameter
-from equipoise.estimators import models
+
+if TYPE_CHECKING:
+    from equipoise.estimators.base import PrivateLinearModel
 
 Epsilon = Annotated[float, typer.Option(help="The privacy loss allowed.")]
 Delta = Annotated[float, typer.Option(help="0 for pure differential privacy.")]
-Model = Annotated[str, typer.Option(help=f"One of {', '.join(models())}.")]
+# Naming all of them here would load all of them, for every word of help.
+Model = Annotated[
+    str,
+    typer.Option(
+        help="logistic, svm, ridge, ...: a word that is none is answered with all of them. Left out: logistic for "
+        "classes, ridge for numbers."
+    ),
+]
 Alpha = Annotated[str, typer.Option(help='The ridge: a number, or "public" to pick it from these facts.')]
 Mechanism = Annotated[
     str,
@@ -19,6 +28,19 @@ Mechanism = Annotated[
     ),
 ]
 Intercept = Annotated[bool, typer.Option(help="Append a penalised constant column.")]
+
+
+def model_for(name: str, task: str) -> type["PrivateLinearModel"]:
+    """Return the model that is asked for, or what suits the task if none is.
+
+    Examples
+    --------
+    >>> model_for("", "regression").__name__, model_for("svm", "classification").__name__
+    ('Ridge', 'LinearSVC')
+    """
+    from equipoise.estimators import model_named  # with all of its members
+
+    return model_named(name or {"classification": "logistic", "regression": "ridge"}[task])
 
 
 def read_alpha(text: str) -> float | str:

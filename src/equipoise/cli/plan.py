@@ -6,17 +6,11 @@ from typing import Annotated
 
 import typer
 
-from equipoise.artifact.staging import new_file
 from equipoise.certify.certificate import Certificate
-from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
+from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
-from equipoise.estimators import model_named
-from equipoise.estimators.classifier import PrivateClassifier
-from equipoise.planning.issue import asked_for
-from equipoise.planning.risk import risk
-from equipoise.planning.trade_off import trade_off
-from equipoise.report.trade_off_page import trade_off_page
+from equipoise.cli.summary import Verbose, told
 
 
 def command(
@@ -24,7 +18,7 @@ def command(
     n_features: Annotated[int, typer.Option("--n-features", "-d", help="The number of columns.")],
     epsilon: Epsilon,
     delta: Delta = 0.0,
-    model: Model = "logistic",
+    model: Model = "",
     row_norm: RowNorm = 1.0,
     classes: Classes = None,
     labels: Labels = None,
@@ -40,10 +34,14 @@ def command(
         Path | None,
         typer.Option(help="Also draw the errors of noise on the weights over alpha and epsilon, as one HTML page."),
     ] = None,
+    verbose: Verbose = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the certificate as JSON.")] = False,
 ) -> None:
     """Show which noise a model needs and why, from public facts alone."""
-    kind = model_named(model)
+    from equipoise.artifact.staging import new_file
+    from equipoise.estimators.classifier import PrivateClassifier
+
+    kind = model_for(model, "classification" if labels is None else "regression")
     if classes is None and labels is None and issubclass(kind, PrivateClassifier):
         classes = "0,1"
     wanted = {
@@ -57,7 +55,7 @@ def command(
     }
     face = kind(**for_model(kind, wanted))
     certificate = face.plan(n_samples, n_features)
-    print(certificate.to_json() if as_json else _in_words(certificate), end="")
+    print(certificate.to_json() if as_json else _in_words(certificate, verbose), end="")
     if out is not None:
         with new_file(out) as file:
             file.write(certificate.to_json())
@@ -70,6 +68,10 @@ def command(
 
 def _trade_off(certificate: Certificate) -> str:
     """Return the page of the trade-off around a plan."""
+    from equipoise.planning.issue import asked_for
+    from equipoise.planning.trade_off import trade_off
+    from equipoise.report.trade_off_page import trade_off_page
+
     found = trade_off(certificate)
     centre = found.certificate
     asked = asked_for(centre)
@@ -94,7 +96,13 @@ def _trade_off(certificate: Certificate) -> str:
     return trade_off_page(facts, [asdict(point) for point in found.points], [asdict(gain) for gain in found.gains])
 
 
-def _in_words(certificate: Certificate) -> str:
-    """Return the argument, with the certified bounds on risk where there are any: for noise on the weights."""
-    text = certificate.explain()
-    return f"{text}\n{risk(certificate)}" if certificate.kind == "output" else text
+def _in_words(certificate: Certificate, verbose: bool) -> str:
+    """Return the plan in words; the whole argument ends with certified bounds on risk, if noise is on the weights."""
+    text = told(certificate, verbose)
+    if not verbose:
+        return f"{text}The whole argument: the same with --verbose. Next: equipoise train TABLE --schema schema.toml\n"
+    if certificate.kind != "output":
+        return text
+    from equipoise.planning.risk import risk
+
+    return f"{text}\n{risk(certificate)}"

@@ -10,10 +10,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
-from equipoise.artifact.folder import load
-from equipoise.artifact.staging import new_file
 from equipoise.cli.options import Delimiter, Quiet
-from equipoise.data.files import open_table
 from equipoise.errors import InvalidParameter
 
 
@@ -29,6 +26,9 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Predict every row of a table, in its order: one line a row, after a header."""
+    from equipoise.artifact.folder import load
+    from equipoise.data.files import open_table
+
     model: Any = load(release)
     if not hasattr(model, "schema_"):
         raise InvalidParameter(
@@ -58,6 +58,8 @@ def _opened(out: Path | None, force: bool) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
+    from equipoise.artifact.staging import new_file
+
     with new_file(out, force) as file:
         yield file
 

@@ -1,11 +1,13 @@
 """The option by which `plan`, `train` and `bounds` are told how a model descends."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from equipoise.errors import InvalidParameter
-from equipoise.estimators.base import PrivateLinearModel
+
+if TYPE_CHECKING:
+    from equipoise.estimators.base import PrivateLinearModel
 
 # What a recipe's entries are; words where a number is no answer.
 NUMBERS = ("passes", "step", "radius", "clip", "dropout", "skip", "l1_ratio", "power")
@@ -52,7 +54,7 @@ def _value(name: str, text: str) -> float | int | str | None:
         return text
 
 
-def for_model(kind: type[PrivateLinearModel], wanted: dict[str, Any]) -> dict[str, Any]:
+def for_model(kind: "type[PrivateLinearModel]", wanted: dict[str, Any]) -> dict[str, Any]:
     """Return what a model's constructor takes of the options; entries of a recipe that it does not take are refused.
 
     `alpha` and `mechanism` have defaults of their own on the command line, which models without them never see.
@@ -76,5 +78,5 @@ def for_model(kind: type[PrivateLinearModel], wanted: dict[str, Any]) -> dict[st
 DEFAULTS = {"alpha": "public", "mechanism": "auto"}
 
 
-def _rule_without_rule(kind: type[PrivateLinearModel], name: str, value: Any) -> bool:
+def _rule_without_rule(kind: "type[PrivateLinearModel]", name: str, value: Any) -> bool:
     return name == "alpha" and value == "public" and kind().get_params()["alpha"] != "public"

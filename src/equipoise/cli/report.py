@@ -6,9 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from equipoise.artifact.folder import load, report_of
-from equipoise.artifact.staging import new_file
-from equipoise.cli.ledger_state import state_of
 from equipoise.cli.options import Quiet
 
 
@@ -20,6 +17,10 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page about a release: from its certificate and weights alone."""
+    from equipoise.artifact.folder import load, report_of
+    from equipoise.artifact.staging import new_file
+    from equipoise.cli.ledger_state import state_of
+
     text = report_of(load(release), None if ledger is None else state_of(ledger))
     with new_file(out, force) as file:
         file.write(text)

@@ -7,12 +7,7 @@ from typing import Annotated
 
 import typer
 
-from equipoise.artifact.staging import new_file
 from equipoise.cli.options import AsJson, Delimiter
-from equipoise.data.diagnosis import check_table
-from equipoise.data.files import open_table
-from equipoise.data.schema import Schema
-from equipoise.data.schema.draft import draft as drafted
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
@@ -26,6 +21,11 @@ def draft(
     delimiter: Delimiter = ",",
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
+    from equipoise.artifact.staging import new_file
+    from equipoise.data.files import open_table
+    from equipoise.data.schema import Schema
+    from equipoise.data.schema.draft import draft as drafted
+
     text = drafted(open_table(data, delimiter))
     if out is None:
         print(text, end="")
@@ -46,6 +46,10 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release."""
+    from equipoise.data.diagnosis import check_table
+    from equipoise.data.files import open_table
+    from equipoise.data.schema import Schema
+
     facts = Schema.from_toml(schema)
     facts.require_complete()
     diagnosis = check_table(facts, open_table(data, delimiter))

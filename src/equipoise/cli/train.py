@@ -3,25 +3,21 @@
 import json
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.artifact.folder import files_of, rehearse, staging
-from equipoise.artifact.staging import Staging
 from equipoise.certify.folder import REPORT
-from equipoise.cli.ledger_state import recorded
-from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, read_alpha
+from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
-from equipoise.data.encoded import encoded_table
-from equipoise.data.encoder import encoded_names
-from equipoise.data.engines import open_table
-from equipoise.data.schema import Schema
+from equipoise.cli.summary import Verbose, told
 from equipoise.errors import OutputRefused, ReleaseNotWritten
-from equipoise.estimators import model_named
+
+if TYPE_CHECKING:
+    from equipoise.artifact.staging import Staging
 
 
 def command(
@@ -29,7 +25,7 @@ def command(
     schema: Annotated[Path, typer.Option(help="The schema.toml with the table's public facts.")],
     epsilon: Epsilon,
     out: Annotated[Path, typer.Option(help="The folder that will hold the release.")] = Path("release"),
-    model: Model = "logistic",
+    model: Model = "",
     delta: Delta = 0.0,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
@@ -51,14 +47,22 @@ def command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release in that folder.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop before any row is read.")] = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
+    from equipoise.artifact.folder import files_of, rehearse, staging
+    from equipoise.cli.ledger_state import recorded
+    from equipoise.data.encoded import encoded_table
+    from equipoise.data.encoder import encoded_names
+    from equipoise.data.engines import open_table
+    from equipoise.data.schema import Schema
+
     facts = Schema.from_toml(schema)
     if private_bounds is not None:
         facts = facts.with_private_bounds(private_bounds)
-    kind = model_named(model)
+    kind = model_for(model, facts.task)
     wanted = {
         "epsilon": epsilon,
         "delta": delta,
@@ -76,7 +80,7 @@ def command(
     table = open_table(data, delimiter, engine, scheduler)
     # Whatever names and types can tell is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
-    console.print(planned.explain(), markup=False, end="")
+    console.print(told(planned, verbose), markup=False, end="")
     if dry_run:
         if as_json and not quiet:
             print(planned.to_json(), end="")
@@ -95,8 +99,10 @@ def command(
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
 
 
-def _publish(place: Staging, files: dict[str, str], out: Path) -> None:
+def _publish(place: "Staging", files: dict[str, str], out: Path) -> None:
     """Write the release; what was paid for is kept elsewhere rather than lost."""
+    from equipoise.artifact.folder import staging
+
     try:
         place.publish(files)
     except OutputRefused as error:

@@ -16,6 +16,7 @@ from equipoise.errors import InvalidParameter
 from equipoise.estimators import model_named
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.lab.auditing import FAILURE, PILOTS, Finding, audit
 from equipoise.noise import SeededSource
 from equipoise.planning import kinds
 from equipoise.planning.issue import asked_for
@@ -89,6 +90,29 @@ def worst_case(
     planner = kinds.named()[name if name in possible else "output"]()
     extreme = planner.extreme(budget, n_features, parameter)
     return _turned(_planned(chosen, mechanism, budget, n_features, extreme, planner.at_the_end, rows_a_person))
+
+
+def measure(
+    case: WorstCase, runs: int, seed: int = 0, failure: float = FAILURE, pilots: int = PILOTS, progress: bool = False
+) -> Finding:
+    """Return what an audit of a worst case finds.
+
+    Examples
+    --------
+    >>> measure(worst_case("ridge", "laplace"), runs=100).verdict
+    'no fault found'
+    """
+    return audit(
+        case.releases(0, seed),
+        case.releases(1, seed),
+        delta=case.certificate.delta,
+        claimed=case.certificate.epsilon,
+        statistic=case.statistic,
+        runs=runs,
+        pilots=pilots,
+        failure=failure,
+        progress=progress,
+    )
 
 
 def _refuse_strangers(chosen: type[PrivateLinearModel], mechanism: str, kind: str) -> None:
