@@ -38,6 +38,10 @@ class InvalidParameter(EquipoiseError, ValueError):
     """A public parameter is outside its range."""
 
 
+class UnknownArgument(InvalidParameter, TypeError):
+    """A constructor or a method was passed something that it does not take, as other libraries have it."""
+
+
 class DomainMissing(InvalidParameter):
     """No public facts about the rows were declared, and none are inferred from data."""
 

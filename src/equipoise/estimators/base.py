@@ -30,6 +30,7 @@ from equipoise.errors import (
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.unknown_arguments import known_arguments
 from equipoise.noise import noise_source
 from equipoise.planning import kinds
 from equipoise.planning.issue import issue
@@ -61,6 +62,8 @@ class PrivateEstimator(BaseEstimator, ABC):
         """Make the constructor; an estimator is compared by identity and shown as scikit-learn shows it."""
         super().__init_subclass__(**settings)
         dataclass(eq=False, repr=False)(cls)
+        for name in {"__init__", "fit"} & vars(cls).keys():
+            setattr(cls, name, known_arguments(vars(cls)[name]))
 
     def _unchanged_by_failure(self, fit: Callable[[], Self]) -> Self:
         """Fit, or leave the object as it was: unfitted, or fitted with the earlier release."""

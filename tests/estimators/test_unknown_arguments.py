@@ -1,0 +1,42 @@
+"""Whoever comes from another library is told what stands in place of its arguments."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import equipoise as eq
+from equipoise import estimators
+from equipoise.errors import UnknownArgument
+from equipoise.estimators.unknown_arguments import ELSEWHERE
+
+
+@pytest.mark.parametrize("name", ["C", "data_norm", "max_iter", "penalty", "sample_weight", "tol", "accountant"])
+def test_arguments_of_other_libraries_are_answered_with_ours(name):
+    with pytest.raises(UnknownArgument) as refused:
+        eq.LogisticRegression(epsilon=1.0, **{name: 1})
+    assert refused.value.asked.startswith("arguments of LogisticRegression: epsilon, delta, domain")
+    assert refused.value.found == name
+    assert refused.value.remedy == ELSEWHERE[name]
+    assert "Private" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", estimators.members().values(), ids=lambda kind: kind.__name__)
+def test_no_constructor_names_an_internal_class(kind):
+    with pytest.raises(UnknownArgument, match=f"asked: arguments of {kind.__name__}: "):
+        kind(flavour="sweet")
+    # scikit-learn reads the parameters from the constructor's own signature.
+    assert "given" not in inspect.signature(kind.__init__).parameters
+
+
+def test_weights_of_rows_are_refused_by_fit():
+    model = eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1.0)))
+    with pytest.raises(UnknownArgument, match=r"arguments of Ridge.fit: X, y, groups; found: sample_weight"):
+        model.fit(np.eye(3), np.ones(3), sample_weight=np.ones(3))
+
+
+def test_it_is_a_type_error_as_python_has_it_and_known_arguments_pass():
+    with pytest.raises(TypeError):
+        eq.LinearSVC(C=1.0)
+    assert clone(eq.LinearSVC(epsilon=2.0)).epsilon == 2.0
