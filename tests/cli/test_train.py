@@ -200,7 +200,7 @@ REFUSED = {
     "a schema that is no TOML": (lambda: write("schema.toml", "n = ["), "schema.toml"),
     "a schema with blanks": (lambda: write("schema.toml", SCHEMA.replace("n = 300", 'n = ""')), "blank"),
     "no schema": (lambda: Path("schema.toml").unlink(), "schema.toml"),
-    "an existing folder": (lambda: Path("release").mkdir(), "--force"),
+    "an existing folder": (lambda: Path("release/papers").mkdir(parents=True), "--force"),
     "an existing file": (lambda: write("release", ""), "--force"),
 }
 
@@ -307,6 +307,16 @@ def test_force_replaces_a_release_and_nothing_else(run):
     assert "only releases are replaced" in said
     assert Path("papers/thesis.txt").read_text() == "precious"
     assert left() == 0.5
+
+
+def test_an_empty_folder_is_a_fine_place_and_stays_one_if_nothing_is_released(run, monkeypatch):
+    Path("release").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("equipoise.release.carriers.carry_out", lambda *_: 1 / 0)
+        assert run(*TRAIN, "--epsilon", 0.5)[0] == 4
+    assert list(Path("release").iterdir()) == []
+    assert run(*TRAIN)[0] == 0
+    assert eq.load("release").certificate_.verify() == ()
 
 
 def test_a_disk_that_fills_up_after_the_spend_leaves_no_half_release_and_loses_nothing(run, monkeypatch, tmp_path):

@@ -41,7 +41,7 @@ def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str,
     """Return the files of a release by name: functions of the certificate, the schema and what was released."""
     certificate = _certificate_of(model)
     saved = model._saved()
-    model_file.require_room(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
+    model_file.room_of(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
     record = model_file.written(saved, certificate.digest)
     files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends)}
     if isinstance(facts := model._public_facts, Schema):
@@ -76,17 +76,21 @@ def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
     return page_of(certificate, shown, spends.balance, spends.at)
 
 
-def rehearse(plan: Certificate, names: Sequence[str] = ()) -> None:
-    """Draw the page of a plan with weights of 0: what a page lacks, or no reader takes, is noticed before the spend."""
+def rehearse(plan: Certificate, names: Sequence[str] = ()) -> int:
+    """Draw the page of a plan with weights of 0: what a page lacks, or no reader takes, is noticed before the spend.
+
+    Returns how many bytes the model may take.
+    """
     claim = plan.claim.trained
     outputs = claim.problem.loss.outputs if isinstance(claim, Trained) else 0
-    model_file.require_room(outputs, plan.n_features, names)
+    room = model_file.room_of(outputs, plan.n_features, names)
     page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs)))
+    return room
 
 
-def staging(folder: str | os.PathLike[str], force: bool = False) -> Staging:
-    """Return the place where a release is written before it gets its name."""
-    return Staging(Path(folder), marker=MANIFEST, force=force)
+def staging(folder: str | os.PathLike[str], force: bool = False, room: int = 0) -> Staging:
+    """Return the place where a release is written before it gets its name, with room for a large model."""
+    return Staging(Path(folder), marker=MANIFEST, force=force, room=room)
 
 
 def save(model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False) -> None:

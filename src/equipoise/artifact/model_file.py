@@ -35,13 +35,14 @@ def written(saved: Saved, certificate: str) -> str:
     return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
-def require_room(outputs: int, columns: int, names: Sequence[str]) -> None:
-    """Refuse a model that is larger than what readers take, whatever its weights will be.
+def room_of(outputs: int, columns: int, names: Sequence[str]) -> int:
+    """Return how many bytes a model may take, whatever its weights are; refuse more than readers take.
 
     Examples
     --------
-    >>> require_room(10, 784, ())
-    >>> require_room(10, 784, ("pixel" * 10**6,) * 784)
+    >>> room_of(10, 784, ()) < 10**6
+    True
+    >>> room_of(10, 784, ("pixel" * 10**6,) * 784)
     Traceback (most recent call last):
     equipoise.errors.InvalidParameter: asked: a model that can be released: at most 4194304 weights and names, and ...
     """
@@ -54,6 +55,7 @@ def require_room(outputs: int, columns: int, names: Sequence[str]) -> None:
             f"{numbers} weights and {len(names)} names of columns, up to {size} bytes",
             "declare fewer columns, classes or levels, or shorter names",
         )
+    return size
 
 
 def read(text: str) -> Saved:

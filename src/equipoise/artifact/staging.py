@@ -16,7 +16,7 @@ from typing import TextIO
 from equipoise.errors import OutputRefused
 
 # Space that is taken before the budget is spent and given back when the files are written, so that a full disk is
-# noticed while nothing is lost yet: a page with its charts takes about 2 MiB, a number of a model some 25 bytes.
+# noticed while nothing is lost yet: a page with its charts takes about 2 MiB. A large model says what it needs besides.
 RESERVED_BYTES = 16 * 2**20
 
 # How the names of unfinished folders and files begin: nothing else is ever swept.
@@ -28,7 +28,8 @@ REPLACED = ".equipoise-replaced-"
 class Staging:
     """A folder that appears under its name only when it is complete.
 
-    Entering it checks that the name is free (or that `force` may replace an earlier release), and reserves space.
+    Entering it checks that the name is free (or that `force` may replace an earlier release), and reserves space, with
+    `room` for so many bytes besides.
 
     Examples
     --------
@@ -39,10 +40,11 @@ class Staging:
     ['MANIFEST']
     """
 
-    def __init__(self, out: Path, marker: str, force: bool) -> None:
+    def __init__(self, out: Path, marker: str, force: bool, room: int = 0) -> None:
         self._out = out.absolute()
         self._marker = marker
         self._force = force
+        self._room = room
 
     def __enter__(self) -> "Staging":
         """Take a place beside the folder, and the space that its files will need."""
@@ -52,7 +54,7 @@ class Staging:
             sweep(self._out.parent)
             self._folder, self._lock = _locked_folder(self._out.parent)
             try:
-                _write(self._reserve, "\0" * RESERVED_BYTES)
+                _write(self._reserve, "\0" * (RESERVED_BYTES + self._room))
             except BaseException:
                 self._clean()
                 raise
@@ -63,13 +65,13 @@ class Staging:
         return self._folder / "reserve"
 
     def _refuse_what_exists(self) -> None:
-        if not os.path.lexists(self._out):
+        folder = self._out.is_dir() and not self._out.is_symlink()
+        if not os.path.lexists(self._out) or (folder and not any(self._out.iterdir())):
             return
         if not self._force:
             remedy = "choose another name, or pass --force to replace an earlier release"
-            raise OutputRefused(f"a new folder {self._out.name}", "one that exists", remedy)
-        replaceable = self._out.is_dir() and not self._out.is_symlink()
-        if not replaceable or (any(self._out.iterdir()) and not (self._out / self._marker).is_file()):
+            raise OutputRefused(f"a new or empty folder {self._out.name}", "one that exists", remedy)
+        if not folder or not (self._out / self._marker).is_file():
             raise OutputRefused(
                 f"an earlier release in {self._out.name}, to replace it",
                 f"something else: there is no {self._marker} in it",

@@ -86,8 +86,8 @@ def command(
             print(planned.to_json(), end="")
         console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
         return
-    rehearse(planned, encoded_names(facts))
-    with staging(out, force) as place:
+    room = rehearse(planned, encoded_names(facts))
+    with staging(out, force, room) as place:
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)
         _publish(place, files_of(face, recorded(ledger)), out)
