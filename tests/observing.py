@@ -2,7 +2,10 @@
 
 import contextlib
 import io
+import json
 import os
+import re
+import sqlite3
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,10 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.certify.certificate import Certificate
+from equipoise.certify.certificate import Certificate, _digest
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, manifest_of
 
 # What is released through noise: these may differ between neighbours, their types and shapes may not.
 NOISY = {"coef_", "intercept_", "best_params_", "column_"}
+# The same in files: what a fit appends to a claim, and a model's weights.
+NOISY_FIELDS = {"released", "coefficients", "intercepts", "selected"}
+# Random names, digests of what is noisy, and times; whatever else is written is compared to the letter.
+RANDOM = ((r"\b[0-9a-f]{64}\b", "a digest"), (r"\b[0-9a-f]{32}\b", "a random name"))
+TIMES = ((r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?", "a time"),)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,7 @@ def differences(first: Observation, second: Observation) -> list[str]:
 def observed(act: Callable[[], Any], folder: Path | None = None) -> Observation:
     """Return what is seen when something is done: its result is a fitted object, an exit code, or nothing."""
     result, ending, text = None, "answer", ""
+    before = {} if folder is None else _contents(folder)
     with warnings.catch_warnings(record=True) as warned, _captured() as printed:
         warnings.simplefilter("always")
         try:
@@ -56,7 +66,7 @@ def observed(act: Callable[[], Any], folder: Path | None = None) -> Observation:
         printed=(printed[0], printed[1]),
         attributes=() if result is None or isinstance(result, int) else tuple(_attributes(result)),
         certificate=_public(certificate) if isinstance(certificate, Certificate) else (),
-        files=() if folder is None else tuple(_files(folder)),
+        files=() if folder is None else tuple(_files(folder, before)),
         exit_code=result if isinstance(result, int) else None,
     )
 
@@ -101,15 +111,59 @@ def _shown(held: Any) -> str:
 
 
 def _public(certificate: Certificate) -> tuple[str, ...]:
-    """Return what a certificate says before any row is read; what it adds afterwards was released through noise."""
-    return (
-        certificate.planned_digest,
-        certificate.kind,
-        certificate.grade,
-        *certificate.caveats,
-        repr(certificate.terms),
-    )
+    """Return all that a certificate says; of what was released through noise, its form."""
+    follows = certificate.digest == _digest(certificate.terms, certificate.claim)
+    return certificate.planned_digest, f"digest follows: {follows}", _said(certificate.to_json())
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _said(text: str) -> str:
+    """Return a JSON text without the values that noise made, and without random names, digests and times."""
+    return _veiled(json.dumps(_without_noise(json.loads(text)), sort_keys=True))
+
+
+def _without_noise(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _form(held) if name in NOISY_FIELDS else _without_noise(held) for name, held in value.items()}
+    return [_without_noise(held) for held in value] if isinstance(value, list) else value
+
+
+def _form(value: Any) -> Any:
+    """Return a value whose numbers are gone: how many there are, under which names, is not noisy."""
+    if isinstance(value, dict):
+        return {name: _form(held) for name, held in value.items()}
+    if isinstance(value, list):
+        return [_form(held) for held in value]
+    return "a number" if isinstance(value, int | float) else value
+
+
+def _veiled(text: str) -> str:
+    for pattern, word in (*RANDOM, *TIMES):
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _files(folder: Path, before: dict[Path, bytes]) -> Iterator[str]:
+    """Yield every name below a folder, and what the files say that were not there before."""
+    after = _contents(folder)
     yield from sorted(f"{path.relative_to(folder)}" for path in folder.rglob("*"))
+    for path, content in sorted(after.items()):
+        if before.get(path) != content:
+            yield f"{path.relative_to(folder)} says {_text(path, content)}"
+
+
+def _text(path: Path, content: bytes) -> str:
+    if content.startswith(b"SQLite format 3\0"):
+        with contextlib.closing(sqlite3.connect(path)) as ledger:
+            return _veiled("\n".join(ledger.iterdump()))
+    text = content.decode(errors="backslashreplace")
+    if path.name in (CERTIFICATE, MODEL):
+        with contextlib.suppress(ValueError):
+            return _said(text)
+    if path.name == MANIFEST:
+        others = {other.name: other.read_bytes() for other in path.parent.iterdir()}
+        return f"what follows: {text == manifest_of(others)}"
+    return _veiled(text)

@@ -83,6 +83,27 @@ class CertifiesOtherwise(Leaking):
         )
 
 
+class NotesIt(Leaking):
+    def leak(self):
+        self.certificate_ = replace(self.certificate_, notes={**self.certificate_.notes, "rows": "one holds NaN"})
+
+
+class NamesOtherSoftware(Leaking):
+    def leak(self):
+        release = replace(self.certificate_.release, software=(("equipoise", "NaN"),))
+        self.certificate_ = replace(self.certificate_, release=release)
+
+
+class NamesTheRelease(Leaking):
+    def leak(self):
+        self.certificate_ = replace(self.certificate_, release=replace(self.certificate_.release, id="a row holds NaN"))
+
+
+class DigestsSomethingElse(Leaking):
+    def leak(self):
+        self.certificate_ = replace(self.certificate_, digest="0" * 64)
+
+
 def pair(kind) -> tuple[Observation, Observation]:
     def fit(X):
         return lambda: kind(domain=DOMAIN, alpha=0.1, mechanism="output", random_state=0).fit(X, TABLE[:, 0])
@@ -105,6 +126,10 @@ LEAKS = {
     KeepsAnotherType: "attributes",
     KeepsAnotherValue: "attributes",
     CertifiesOtherwise: "certificate",
+    NotesIt: "certificate",
+    NamesOtherSoftware: "certificate",
+    NamesTheRelease: "certificate",
+    DigestsSomethingElse: "certificate",
 }
 
 
@@ -143,6 +168,53 @@ def test_an_extra_file_is_found(tmp_path):
     plain = writing(tmp_path / "a", ["model.json"])
     assert sorts(plain, writing(tmp_path / "b", ["model.json", "filled"])) == {"files"}
     assert sorts(plain, writing(tmp_path / "c", ["model.json"])) == set()
+
+
+def saved(folder, kind, table, beside=None) -> Observation:
+    """Return what is seen of a release that is trained with a ledger and saved; `beside` adds to one of its files."""
+    folder.mkdir()
+    url = f"sqlite:///{folder / 'ledger.db'}#people"
+
+    def act():
+        eq.Ledger(url).create(eq.Budget(10.0, 0.0))
+        model = kind(domain=DOMAIN, alpha=0.1, mechanism="output", ledger=url)
+        model.plan(*table.shape)
+        eq.save(model.fit(table, TABLE[:, 0]), folder / "release")
+        if beside is not None and np.isnan(table).any():
+            path = folder / beside
+            path.write_bytes(path.read_bytes() + b" <!-- 3 values are missing -->")
+
+    return observed(act, folder)
+
+
+@pytest.mark.usefixtures("plain_page")
+def test_releases_of_neighbours_say_the_same_but_for_noise(tmp_path):
+    first, second = saved(tmp_path / "a", eq.Ridge, TABLE), saved(tmp_path / "b", eq.Ridge, NEIGHBOUR)
+    assert first.ending == "answer"
+    assert any("report.html says <p>a digest</p>" in line for line in first.files)
+    assert any("ledger.db says BEGIN TRANSACTION" in line for line in first.files)
+    assert differences(first, second) == []
+
+
+@pytest.mark.usefixtures("plain_page")
+@pytest.mark.parametrize("name", ["release/report.html", "release/MANIFEST.sha256", "release/certificate.json"])
+def test_a_file_that_says_more_is_found(tmp_path, name):
+    first, second = (
+        saved(tmp_path / place, eq.Ridge, table, name) for place, table in (("a", TABLE), ("b", NEIGHBOUR))
+    )
+    assert sorts(first, second) == {"files"}
+
+
+def test_other_contents_of_a_file_are_found_and_those_of_before_are_not_looked_at(tmp_path):
+    def writing(folder, text, given):
+        folder.mkdir()
+        (folder / "rows.csv").write_text(given)
+        return observed(lambda: (folder / "model.json").write_text(text) and None, folder)
+
+    plain = writing(tmp_path / "a", '{"coefficients": [[0.25]], "rows": 5}', "1")
+    assert sorts(plain, writing(tmp_path / "b", '{"coefficients": [[0.75]], "rows": 5}', "2")) == set()
+    assert sorts(plain, writing(tmp_path / "c", '{"coefficients": [[0.25]], "rows": 6}', "1")) == {"files"}
+    assert sorts(plain, writing(tmp_path / "d", '{"coefficients": [[0.25, 0.5]], "rows": 5}', "1")) == {"files"}
 
 
 def test_another_exit_code_is_found():
