@@ -26,8 +26,9 @@ def guided(name: str, inputs: int, folder: Path, seed: int) -> Tally:
     """Run a reader's inputs in processes of its own; one that ends too soon is an escape, and another follows."""
     whole = Tally(name)
     while whole.inputs < inputs:
-        result = folder / f"{name}.tally"
-        result.unlink(missing_ok=True)
+        result, current = folder / f"{name}.tally", folder / f"{name}.current"
+        for path in (result, current):
+            path.unlink(missing_ok=True)
         left = inputs - whole.inputs
         words = [sys.executable, "-m", "fuzz.worker", name, str(left), str(seed), str(folder)]
         with (folder / f"{name}.log").open("ab") as log:
@@ -43,8 +44,12 @@ def guided(name: str, inputs: int, folder: Path, seed: int) -> Tally:
                 elif time.monotonic() - since > STILL:
                     process.kill()
         part = read_tally(result) if result.exists() else Tally(name, inputs=1)
+        if process.returncode != 0 and not current.exists():
+            # It would not start another time either.
+            whole.add(Tally(name, escapes={f"no process started ({process.returncode}): {name}.log": 1}))
+            return whole
         if process.returncode != 0:
-            data = (folder / f"{name}.current").read_bytes()
+            data = current.read_bytes()
             (folder / f"{name}-ended-{seed}").write_bytes(data[8 : 8 + int.from_bytes(data[:8], "little")])
             part.add(Tally(name, inputs=1, escapes={f"the process ended ({process.returncode})": 1}))
         whole.add(part)

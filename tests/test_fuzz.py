@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from fuzz import engine, mutation
+from fuzz import engine, mutation, run
 from fuzz.readers import members
 
 READERS = members()
@@ -78,3 +78,16 @@ def test_the_table_names_every_reader_and_every_escape():
     text = engine.table([engine.Tally("one", 5, 3), engine.Tally("two", 7, 1, 1, escapes={"KeyError x.py:1": 2})])
     assert [line.split()[:2] for line in text.splitlines()[1:4]] == [["one", "5"], ["two", "7"], ["all", "12"]]
     assert "two: KeyError x.py:1 (2)" in text
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_starts_guided_and_tries_its_inputs(name, tmp_path):
+    pytest.importorskip("atheris", reason="the fuzzer is installed by make .fuzzer/.ready, on Linux and x86-64 only")
+    tally = run.guided(name, 200, tmp_path, seed=1)
+    assert (tally.inputs, tally.escapes, tally.hangs) == (200, {}, 0)
+
+
+def test_a_process_that_does_not_start_is_an_escape(tmp_path, monkeypatch):
+    monkeypatch.setattr(run.sys, "executable", "false")
+    assert run.guided("schema", 50, tmp_path, seed=1).escapes == {"no process started (1): schema.log": 1}

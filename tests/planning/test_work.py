@@ -6,7 +6,7 @@ import equipoise as eq
 from equipoise.errors import InvalidParameter
 from equipoise.planning.issue import forget
 from equipoise.planning.kinds import work_of_all
-from equipoise.planning.work import LIMIT, VARIABLE, limit, work_of
+from equipoise.planning.work import LIMIT, NUMBERS_A_DRAW, VARIABLE, limit, work_of
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 NUMBERS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -128,7 +128,8 @@ def test_persons_are_work_as_if_each_had_all_rows_that_one_may_have(mechanism):
     persons = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=50)
     claim = eq.LogisticRegression(1.0, 1e-6, persons, 0.05, mechanism).plan(1000, 10).claim
     met = 10 if mechanism.endswith(":10") else 1000
-    assert work_of_all(claim) == work_of(getattr(claim, "passes", None) or claim.steps, 50 * met, 10)
+    draws = NUMBERS_A_DRAW * claim.steps * 11 if "gradient" in mechanism else 0
+    assert work_of_all(claim) == work_of(getattr(claim, "passes", None) or claim.steps, 50 * met, 10) + draws
 
 
 def test_every_class_is_work():
@@ -139,6 +140,14 @@ def test_every_class_is_work():
     assert work_of_all(claim) == work_of(claim.passes, 10_000, 50, outputs=50) > 40 * work_of(claim.passes, 10_000, 50)
     with pytest.raises(InvalidParameter, match="passes over 1,000,000 rows of 50 columns for 50 classes"):
         model.plan(1_000_000, 50)
+
+
+def test_draws_of_exact_noise_are_work():
+    """Each takes as long as a pass over fifty thousand numbers: 2e8 of them are three hours."""
+    model = eq.LogisticRegression(1.0, 1e-6, CLASSES, mechanism="noisy-gradient")
+    assert model.plan(10_000, 1000).verify() == ()
+    with pytest.raises(InvalidParameter, match="numbers met"):
+        model.plan(1000, 10**6)
 
 
 def test_a_later_limit_binds_plans_that_were_made_before(monkeypatch):

@@ -20,7 +20,7 @@ from equipoise.planning.reference import Reference, descent_shares, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import require_passes, work_of
+from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, work_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Budget, Problem
 
@@ -116,9 +116,10 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         return Extreme(WEAK, max(FEW_ROWS, int(parameter) + 1) if counts else FEW_ROWS)
 
     def work(self, claim: NoisyGradient, parts: Sequence[float]) -> float:
-        """Return what all steps meet."""
+        """Return what all steps meet, and their draws of noise cost."""
         rows = (claim.batch or claim.n_samples) * (claim.problem.domain.rows_a_person or 1)
-        return work_of(claim.steps, rows, claim.n_features, claim.problem.loss.outputs)
+        draws = claim.steps * claim.noise.dimension
+        return work_of(claim.steps, rows, claim.n_features, claim.problem.loss.outputs) + NUMBERS_A_DRAW * draws
 
     def rounding(self, claim: NoisyGradient) -> str:
         """Say that the noise of every step is exact."""
