@@ -146,8 +146,11 @@ def test_draws_of_exact_noise_are_work():
     """Each takes as long as a pass over fifty thousand numbers: 2e8 of them are three hours."""
     model = eq.LogisticRegression(1.0, 1e-6, CLASSES, mechanism="noisy-gradient")
     assert model.plan(10_000, 1000).verify() == ()
-    with pytest.raises(InvalidParameter, match="numbers met"):
+    with pytest.raises(InvalidParameter, match="exact draws of noise") as refused:
         model.plan(1000, 10**6)
+    assert "mechanism='objective'" in refused.value.remedy
+    # Where the mechanism is chosen, another one is.
+    assert model.set_params(mechanism="auto").plan(1000, 10**6).kind != "noisy-gradient"
 
 
 def test_a_later_limit_binds_plans_that_were_made_before(monkeypatch):

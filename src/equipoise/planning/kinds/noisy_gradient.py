@@ -20,7 +20,7 @@ from equipoise.planning.reference import Reference, descent_shares, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import smallest_multiplier
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, work_of
+from equipoise.planning.work import NUMBERS_A_DRAW, require_passes, require_work, work_of
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Budget, Problem
 
@@ -78,6 +78,8 @@ class NoisyGradientPlanner(Planner[NoisyGradient]):
         passes = descent.steps * (batch or request.n_samples) / request.n_samples
         remedy = "train on fewer rows, or on batches of them"
         require_passes(passes, request.rows, request.n_features, problem.loss.outputs, remedy)
+        draws = descent.steps * problem.dimension(request.n_features)
+        require_work(NUMBERS_A_DRAW * draws, f"{draws:,} exact draws of noise", "use mechanism='objective'")
         open_claim = NoisyGradient(
             budget=request.budget,
             n_samples=request.n_samples,
