@@ -15,6 +15,7 @@ import pytest
 
 from equipoise.data import unpacked
 from equipoise.data.files import open_table
+from equipoise.data.texts import Texts, Words
 from equipoise.errors import InvalidData
 from fuzz import tricks
 
@@ -46,6 +47,24 @@ def test_a_text_that_a_parquet_file_holds_once_fills_no_memory(tmp_path):
     pa.parquet.write_table(pa.table({"a": pa.array([LONG] * ROWS)}), path, compression="zstd")
     assert path.stat().st_size < 1000
     assert largest_batch(open_table(path)) <= unpacked.LARGEST_BATCH
+
+
+def test_a_long_text_that_a_parquet_file_holds_once_is_looked_at_once_a_batch(tmp_path, monkeypatch):
+    """Else a file of some kilobytes would keep a fit busy for hours after the spend."""
+    path, looked_at, found = tmp_path / "table.parquet", [], Texts.found
+    pa.parquet.write_table(pa.table({"a": pa.array([LONG] * 5000)}), path, compression="zstd")
+
+    def counted(texts, *rest):
+        looked_at.append(int((texts._ends - texts._starts).sum()))
+        return found(texts, *rest)
+
+    monkeypatch.setattr(Texts, "found", counted)
+    batches = [batch["a"][1:] for batch in open_table(path).batches(["a"])]
+    assert sum(map(len, batches)) > 4000
+    for batch in batches:
+        assert set(batch.found(Words({"x": 5}), 0, 1, len).tolist()) == {1}
+    assert len(looked_at) == len(batches)
+    assert max(looked_at) == len(LONG)
 
 
 @pytest.mark.parametrize("kind", ["dictionary", "run-end"])

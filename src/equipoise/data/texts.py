@@ -115,15 +115,18 @@ class Texts:
     def __getitem__(self, place: int | np.integer[Any] | slice | NDArray[Any]) -> "str | Texts | None":
         """Return one text, or some of them."""
         if isinstance(place, slice | np.ndarray):
-            starts, ends = (np.ascontiguousarray(limits[place]) for limits in (self._starts, self._ends))
-            return Texts(self._content, starts, ends)
+            return self._part(place)
         start, end = self._starts[place], self._ends[place]
         return None if start < 0 else self._content[start:end].tobytes().decode("utf-8", errors="replace")
 
+    def _part(self, places: slice | NDArray[Any]) -> "Texts":
+        starts, ends = (np.ascontiguousarray(limits[places]) for limits in (self._starts, self._ends))
+        return Texts(self._content, starts, ends)
+
     def taken(self, places: NDArray[np.intp]) -> "Texts":
         """Return the texts at these places; one place too far stands for a missing text."""
-        starts, ends = (np.append(limits, -1)[places] for limits in (self._starts, self._ends))
-        return Texts(self._content, starts, ends)
+        starts, ends = (np.append(limits, -1) for limits in (self._starts, self._ends))
+        return TakenTexts(Texts(self._content, starts, ends), places)
 
     def __iter__(self) -> Iterator[str | None]:
         """Yield the texts."""
@@ -170,3 +173,29 @@ class Texts:
         )
         found[odd[:count]] = [rule(text or "") for text in self[odd[:count]]]
         return found
+
+
+class TakenTexts(Texts):
+    """Texts that stand at places among others: what each of those is, is asked once, however often it is taken.
+
+    Examples
+    --------
+    >>> towns = Texts(padded(b"GrazWien"), np.array([0, 4]), np.array([4, 8])).taken(np.array([1, 1, 2]))
+    >>> towns.tolist(), towns[1:].found(Words({"Wien": 7}), missing=0, unknown=1, rule=len).tolist()
+    (['Wien', 'Wien', None], [7, 0])
+    """
+
+    def __init__(self, words: Texts, places: NDArray[np.intp]) -> None:
+        super().__init__(words._content, words._starts[places], words._ends[places])
+        self._words, self._places = words, places
+
+    def _part(self, places: slice | NDArray[Any]) -> Texts:
+        return TakenTexts(self._words, self._places[places])
+
+    def numbers(self) -> Array:
+        """Return the finite numbers that the texts are."""
+        return self._words.numbers()[self._places]
+
+    def found(self, words: Words, missing: int, unknown: int, rule: Callable[[str], int]) -> Places:
+        """Return the number of the word that each text is."""
+        return self._words.found(words, missing, unknown, rule)[self._places]
