@@ -14,7 +14,6 @@ from equipoise.data.rows import clipped_in_place, coded_targets
 from equipoise.data.schema import Schema
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Label, Problem
-from equipoise.vocabulary.work import FINE_ROWS
 
 Array = NDArray[np.float64]
 
@@ -78,9 +77,9 @@ class EncodedPieces:
 
     @property
     def _rows_of_a_piece(self) -> int:
-        """A whole block, or a power of two of rows that fit; never fewer than are added up at a time (N10)."""
-        fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
-        return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
+        """A whole block, or a power of two of rows that fit, or a single row."""
+        fitting = BYTES_AT_ONCE // (8 * self._width)
+        return min(BLOCK_ROWS, 1 << fitting.bit_length() - 1) if fitting else 1
 
     def _mapped(self, encoded: Array) -> Array:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""

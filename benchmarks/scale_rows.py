@@ -1,0 +1,68 @@
+"""The rows of the benchmarks of scale: drawn part by part, each by its own seed, so that an interrupted run goes on.
+
+Twenty normal columns and a class drawn by a logistic model of them, in Parquet files of a million rows as PyArrow writes
+them by itself. Bounds are four standard deviations, a public guess.
+"""
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+import equipoise as eq
+from equipoise.data.schema import NumberColumn, Schema, Target
+
+Array = NDArray[np.float64]
+
+COLUMNS = 20
+PART = 1_000_000
+NAMES = [*(f"c{place}" for place in range(COLUMNS)), "y"]
+TRUTH = np.random.default_rng(0).normal(scale=0.5, size=COLUMNS)
+
+
+def draw(rows: int, seed: int) -> tuple[Array, NDArray[np.int8]]:
+    """Return columns, each in a row of the first array, and classes."""
+    coins = np.random.default_rng([1, seed])
+    columns = coins.normal(size=(COLUMNS, rows))
+    return columns, (coins.random(rows) < 1 / (1 + np.exp(-(TRUTH @ columns)))).astype(np.int8)
+
+
+def write(path: Path, rows: int, seed: int) -> None:
+    """Write rows to a file, unless it is there; a file is there only when it is whole."""
+    if path.exists():
+        return
+    columns, classes = draw(rows, seed)
+    parquet.write_table(pa.table([*columns, classes], names=NAMES), path.with_suffix(".part"))
+    path.with_suffix(".part").rename(path)
+
+
+def files(folder: Path, rows: int) -> list[Path]:
+    """Return files that together have so many rows, written if they are not there: parts of a million, or a single one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if rows < PART:
+        found = [folder / f"single-{rows}.parquet"]
+        write(found[0], rows, seed=rows)
+        return found
+    if rows % PART:
+        raise SystemExit(f"a number of rows below {PART:,}, or a multiple of it, and not {rows:,}")
+    found = [folder / f"part-{number:04}.parquet" for number in range(rows // PART)]
+    for number, path in enumerate(found):
+        if not path.exists():
+            print(f"drawing part {number + 1} of {len(found)}", flush=True)
+        write(path, PART, seed=number)
+    return found
+
+
+def schema(rows: int) -> Schema:
+    """Return the public facts about the first so many rows."""
+    columns = tuple(NumberColumn(name, (-4.0, 4.0)) for name in NAMES[:-1])
+    facts = {"vouched_by": "the benchmark that draws them", "vouched_on": date(2026, 11, 17)}
+    return Schema(rows, columns, Target("y", classes=(0, 1)), **facts)
+
+
+def model(rows: int) -> eq.LogisticRegression:
+    """Return the model that every engine fits; its noise is seeded, so that all of them find the same weights."""
+    return eq.LogisticRegression(epsilon=1.0, domain=schema(rows), mechanism="output", random_state=0)
