@@ -4,6 +4,7 @@ Twenty normal columns and a class drawn by a logistic model of them, in Parquet 
 them by itself. Bounds are four standard deviations, a public guess.
 """
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 import equipoise as eq
-from equipoise.data.schema import NumberColumn, Schema, Target
+from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 Array = NDArray[np.float64]
 
@@ -61,6 +62,24 @@ def schema(rows: int) -> Schema:
     columns = tuple(NumberColumn(name, (-4.0, 4.0)) for name in NAMES[:-1])
     facts = {"vouched_by": "the benchmark that draws them", "vouched_on": date(2026, 11, 17)}
     return Schema(rows, columns, Target("y", classes=(0, 1)), **facts)
+
+
+def wide_rows(folder: Path, columns: int, levels: int) -> tuple[Path, Schema]:
+    """Return a few rows of many columns, written if they are not there: numbers, or texts of so many levels."""
+    rows, coins, path = 4_000, np.random.default_rng(0), folder / f"wide-{columns}-{levels}.parquet"
+    names = [f"c{place}" for place in range(columns)]
+    if levels == 1:
+        wide = [NumberColumn(name, (-4.0, 4.0)) for name in names]
+    else:
+        texts = tuple(map(str, range(levels)))
+        wide = [CategoryColumn(name, texts, unknown="0") for name in names]
+    if not path.exists():
+        drawn = coins.normal(size=(columns, rows)) if levels == 1 else coins.integers(0, levels, (columns, rows))
+        arrays = [pa.array(column) if levels == 1 else pa.array(column).cast(pa.string()) for column in drawn]
+        table = pa.table([*arrays, coins.integers(0, 2, rows)], names=[*names, "y"])
+        # A page of every column is open at once: wide tables need small row groups.
+        parquet.write_table(table, path, row_group_size=1_000)
+    return path, replace(schema(rows), columns=tuple(wide))
 
 
 def model(rows: int) -> eq.LogisticRegression:

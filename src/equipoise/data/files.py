@@ -24,6 +24,8 @@ PART_ROWS = 2**20
 
 # So many bytes of a Parquet file are read at once, of all columns together, and of each at least so many.
 READ_BYTES, LEAST_BUFFER = 2**23, 2**12
+# What PyArrow holds for an open page, as measured: packed, unpacked, decoded, and room to grow.
+COPIES_OF_A_PAGE = 4
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
 
@@ -149,8 +151,8 @@ class ParquetTable(RawTable):
         return [self._sizes[name] for name in names if name in self._sizes]
 
     def held(self, names: Sequence[str]) -> int:
-        """Return the bytes of a page of every column, unpacked and as it lies, and what is read at once."""
-        return READ_BYTES + 2 * sum(size.page for size in self._sizes_of(names))
+        """Return the bytes of a page of every column as it lies, unpacked and decoded, and what is read at once."""
+        return READ_BYTES + COPIES_OF_A_PAGE * sum(size.page for size in self._sizes_of(names))
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where rows are long."""
