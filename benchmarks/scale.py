@@ -100,7 +100,7 @@ def read_by_pyarrow(paths: list[Path]) -> None:
 
 
 def scan_by_pyarrow(paths: list[Path]) -> None:
-    """The same by PyArrow's scanner, which reads several files at once."""
+    """Read the same by PyArrow's scanner, which reads several files at once."""
     from pyarrow import dataset
 
     for _ in dataset.dataset(paths).to_batches(columns=NAMES, batch_size=BATCH):
@@ -215,9 +215,8 @@ def with_dask(folder: Path, rows: int) -> dict[str, Any]:
 
 def with_spark(folder: Path, rows: int) -> dict[str, Any]:
     """Two workers of this machine: files, and a DataFrame of the same files."""
-    from equipoise.data.engines.spark_session import session_at
-
     import equipoise as eq
+    from equipoise.data.engines.spark_session import session_at
 
     warm({})
     paths = files(folder, rows)
@@ -246,6 +245,7 @@ def race(folder: Path, rows: int, passes: int = 3) -> dict[str, Any]:
     The minimum is that of scikit-learn's Newton on two million other rows. Columns come standardised, as stochastic
     steps like them, and the time of scoring is left out. Ours is private (epsilon 1), and is timed to its end.
     """
+    import pandas as pd
     from pyarrow import parquet
     from sklearn.linear_model import LogisticRegression, SGDClassifier
 
@@ -260,10 +260,8 @@ def race(folder: Path, rows: int, passes: int = 3) -> dict[str, Any]:
     ours = model(rows)
     found: dict[str, Any] = {"rows": rows, "lowest": lowest}
     found["ours seconds"] = seconds(lambda: ours.fit(eq.open_table(paths, engine="stream")))
-    frame = {name: column for name, column in zip(NAMES, columns, strict=False)}
-    import pandas as pd
-
-    found["ours loss"] = log_loss(ours.decision_function(pd.DataFrame(frame)), classes)
+    frame = pd.DataFrame(dict(zip(NAMES, columns, strict=False)))
+    found["ours loss"] = log_loss(ours.decision_function(frame), classes)
     for rate, settings in {
         "optimal": {"alpha": 1e-6},
         "constant, averaged": {"alpha": 1e-9, "learning_rate": "constant", "eta0": 0.01, "average": True},
@@ -339,7 +337,9 @@ def page(out: Path) -> None:
     print(table_rows(header, lines), end="\n\n")
     wide = [
         [
-            f"{record['columns']:,} of {record['levels']:,} levels" if record["levels"] > 1 else f"{record['columns']:,}",
+            f"{record['columns']:,} numbers"
+            if record["levels"] == 1
+            else f"{record['columns']:,} x {record['levels']:,}",
             f"{record['width']:,}",
             f"{(record['highest'] - record['baseline']) / MEBIBYTE:.0f}",
             f"{(record['opened'] - record['baseline']) / MEBIBYTE:.0f}",

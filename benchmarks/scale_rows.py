@@ -1,7 +1,7 @@
 """The rows of the benchmarks of scale: drawn part by part, each by its own seed, so that an interrupted run goes on.
 
-Twenty normal columns and a class drawn by a logistic model of them, in Parquet files of a million rows as PyArrow writes
-them by itself. Bounds are four standard deviations, a public guess.
+Twenty normal columns and a class drawn by a logistic model of them, in Parquet files of a million rows as PyArrow
+writes them by itself. Bounds are four standard deviations, a public guess.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ def write(path: Path, rows: int, seed: int) -> None:
 
 
 def files(folder: Path, rows: int) -> list[Path]:
-    """Return files that together have so many rows, written if they are not there: parts of a million, or a single one."""
+    """Return files that together have so many rows, written if they are not there; of a million each, or one."""
     folder.mkdir(parents=True, exist_ok=True)
     if rows < PART:
         found = [folder / f"single-{rows}.parquet"]

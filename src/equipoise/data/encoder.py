@@ -247,7 +247,7 @@ def _number_places(schema: Schema) -> Iterator[int]:
 
 
 def _scale(column: Any) -> tuple[float, float, float, float]:
-    """Return the unit in which a column's numbers are scaled, the bounds in it, and the share where missing ones lie."""
+    """Return the unit in which a column's numbers are scaled, the bounds in it, and the share of missing ones."""
     bounds, fill = getattr(column, "bounds", None), getattr(column, "fill", None)
     if bounds is None:
         return math.nan, math.nan, math.nan, math.nan

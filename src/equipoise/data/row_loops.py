@@ -64,7 +64,7 @@ def mark_levels(positions: Any, first: int, lengths: Any, rows: Any) -> None:
 
 
 @compiled(types.uint64(WORDS, WORDS))
-def mixed_product(words: Any, odd: Any) -> int:
+def mixed_product(words: Any, odd: Any) -> Any:
     """Return the sum of words, their halves mixed, times secret odd numbers, modulo 2^64 (N12)."""
     total = np.uint64(0)
     for place in range(words.size):

@@ -1,8 +1,8 @@
 """How much memory a fit needs whose rows are never held: known from public facts, and refused before the spend.
 
-Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, the pages of
-a file that are open at once, and sums over rows: one for every level of their tree (N12), and those that a solver holds.
-No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25.
+Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, the pages
+of a file that are open at once, and sums over rows: one for every level of their tree (N12), and those that a solver
+holds. No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25.
 """
 
 from equipoise.certify.claims import Trained

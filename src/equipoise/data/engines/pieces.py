@@ -87,7 +87,7 @@ class EncodedPieces:
         if self.columns is None:
             return clipped_in_place(encoded, domain, intercept)
         ((block, _),) = projected_rows(encoded, domain, intercept, self.columns).blocks()
-        return block
+        return np.asarray(block)
 
 
 @dataclass(frozen=True, slots=True)
