@@ -358,25 +358,6 @@ class Rows(RowSource):
         return product
 
 
-def clipped_in_place(block: Array, domain: Domain, intercept: float) -> Array:
-    """Return a block of rows, clipped where they lie; the constant, if there is one, is put into their last column.
-
-    Examples
-    --------
-    >>> clipped_in_place(np.array([[3.0, 4.0, 0.0], [np.nan, 0.5, 0.0]]), Domain(1.0), intercept=0.5).tolist()
-    [[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]
-    """
-    features = block[:, :-1] if intercept > 0 else block
-    factors, repaired = inspected(features, domain)
-    if factors.min() < 1.0:
-        features *= factors[:, None]
-    if repaired is not None:
-        features[repaired.places] = repaired.rows
-    if intercept > 0:
-        block[:, -1] = intercept
-    return block
-
-
 def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | None]:
     """Return the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
     if block.dtype != np.float64 or block.strides[1] != block.itemsize:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
-from equipoise.data.rows import clipped_in_place, coded_targets
+from equipoise.data.rows import coded_targets, inspected
 from equipoise.data.schema import Schema
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Label, Problem
+from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
 
@@ -88,6 +88,25 @@ class EncodedPieces:
             return clipped_in_place(encoded, domain, intercept)
         ((block, _),) = projected_rows(encoded, domain, intercept, self.columns).blocks()
         return np.asarray(block)
+
+
+def clipped_in_place(block: Array, domain: Domain, intercept: float) -> Array:
+    """Return a block of rows, clipped where they lie; the constant, if there is one, is put into their last column.
+
+    Examples
+    --------
+    >>> clipped_in_place(np.array([[3.0, 4.0, 0.0], [np.nan, 0.5, 0.0]]), Domain(1.0), intercept=0.5).tolist()
+    [[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]
+    """
+    features = block[:, :-1] if intercept > 0 else block
+    factors, repaired = inspected(features, domain)
+    if factors.min() < 1.0:
+        features *= factors[:, None]
+    if repaired is not None:
+        features[repaired.places] = repaired.rows
+    if intercept > 0:
+        block[:, -1] = intercept
+    return block
 
 
 @dataclass(frozen=True, slots=True)
