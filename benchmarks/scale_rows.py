@@ -1,9 +1,11 @@
 """The rows of the benchmarks of scale: drawn part by part, each by its own seed, so that an interrupted run goes on.
 
 Twenty normal columns and a class drawn by a logistic model of them, in Parquet files of a million rows as PyArrow
-writes them by itself. Bounds are four standard deviations, a public guess.
+writes them by itself. Bounds are four standard deviations, a public guess. The public limit on work is raised: it
+counts the worst rows that there could be, which need thousands of passes, and refuses more than ten million rows.
 """
 
+import os
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,6 +19,8 @@ import equipoise as eq
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 Array = NDArray[np.float64]
+
+os.environ.setdefault("EQUIPOISE_WORK_LIMIT", "1e20")
 
 COLUMNS = 20
 PART = 1_000_000
