@@ -197,7 +197,7 @@ class ArrowTable(RawTable):
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()
-            check_arrow(location, self._stream)
+            self._held = check_arrow(location, self._stream)
 
     @contextlib.contextmanager
     def _reader(self, **options: Any) -> Iterator[Any]:
@@ -213,6 +213,10 @@ class ArrowTable(RawTable):
         from pyarrow import dataset
 
         return int(dataset.dataset(str(self._location), format="ipc").count_rows())
+
+    def held(self, names: Sequence[str]) -> int:
+        """Return the bytes of the largest batch, of all columns, and of the dictionaries."""
+        return self._held
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""

@@ -83,15 +83,25 @@ def parquet_sizes(location: Path, footer: parquet_footer.Record) -> dict[str, Si
     return found
 
 
-def check_arrow(location: Path, stream: bool) -> None:
-    """Refuse an Arrow file with a batch that unpacks to more than can be held; without packing nothing can grow."""
+def check_arrow(location: Path, stream: bool) -> int:
+    """Refuse an Arrow file with a batch that unpacks to more than can be held; without packing nothing can grow.
+
+    Return how many bytes reading holds at once: the largest batch, as it lies and unpacked, and all dictionaries.
+    """
     import pyarrow  # type: ignore[import-untyped]
 
     remedy = "write it in smaller batches, such as max_chunksize=65536, or without compression"
+    largest, dictionaries = 0, 0
     with pyarrow.memory_map(str(location)) as file:
         for message in _messages(file) if stream else _messages_of_blocks(file):
             size = sum(_unpacked_buffers(message))
             refuse_larger(size, "a larger batch", location.name, remedy)
+            size += 0 if message.body is None else message.body.size
+            if message.type == "dictionary":
+                dictionaries += size
+            else:
+                largest = max(largest, size)
+    return largest + dictionaries
 
 
 def _messages(file: Any) -> Iterator[Any]:

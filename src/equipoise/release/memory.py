@@ -65,6 +65,6 @@ def _require_pages(table: PartedTable, names: list[str], room: int) -> None:
     if table.held(names) > room:
         raise InvalidData(
             f"files that can be read in {BUDGET // 2**20} MiB",
-            f"larger pages in {table.source}",
-            "write it with smaller pages or row groups, such as row_group_size=65536, or with fewer columns",
+            f"larger pages or batches in {table.source}",
+            "write it in smaller ones, such as row_group_size=65536 or max_chunksize=65536, or with fewer columns",
         )

@@ -346,6 +346,14 @@ def test_a_parquet_file_is_read_as_it_is_used_and_never_held(tmp_path):
     assert most < size / 2
 
 
+@pytest.mark.parametrize("compression", ["uncompressed", "zstd"])
+def test_an_arrow_file_says_how_large_its_largest_batch_is(tmp_path, compression):
+    table = pa.table({"c0": np.zeros(10_000), "town": pa.array(["Graz"] * 10_000).dictionary_encode()})
+    feather.write_feather(table, tmp_path / "a.arrow", chunksize=4000, compression=compression)
+    held = eq.open_table(tmp_path / "a.arrow").held(["c0", "town"])
+    assert 4000 * 12 <= held < 2 * 4000 * 12
+
+
 def test_batches_of_many_columns_have_fewer_rows(tmp_path):
     names = [f"c{place}" for place in range(2000)]
     parquet.write_table(pa.table(dict.fromkeys(names, np.arange(5000.0))), tmp_path / "wide.parquet")
