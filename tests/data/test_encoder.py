@@ -491,3 +491,14 @@ def test_fitting_reads_no_row_and_a_fitted_transformer_is_pickled():
     fitted = pickle.loads(pickle.dumps(SchemaEncoder(SCHEMA).fit(Unreadable())))  # noqa: S301 - our own bytes
     np.testing.assert_array_equal(fitted.transform(frame), SchemaEncoder(SCHEMA).fit_transform(frame))
     assert eq.SchemaEncoder is SchemaEncoder
+
+
+def test_real_numbers_are_found_among_few_levels_as_each_by_itself(monkeypatch):
+    levels = ("0", "1", "2.5", "-3", "1e16", "9007199254740993", "inf", "x")
+    column = CategoryColumn("size", levels, unknown="x")
+    encoder = Encoder(Schema(None, (column,), Target("ill", classes=(0, 1)), missing=("", "7")))
+    values = np.array([0.0, -0.0, 1.0, 2.5, -3.0, 1e16, 2.0**53, np.inf, -np.inf, np.nan, 7.0, 8.0, 5e-324])
+    found = encoder.read("size", values)
+    assert found.tolist() == [encoder.read("size", objects([value]))[0] for value in values]
+    monkeypatch.setattr("equipoise.data.encoder.FEW_NUMBERS", 0)
+    assert encoder.read("size", values).tolist() == found.tolist()

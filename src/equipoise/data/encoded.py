@@ -173,6 +173,7 @@ class EncodedTable:
         for batch in self._keep():
             numbers[filled : filled + len(batch[name])] = batch[name]
             filled += len(batch[name])
+        numbers[~np.isfinite(numbers)] = np.nan
         return numbers
 
     def _names(self) -> list[str]:

@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 # Values of exactly these types become numbers in one go in the same way as one by one.
 PLAIN_TYPES = {str, float, int, bool, type(None)}
 
+# Real numbers are compared with so many known ones at most, and sorted where there are more.
+FEW_NUMBERS = 32
+
 
 class Encoder:
     """Turns raw columns into rows of norm at most 1, and raw targets into classes or numbers in [-1, 1], and back.
@@ -58,6 +61,7 @@ class Encoder:
         self.width = len(self.names)
         entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
         self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
+        self._places, self._scales = np.fromiter(_number_places(schema), np.int64), [*map(_scale, schema.columns)]
         self._missing_numbers = [number for number in map(number_of, schema.missing) if math.isfinite(number)]
         self._levels = {
             column.name: _Positions(column.levels, column.unknown, column.fill, schema.missing)
@@ -82,13 +86,16 @@ class Encoder:
     def read(self, name: str, values: Column) -> NDArray[Any]:
         """Return what raw values of a column or of the target are: numbers, or positions among levels or classes.
 
-        None of it depends on bounds.
+        None of it depends on bounds. Numbers that are not finite are missing; those that came as such are not copied.
         """
         positions = self._class_positions if name == self.schema.target.name else self._levels.get(name)
-        return self.numbers(values) if positions is None else positions(values)
+        if positions is not None:
+            return positions(values)
+        plain = values.dtype == np.float64 and not self._missing_numbers
+        return np.ascontiguousarray(values) if plain else self.numbers(values)
 
     def rows(self, read: Mapping[str, NDArray[Any]], count: int, into: Array | None = None) -> Array:
-        """Return one encoded row for each of the `count` that were read, in a new array or in one that lies in a row.
+        """Return one encoded row for each of the `count` that were read, in a new array or in a given one.
 
         Examples
         --------
@@ -99,35 +106,34 @@ class Encoder:
         array([[0.5, 0. , 0.5],
                [0. , 0.5, 0. ]])
         """
-        entries: list[tuple[int, Array]] = []
-        levels: list[NDArray[np.intp]] = []
+        from equipoise.data.row_loops import mark_levels, put_entries, scale_numbers
+
+        scaled = np.empty((len(self._places), count))
+        levels: list[tuple[int, NDArray[np.intp]]] = []
         # Squared lengths are added up column by column, which rounds in the same way for any number of rows.
         squares = np.zeros(count)
-        place = 0
-        for column in self.schema.columns:
+        entries, place = iter(scaled), 0
+        for column, scale in zip(self.schema.columns, self._scales, strict=True):
             values = read[column.name]
             if isinstance(column, CategoryColumn):
-                levels.append(place + values)
+                levels.append((place, values))
                 squares += 1.0
                 place += len(column.levels)
                 continue
-            scaled = _scaled(values, column.bounds, column.fill)
-            entries.append((place, scaled))
-            squares += scaled**2
-            place += 1
+            scale_numbers(values, *scale, next(entries), squares)
             if column.indicator:
-                missing = np.isnan(values).astype(np.float64)
-                entries.append((place, missing))
+                missing = next(entries)
+                np.logical_not(np.isfinite(values), out=missing)
                 squares += missing
-                place += 1
+            place += 1 + column.indicator
         lengths = np.maximum(np.sqrt(squares), self._row_norm)
         rows = np.empty((count, self.width)) if into is None else into
-        rows.fill(0.0)
-        for place, scaled in entries:
-            np.divide(scaled, lengths, out=rows[:, place])
-        ones, first = 1.0 / lengths, self.width * np.arange(count)
-        for positions in levels:
-            rows.reshape(-1)[first + positions] = ones
+        if levels:
+            rows.fill(0.0)
+        scaled /= lengths
+        put_entries(scaled, self._places, rows)
+        for first, positions in levels:
+            mark_levels(positions, first, lengths, rows)
         return rows
 
     def targets(self, read: NDArray[Any]) -> NDArray[Any]:
@@ -135,7 +141,25 @@ class Encoder:
         if self._class_positions is not None:
             found: NDArray[Any] = self._classes[read]
             return found
-        return _scaled(read, self.schema.target.bounds, None)
+        from equipoise.data.row_loops import scale_numbers
+
+        scaled = np.empty(len(read))
+        scale_numbers(read, *_scale(self.schema.target), scaled, np.zeros(len(read)))
+        return scaled
+
+    def class_codes(self, codes: Callable[[NDArray[Any]], Array]) -> Callable[[NDArray[Any]], Array]:
+        """Return what codes targets that were read: classes by a table of their codes, instead of one by one.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import NumberColumn, Target
+        >>> encoder = Encoder(Schema(None, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes"))))
+        >>> encoder.class_codes(lambda classes: np.where(classes == "yes", 1.0, -1.0))(np.array([0, 1, 1]))
+        array([-1.,  1.,  1.])
+        """
+        if self._class_positions is None:
+            return lambda read: codes(self.targets(read))
+        return codes(self._classes).__getitem__
 
     def decode_target(self, scores: Array) -> Array:
         """Return a regression's scores in units of the target, clipped into its bounds.
@@ -224,17 +248,25 @@ def _numbers_of_objects(values: NDArray[Any]) -> Array:
     return np.fromiter(map(number_of, values), dtype=np.float64, count=len(values))
 
 
-def _scaled(numbers: Array, bounds: tuple[float, float] | None, fill: float | None) -> Array:
-    """Return numbers clipped into the bounds and scaled to [-1, 1]; NaN becomes the fill, or the midpoint."""
+def _number_places(schema: Schema) -> Iterator[int]:
+    """Yield the places of numbers, and of what says that they are missing, in a row."""
+    place = 0
+    for column in schema.columns:
+        width = len(column.levels) if isinstance(column, CategoryColumn) else 1 + column.indicator
+        if not isinstance(column, CategoryColumn):
+            yield from range(place, place + width)
+        place += width
+
+
+def _scale(column: Any) -> tuple[float, float, float, float]:
+    """Return the unit in which a column's numbers are scaled, the bounds in it, and the share of missing ones."""
+    bounds, fill = getattr(column, "bounds", None), getattr(column, "fill", None)
     if bounds is None:
-        raise InvalidParameter("bounds", "none", "fill in the schema's bounds")
+        return math.nan, math.nan, math.nan, math.nan
     # A quarter of the largest numbers cannot overflow in a difference; small ones must not be made smaller.
     unit = 0.25 if max(abs(bounds[0]), abs(bounds[1])) > 1.0 else 1.0
     low, high = unit * bounds[0], unit * bounds[1]
-    shares = (np.clip(unit * numbers, low, high) - low) / (high - low)
-    middle = 0.5 if fill is None else (unit * fill - low) / (high - low)
-    scaled: Array = 2.0 * np.where(np.isnan(numbers), middle, shares) - 1.0
-    return scaled
+    return unit, low, high, 0.5 if fill is None else (unit * fill - low) / (high - low)
 
 
 class _Positions:
@@ -252,6 +284,19 @@ class _Positions:
         return self._missing if text is None else self._known.get(text, self._unknown)
 
     @cached_property
+    def _numbers(self) -> list[float]:
+        """The numbers whose texts may be known; any other number's text is not."""
+        return sorted({0.0, *(number for number in map(number_of, self._known) if math.isfinite(number))})
+
+    def _found(self, numbers: Array) -> NDArray[np.intp]:
+        """Return the positions of real numbers, of which only few are known."""
+        positions = np.full(len(numbers), self._unknown, dtype=np.intp)
+        for number in (*self._numbers, math.inf, -math.inf):
+            positions[numbers == number] = self.one(number)
+        positions[np.isnan(numbers)] = self._missing
+        return positions
+
+    @cached_property
     def _words(self) -> Words:
         return Words(self._known)
 
@@ -262,6 +307,8 @@ class _Positions:
         if isinstance(values, Texts):
             return values.found(self._words, self._missing, self._unknown, memory.__getitem__)
         with _silence():
+            if values.dtype == np.float64 and len(self._numbers) <= FEW_NUMBERS:
+                return self._found(values)
             if values.dtype.kind in NUMERIC_KINDS:
                 distinct, where = np.unique(values, return_inverse=True)
                 return np.array([self.one(value) for value in distinct.tolist()], dtype=np.intp)[where]

@@ -16,11 +16,16 @@ from equipoise.data.arrow_values import Column, arrow_batch
 from equipoise.data.csv_table import CsvTable
 from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
 from equipoise.data.texts import make_ready
-from equipoise.data.unpacked import check_arrow, parquet_texts, rows_of_a_batch
+from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
 from equipoise.errors import InvalidData, InvalidParameter
 
 # Workers get row groups of at least so many rows together.
 PART_ROWS = 2**20
+
+# So many bytes of a Parquet file are read at once, of all columns together, and of each at least so many.
+READ_BYTES, LEAST_BUFFER = 2**23, 2**12
+# What PyArrow holds for an open page, as measured: packed, unpacked, decoded, and room to grow.
+COPIES_OF_A_PAGE = 4
 
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
 
@@ -123,7 +128,7 @@ class ParquetTable(RawTable):
         self.kinds = arrow_kinds(schema, self.source)
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
-            self._texts = parquet_texts(location, footer)
+            self._sizes = parquet_sizes(location, footer)
         groups = range(self._footer.num_row_groups)
         # No page of a group without rows was looked at, and none is read.
         self._groups: Sequence[int] = [group for group in groups if self._footer.row_group(group).num_rows]
@@ -142,12 +147,21 @@ class ParquetTable(RawTable):
                 groups = []
         return found or (self,)
 
+    def _sizes_of(self, names: Sequence[str]) -> list[Sizes]:
+        return [self._sizes[name] for name in names if name in self._sizes]
+
+    def held(self, names: Sequence[str]) -> int:
+        """Return the bytes of a page of every column as it lies, unpacked and decoded, and what is read at once."""
+        return READ_BYTES + COPIES_OF_A_PAGE * sum(size.page for size in self._sizes_of(names))
+
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
-        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where texts are long."""
+        """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where rows are long."""
         from pyarrow import parquet
 
-        rows = rows_of_a_batch(sum(self._texts.get(name, 0) for name in names), BATCH_ROWS)
-        with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer) as file:
+        rows = rows_of_a_batch(sum(size.row for size in self._sizes_of(names)), BATCH_ROWS)
+        # Read as it is used: PyArrow would otherwise hold the bytes of all row groups until the last is done.
+        reading = {"pre_buffer": False, "buffer_size": max(LEAST_BUFFER, READ_BYTES // len(names))}
+        with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer, **reading) as file:
             for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
                 yield arrow_batch({name: batch.column(name) for name in names}, self.ids)
 
@@ -183,7 +197,7 @@ class ArrowTable(RawTable):
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()
-            check_arrow(location, self._stream)
+            self._held = check_arrow(location, self._stream)
 
     @contextlib.contextmanager
     def _reader(self, **options: Any) -> Iterator[Any]:
@@ -199,6 +213,10 @@ class ArrowTable(RawTable):
         from pyarrow import dataset
 
         return int(dataset.dataset(str(self._location), format="ipc").count_rows())
+
+    def held(self, names: Sequence[str]) -> int:
+        """Return the bytes of the largest batch, of all columns, and of the dictionaries."""
+        return self._held
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""

@@ -92,6 +92,10 @@ class ManyFiles(RawTable):
         """Return the parts of all files."""
         return [part for table in self.tables for part in table.parts()]
 
+    def held(self, names: Sequence[str]) -> int:
+        """Return what the file holds that holds most."""
+        return max(table.held(names) for table in self.tables)
+
     def require_same_files(self) -> None:
         """Refuse a folder that has gained or lost a file since it was opened: its rows would be others."""
         if self._folder is None:

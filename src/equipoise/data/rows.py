@@ -360,8 +360,9 @@ class Rows(RowSource):
 
 def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | None]:
     """Return the clipping factors of one block, and repaired copies of its rows that hold non-finite values."""
-    if block.dtype != np.float64 or not block.flags.c_contiguous:
-        block = block.astype(np.float64)
+    if block.dtype != np.float64 or block.strides[1] != block.itemsize:
+        # Numbers of a row that lie one after the other are added up in one way, whatever lies between rows.
+        block = block.astype(np.float64, order="C")
     norms, repaired = np.einsum("ij,ij->i", block, block), None
     largest_square = norms.max()  # NaN, if one of them is
     if largest_square < (1 - 2.0**-50) * domain.row_norm**2:

@@ -24,6 +24,7 @@ PADDING = bytes(8)
 def make_ready() -> None:
     """Load the compiled loops: what cannot be loaded is missed before a row is read."""
     try:
+        import equipoise.data.row_loops
         import equipoise.data.text_loops  # noqa: F401 - compiled, or taken from the disk, by being imported
     except (ImportError, OSError) as error:
         found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"

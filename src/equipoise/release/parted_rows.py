@@ -1,14 +1,15 @@
 """Rows seen through sums alone: questions go to the parts of a table, answers are added once by place (N12)."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from equipoise.data.engines.base import Batch, PartedTable
 from equipoise.data.engines.pieces import Digest, EncodedPieces
 from equipoise.errors import PrivateFailure
-from equipoise.solve.places import PlaceSums, Sums
+from equipoise.solve.places import PlaceSums, Sums, added
 from equipoise.solve.questions import Piece, Question
+from equipoise.vocabulary.work import FINE_ROWS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,11 +24,35 @@ class PartWork:
     def __call__(self, batches: Iterator[Batch], first: int) -> tuple[int, PlaceSums]:
         """Return a digest of the rows that were read, and the question's sums over them."""
         digest, sums = Digest(self.key), PlaceSums(self.n_samples)
+        for start, stop, answer in in_groups(self._answered(batches, first, digest)):
+            sums.add(start, stop, answer)
+        return digest.value, sums
+
+    def _answered(self, batches: Iterator[Batch], first: int, digest: Digest) -> Iterator[tuple[int, int, Sums]]:
         for place, block, targets in self.encoding.pieces(batches, first):
             digest.add(place, block, targets)
             piece = Piece(place, block, targets)
-            sums.add(piece.place, piece.stop, self.question(piece))
-        return digest.value, sums
+            yield place, piece.stop, self.question(piece)
+
+
+def in_groups(answers: Iterable[tuple[int, int, Sums]]) -> Iterator[tuple[int, int, Sums]]:
+    """Yield the sums over pieces; small ones are first added up to groups of `FINE_ROWS` places (N12, 1).
+
+    Examples
+    --------
+    >>> [(start, stop) for start, stop, _ in in_groups((place, place + 1, ()) for place in range(60, 70))]
+    [(60, 64), (64, 70)]
+    """
+    begun: tuple[int, int, Sums] | None = None
+    for start, stop, sums in answers:
+        if begun is not None and start % FINE_ROWS:
+            begun = begun[0], stop, added(begun[2], sums)
+            continue
+        if begun is not None:
+            yield begun
+        begun = start, stop, sums
+    if begun is not None:
+        yield begun
 
 
 class PartedRows:

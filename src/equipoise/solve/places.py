@@ -36,7 +36,7 @@ class Tree:
         if (level, number) in self.nodes:
             raise ValueError("a node of the tree came twice")
         while (sibling := self.nodes.pop((level, number ^ 1), None)) is not None:
-            sums = _added(sibling, sums)
+            sums = added(sibling, sums)
             level, number = level + 1, number >> 1
         self.nodes[level, number] = sums
 
@@ -53,11 +53,11 @@ class Tree:
         ordered = [self.nodes[level, first >> level] for first, level in reversed(ends)]
         total = tuple(np.array(part) for part in ordered[0])
         for node in ordered[1:]:
-            total = _added(total, node)
+            total = added(total, node)
         return total
 
 
-def _added(left: Sums, right: Sums) -> Sums:
+def added(left: Sums, right: Sums) -> Sums:
     """Return the sums of both, in the arrays of the first; adding knows no order of two."""
     for mine, theirs in zip(left, right, strict=True):
         mine += theirs
@@ -115,7 +115,7 @@ class PlaceSums:
         pieces = self._pieces.get(start // BLOCK_ROWS, {})
         begin = next((begin for begin, (end, _) in pieces.items() if end == start), None)
         if begin is not None and start % BLOCK_ROWS:
-            start, sums = begin, _added(pieces.pop(begin)[1], sums)
+            start, sums = begin, added(pieces.pop(begin)[1], sums)
         self._put(start, stop, sums)
 
     def _put(self, start: int, stop: int, sums: Sums) -> None:

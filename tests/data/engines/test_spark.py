@@ -10,7 +10,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
-from equipoise.data.engines.spark import Errand, Span, SparkFrame, answers_of, spans, wanted_rows
+from equipoise.data.engines.places import Span, spans
+from equipoise.data.engines.spark import Errand, SparkFrame, answers_of
 from equipoise.data.many_files import open_files
 from equipoise.data.raw import FrameTable
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, TableUnreadable
@@ -155,7 +156,7 @@ def test_a_part_that_has_other_rows_than_were_counted_is_refused():
     batches = [{"age": np.arange(3.0)}, {"age": np.arange(2.0)}]
 
     def taken(count, wanted):
-        return [len(batch["age"]) for batch in wanted_rows(iter(batches), Span(0, count, wanted))]
+        return [len(batch["age"]) for batch in Span(0, count, wanted).rows(iter(batches))]
 
     assert taken(5, 5) == [3, 2]
     assert taken(5, 4) == [3, 1]

@@ -12,12 +12,17 @@ from pyarrow import feather, parquet
 from sklearn.base import clone
 
 import equipoise as eq
+from equipoise.data.engines import pieces
 from equipoise.data.engines.ahead import ahead
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.unpacked import LARGEST_BATCH
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, UnknownName
+from equipoise.release import memory
 from equipoise.release.carriers import base as carriers
+from equipoise.release.parted_rows import in_groups
+from equipoise.solve.places import PlaceSums
 from equipoise.vocabulary.constants import BLOCK_ROWS
 
 ROWS = 3 * BLOCK_ROWS + 500
@@ -299,3 +304,79 @@ def test_reading_ahead_passes_on_failures_and_stops_with_its_user():
     next(items)
     items.close()
     assert closed.wait(5)
+
+
+@pytest.mark.parametrize("at_once", [1, 8 * 6, 2**10, 2**14])
+def test_pieces_of_few_rows_give_the_sums_of_whole_blocks(folders, monkeypatch, at_once):
+    whole = fitted(eq.open_table(folders["parquet"], engine="stream"), mechanism="output")
+    monkeypatch.setattr(pieces, "BYTES_AT_ONCE", at_once)
+    cut = fitted(eq.open_table(folders["parquet"], engine="stream"), mechanism="output")
+    assert cut.coef_ == pytest.approx(whole.coef_, rel=1e-9)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 32, 64, 4096])
+def test_a_term_passes_few_additions_however_small_pieces_are(rows):
+    """Depths stand for sums: an addition is one deeper than the deeper of its two sides (N12, 1)."""
+
+    class Depth:
+        def __init__(self, depth):
+            self.depth = depth
+
+        def __add__(self, other):
+            return Depth(1 + max(self.depth, other.depth))
+
+    n_samples = 3 * BLOCK_ROWS + 500
+    starts = range(0, n_samples, rows)
+    fine = max(0, min(rows, 64) - 1) + max(0, rows // 64 - 1)
+    answers = ((start, min(start + rows, n_samples), (np.array([Depth(fine)]),)) for start in starts)
+    sums = PlaceSums(n_samples)
+    for start, stop, answer in in_groups(answers):
+        sums.add(start, stop, answer)
+    assert fine < sums.total()[0][0].depth <= 64 + 64 + 2
+
+
+def test_a_parquet_file_is_read_as_it_is_used_and_never_held(tmp_path):
+    rows = 2**21
+    coins = np.random.default_rng(0)
+    columns = {f"c{place}": coins.normal(size=rows) for place in range(2)}
+    parquet.write_table(pa.table(columns), tmp_path / "long.parquet", row_group_size=rows)
+    size, before, most = (tmp_path / "long.parquet").stat().st_size, pa.total_allocated_bytes(), 0
+    for _ in eq.open_table(tmp_path / "long.parquet").batches(list(columns)):
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < size / 2
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "zstd"])
+def test_an_arrow_file_says_how_large_its_largest_batch_is(tmp_path, compression):
+    table = pa.table({"c0": np.zeros(10_000), "town": pa.array(["Graz"] * 10_000).dictionary_encode()})
+    feather.write_feather(table, tmp_path / "a.arrow", chunksize=4000, compression=compression)
+    held = eq.open_table(tmp_path / "a.arrow").held(["c0", "town"])
+    assert 4000 * 12 <= held < 2 * 4000 * 12
+
+
+def test_batches_of_many_columns_have_fewer_rows(tmp_path):
+    names = [f"c{place}" for place in range(2000)]
+    parquet.write_table(pa.table(dict.fromkeys(names, np.arange(5000.0))), tmp_path / "wide.parquet")
+    batches = list(eq.open_table(tmp_path / "wide.parquet").batches(names))
+    assert max(sum(column.nbytes for column in batch.values()) for batch in batches) <= LARGEST_BATCH
+    assert sum(len(batch["c0"]) for batch in batches) == 5000
+
+
+@pytest.mark.parametrize(("budget", "error"), [(2**27, InvalidParameter), (193 * 2**20, InvalidData)])
+def test_a_fit_that_may_need_more_memory_than_the_budget_is_refused_before_the_spend(
+    folders, monkeypatch, budget, error, tmp_path
+):
+    parquet.write_table(frame(), tmp_path / "people.parquet")
+    monkeypatch.setattr(memory, "BUDGET", budget)
+    monkeypatch.setattr(StreamTable, "batches", None)  # no row is read
+    with pytest.raises(error, match="MiB"):
+        fitted(eq.open_table(tmp_path / "people.parquet", engine="stream"), mechanism="output")
+
+
+def test_sums_of_products_are_refused_where_columns_are_many_and_slopes_are_not():
+    depth = 10**9
+    wide = memory.numbers_of_a_sum(10_001, 1, squares=False)
+    assert memory.bytes_needed(depth, 10_001, wide) < memory.BUDGET
+    assert memory.bytes_needed(depth, 10_001, memory.numbers_of_a_sum(10_001, 1, squares=True)) > memory.BUDGET
+    # The widest rows that a schema can declare.
+    assert memory.bytes_needed(10**11, 120_001, memory.numbers_of_a_sum(120_001, 1, squares=False)) < memory.BUDGET

@@ -106,6 +106,6 @@ def first_rows(batches: Iterator[Batch], count: int) -> Iterator[Batch]:
 
 def missing_rows(names: Sequence[str]) -> Iterator[Batch]:
     """Yield batches of the public row "every value missing", without end."""
-    batch: Batch = {name: np.full(BATCH_ROWS, None, dtype=object) for name in names}
+    batch: Batch = dict.fromkeys(names, np.full(BATCH_ROWS, None, dtype=object))
     while True:
         yield batch

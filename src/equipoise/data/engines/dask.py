@@ -13,6 +13,7 @@ from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
 from equipoise.data.engines.dask_work import PartTask, Rows
+from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.raw import FrameTable, RawTable, constant_failure
 from equipoise.errors import InvalidData
@@ -39,17 +40,13 @@ class Dask(Engine):
         return DaskFrame(frame)
 
 
-class DaskTable(PartedTable):
-    """A table whose parts are gone through by workers.
-
-    Where a part begins is known by footers, or else counted once a fit by the workers, after the spend. Counts are
-    private: they stay here until the fit ends.
-    """
+class DaskTable(CountedTable):
+    """A table whose parts are gone through by the workers of a cluster."""
 
     def __init__(self, scheduler: str | None = None) -> None:
+        super().__init__()
         self._scheduler = scheduler
         self._cluster: Cluster | None = None
-        self._counts: Sequence[int] | None = None
 
     @abstractmethod
     def _known_counts(self) -> Sequence[int | None]:
@@ -71,43 +68,37 @@ class DaskTable(PartedTable):
 
     def close(self) -> None:
         """Let the workers go, and forget how many rows each part has."""
-        cluster, self._cluster, self._counts = self._cluster, None, None
+        super().close()
+        cluster, self._cluster = self._cluster, None
         if cluster is not None:
             cluster.close()
 
     def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
-        """Carry work to every part; a last one is of missing rows, if there are fewer than declared."""
+        """Carry work to every part, by the workers at hand or by those that are found for this pass."""
         held = self._cluster is not None
         if not held:
             self.ready()
         try:
-            self.require_same_files()
-            if self._counts is None:
-                self._counts = self._counted(names)
-            first, tasks = 0, {}
-            for number, count in enumerate(self._counts):
-                within = min(count, n_samples - first)
-                if within > 0:
-                    tasks[number] = PartTask(work, Rows(tuple(names), first, within, self.kinds))
-                first += count
-            yield from self._carried(tasks, names)
-            if first < n_samples:
-                lacking = PartTask(work, Rows(tuple(names), first, n_samples - first, self.kinds))
-                yield from self._carried({len(self._counts): lacking}, names)
-            self.require_same_files()
+            yield from super().answers(work, names, n_samples)
         finally:
             if not held:
                 self.close()
 
-    def _counted(self, names: Sequence[str]) -> Sequence[int]:
-        """Return the number of rows of each part."""
-        counts = list(self._known_counts())
+    def _counted(self, names: Sequence[str]) -> Mapping[int, int]:
+        """Return the number of rows of each part, counted where no footer tells it."""
+        told = dict(enumerate(self._known_counts()))
         # One column is enough to tell.
-        rows = Rows(tuple(names[:1]), 0, None, self.kinds)
-        unknown = {number: PartTask(count_rows, rows) for number, count in enumerate(counts) if count is None}
-        for number, count in self._carried(unknown, names[:1]):
-            counts[number] = count
-        return [count or 0 for count in counts]
+        task = PartTask(count_rows, Rows(tuple(names[:1]), self.kinds))
+        unknown = {number: task for number, count in told.items() if count is None}
+        known = {number: count for number, count in told.items() if count is not None}
+        return known | dict(self._carried(unknown, names[:1]))
+
+    def _worked(
+        self, work: Work[Answer], places: Mapping[int, Span], names: Sequence[str]
+    ) -> Iterator[tuple[int, Answer]]:
+        wanted = {number: span for number, span in places.items() if span.wanted}
+        rows = {number: Rows(tuple(names), self.kinds, span) for number, span in wanted.items()}
+        yield from self._carried({number: PartTask(work, some) for number, some in rows.items()}, names)
 
     def _carried(self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> Iterator[tuple[int, Answer]]:
         cluster = self._cluster
@@ -140,6 +131,10 @@ class DaskFiles(DaskTable):
         """Refuse a folder that has gained or lost a file."""
         self._raw.require_same_files()
 
+    def held(self, names: Sequence[str]) -> int:
+        """Return what reading the files holds."""
+        return self._raw.held(names)
+
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, read here."""
         return self._raw.batches(names)
@@ -148,8 +143,7 @@ class DaskFiles(DaskTable):
         return [part.n_samples for part in self._parts]
 
     def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
-        parts = [self._parts[number] if number < len(self._parts) else None for number in tasks]
-        whole = [task.on(part) for task, part in zip(tasks.values(), parts, strict=True)]
+        whole = [task.on(self._parts[number]) for number, task in tasks.items()]
         return list(client.map(PartTask.done, whole, key=_names_of_work(len(whole)), retries=RETRIES))
 
 
@@ -194,9 +188,7 @@ class DaskFrame(DaskTable):
         partitions = self._frame[list(names)].to_delayed()
         keys = iter(_names_of_work(len(tasks)))
         lazy = [
-            delayed(task, pure=False, traverse=False)(
-                partitions[number] if number < len(partitions) else None, dask_key_name=next(keys)
-            )
+            delayed(task, pure=False, traverse=False)(partitions[number], dask_key_name=next(keys))
             for number, task in tasks.items()
         ]
         return list(client.compute(lazy, retries=RETRIES))

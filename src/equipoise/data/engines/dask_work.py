@@ -8,35 +8,37 @@ from typing import Any, Generic
 import numpy as np
 
 from equipoise.data.arrow_values import Kind
-from equipoise.data.engines.base import Answer, Batch, Work, first_rows, missing_rows
+from equipoise.data.engines.base import Answer, Batch, Work
+from equipoise.data.engines.places import Span
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.errors import PrivateFailure
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Which columns and rows of a part are asked for; `first` is the place of its first row in the table.
+    """Which columns and rows of a part are asked for.
 
-    `count` is None where the number of rows is not known yet; `kinds` are what the table's types said when it was
+    `span` is None where the number of rows is not known yet; `kinds` are what the table's types said when it was
     opened.
     """
 
     names: tuple[str, ...]
-    first: int
-    count: int | None
     kinds: Mapping[str, Kind]
+    span: Span | None = None
+
+    @property
+    def first(self) -> int:
+        """The place of the first row in the table."""
+        return 0 if self.span is None else self.span.first
 
     def of(self, part: Any) -> Iterator[Batch]:
-        """Yield the rows of a part: a table, a data frame, or None for missing rows."""
-        if part is None:
-            batches = missing_rows(self.names)
-        else:
-            table = part if isinstance(part, RawTable) else FrameTable(part)
-            # Types of a frame's part that are not those of the frame would have other rows read in another way.
-            if any({table.kinds[name], self.kinds[name]} == {"number", "text"} for name in self.names):
-                raise PrivateFailure
-            batches = table.batches(self.names)
-        return batches if self.count is None else first_rows(batches, self.count)
+        """Yield the rows of a part: a table or a data frame."""
+        table = part if isinstance(part, RawTable) else FrameTable(part)
+        # Types of a frame's part that are not those of the frame would have other rows read in another way.
+        if any({table.kinds[name], self.kinds[name]} == {"number", "text"} for name in self.names):
+            raise PrivateFailure
+        batches = table.batches(self.names)
+        return batches if self.span is None else self.span.rows(batches)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -47,7 +49,7 @@ class PartTask(Generic[Answer]):
     --------
     >>> import pyarrow
     >>> from equipoise.data.engines.base import count_rows
-    >>> task = PartTask(count_rows, Rows(("age",), 0, None, {"age": "number"}))
+    >>> task = PartTask(count_rows, Rows(("age",), {"age": "number"}))
     >>> task, task(FrameTable(pyarrow.table({"age": [31, 52]})))
     (<work on a part>, 2)
     >>> task(FrameTable(pyarrow.table({"town": ["Graz"]})))

@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
-from equipoise.data.rows import coded_targets, row_source
+from equipoise.data.rows import coded_targets, inspected
 from equipoise.data.schema import Schema
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Label, Problem
-from equipoise.vocabulary.work import FINE_ROWS
+from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
 
 # So many bytes of encoded rows are at hand at once, whatever a row's width.
 BYTES_AT_ONCE = 2**24
-
-# A digest's words are mixed so that their low bits depend on their high ones.
-HALF_A_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,60 +50,63 @@ class EncodedPieces:
         However rows come in batches, a piece is a whole block, or a public share of one where rows are wide; only a
         part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
         """
-        size, place = self._rows_of_a_piece, first
-        waiting: list[tuple[Array, Array]] = []
+        encoder, name = Encoder(self.schema), self.schema.target.name
+        coded = encoder.class_codes(lambda targets: coded_targets(targets, self.problem, self.classes))
+        size, place, filled = self._rows_of_a_piece, first, 0
         lacking = size - first % size
-        for rows, targets in self._encoded(batches):
-            begin = 0
-            if waiting or lacking < size:
-                begin = min(lacking, len(rows))
-                waiting.append((rows[:begin], targets[:begin]))
-                lacking -= begin
-                if lacking:
-                    continue
-                yield from self._mapped(*_joined(waiting), place)
-                place += sum(len(some) for some, _ in waiting)
-                waiting, lacking = [], size
-            end = begin + (len(rows) - begin) // size * size
-            if begin < end:
-                yield from self._mapped(rows[begin:end], targets[begin:end], place)
-                place += end - begin
-            if end < len(rows):
-                waiting.append((rows[end:], targets[end:]))
-                lacking -= len(rows) - end
-        if waiting:
-            yield from self._mapped(*_joined(waiting), place)
+        rows, targets = np.empty((size, self._width)), np.empty(size)
+        for batch in batches:
+            read = {column: encoder.read(column, values) for column, values in batch.items()}
+            codes, begin, count = coded(read.pop(name)), 0, batch_length(batch)
+            while begin < count:
+                end, until = min(count, begin + lacking - filled), min(lacking, filled + count - begin)
+                some = {column: values[begin:end] for column, values in read.items()}
+                encoder.rows(some, end - begin, into=rows[filled:until, : encoder.width])
+                targets[filled:until] = codes[begin:end]
+                begin, filled = end, until
+                if filled == lacking:
+                    yield place, self._mapped(rows[:filled]), targets[:filled]
+                    place, filled, lacking = place + filled, 0, size
+        if filled:
+            yield place, self._mapped(rows[:filled]), targets[:filled]
+
+    @property
+    def _width(self) -> int:
+        """Columns of the buffer: the encoded ones, and the constant unless it is appended after they are reduced."""
+        return self.schema.n_features + (1 if self.problem.intercept > 0 and self.columns is None else 0)
 
     @property
     def _rows_of_a_piece(self) -> int:
-        """A whole block, or a power of two of rows that fit; never fewer than are added up at a time (N10)."""
-        fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
-        return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
+        """A whole block, or a power of two of rows that fit, or a single row."""
+        fitting = BYTES_AT_ONCE // (8 * self._width)
+        return min(BLOCK_ROWS, 1 << fitting.bit_length() - 1) if fitting else 1
 
-    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, Array]]:
-        """Yield encoded rows with their coded targets, as many at once as fit."""
-        encoder, name = Encoder(self.schema), self.schema.target.name
-        at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
-        for batch in batches:
-            for begin in range(0, batch_length(batch), at_once):
-                some = {column: values[begin : begin + at_once] for column, values in batch.items()}
-                targets = coded_targets(encoder.encode_target(some[name]), self.problem, self.classes)
-                yield encoder.encode(some, batch_length(some)), targets
-
-    def _mapped(self, encoded: Array, targets: Array, place: int) -> Iterator[tuple[int, Array, Array]]:
+    def _mapped(self, encoded: Array) -> Array:
+        """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""
         domain, intercept = self.problem.domain, self.problem.intercept
         if self.columns is None:
-            rows = row_source(encoded, domain, intercept)
-        else:
-            rows = projected_rows(encoded, domain, intercept, self.columns)
-        for block, where in rows.blocks():
-            yield place + where.start, block, targets[where]
+            return clipped_in_place(encoded, domain, intercept)
+        ((block, _),) = projected_rows(encoded, domain, intercept, self.columns).blocks()
+        return np.asarray(block)
 
 
-def _joined(waiting: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Return rows and targets that came in several batches."""
-    rows, targets = zip(*waiting, strict=True)
-    return np.concatenate(rows), np.concatenate(targets)
+def clipped_in_place(block: Array, domain: Domain, intercept: float) -> Array:
+    """Return a block of rows, clipped where they lie; the constant, if there is one, is put into their last column.
+
+    Examples
+    --------
+    >>> clipped_in_place(np.array([[3.0, 4.0, 0.0], [np.nan, 0.5, 0.0]]), Domain(1.0), intercept=0.5).tolist()
+    [[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]
+    """
+    features = block[:, :-1] if intercept > 0 else block
+    factors, repaired = inspected(features, domain)
+    if factors.min() < 1.0:
+        features *= factors[:, None]
+    if repaired is not None:
+        features[repaired.places] = repaired.rows
+    if intercept > 0:
+        block[:, -1] = intercept
+    return block
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +147,10 @@ class Digest:
 
 
 def _product(numbers: Array, key: int) -> int:
+    from equipoise.data.row_loops import mixed_product
+
     words = np.ascontiguousarray(numbers).reshape(-1).view(np.uint64)
-    return int(np.dot(words ^ (words >> HALF_A_WORD), _odd_numbers(key, -(-words.size // BLOCK_ROWS))[: words.size]))
+    return int(mixed_product(words, _odd_numbers(key, -(-words.size // BLOCK_ROWS))))
 
 
 # For the rows and the targets of whole pieces and of a part's last one: those of earlier fits are not kept.

@@ -7,19 +7,20 @@ wrong there is told by one constant sentence, since Spark prints and keeps what 
 import pickle
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
 
-from equipoise.data.arrow_values import arrow_values
-from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared, batch_length, count_rows
+from equipoise.data.arrow_values import arrow_batch
+from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
+from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.engines.spark_session import library, require_workers, session_at
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
-from equipoise.errors import InvalidData, PrivateFailure, TableUnreadable
+from equipoise.errors import InvalidData, PrivateFailure
 
 # An answer comes in rows of so many bytes: neither Spark's rows nor Connect's messages may be of any length.
 ROW_BYTES = 2**22
@@ -44,59 +45,12 @@ class Spark(Engine):
         return SparkFrame(frame) if its_own else None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a part's rows lie in the table: their first place, how many there are, and how many are wanted."""
-
-    first: int
-    count: int
-    wanted: int
-
-
-def spans(counts: dict[int, int], n_samples: int) -> dict[int, Span]:
-    """Return where each part's rows lie, in the order of the parts' numbers.
-
-    Examples
-    --------
-    >>> spans({1: 3, 0: 2}, 4)
-    {0: Span(first=0, count=2, wanted=2), 1: Span(first=2, count=3, wanted=2)}
-    """
-    found, first = dict[int, Span](), 0
-    for part, count in sorted(counts.items()):
-        found[part] = Span(first, count, max(0, min(count, n_samples - first)))
-        first += count
-    return found
-
-
-def wanted_rows(batches: Iterator[Batch], span: Span) -> Iterator[Batch]:
-    """Yield the wanted rows of a part; a part that has another number of rows than were counted is no longer the same.
-
-    Examples
-    --------
-    >>> [batch["age"].tolist() for batch in wanted_rows(iter([{"age": np.array([31.0, 52.0])}]), Span(7, 2, 1))]
-    [[31.0]]
-    """
-    left, whole = span.wanted, span.wanted == span.count
-    if not left and not whole:
-        return
-    for batch in batches:
-        length = batch_length(batch)
-        if length > left and whole:
-            raise TableUnreadable
-        yield batch if length <= left else {name: values[:left] for name, values in batch.items()}
-        left -= length
-        if left <= 0 and not whole:
-            return
-    if left > 0:
-        raise TableUnreadable
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Errand:
     """What travels to a worker: work, and where the rows of every part lie, once that is known."""
 
     work: Work[Any]
-    spans: dict[int, Span] | None = None
+    spans: Mapping[int, Span] | None = None
 
     def __call__(self, part: int, batches: Iterator[Batch]) -> Iterator[Any]:
         """Yield the part's number and its answer, as record batches."""
@@ -124,7 +78,7 @@ class Errand:
                 if self.spans is None:
                     return pickle.dumps(self.work(batches, 0))
                 span = self.spans[part]
-                return pickle.dumps(self.work(wanted_rows(batches, span), span.first))
+                return pickle.dumps(self.work(span.rows(batches), span.first))
         except Exception:  # whatever it is may depend on rows
             return None
 
@@ -148,35 +102,21 @@ def _fetched(carried: Any, parts: int) -> Iterator[Any]:
         kept.unpersist()
 
 
-class SparkTable(PartedTable):
-    """What frames and files on Spark share: parts are counted once, and then each knows its first place."""
-
-    def __init__(self) -> None:
-        self._counts: dict[int, int] | None = None
-
-    def close(self) -> None:
-        """Forget how many rows its parts have; the session stays for the next table."""
-        self._counts = None
+class SparkTable(CountedTable):
+    """What frames and files on Spark share: errands to all parts, and their answers."""
 
     @abstractmethod
     def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
         """Return what comes of an errand to all parts: a DataFrame of numbers and answers, not yet computed."""
 
-    def _counted(self, names: Sequence[str]) -> dict[int, int]:
+    def _counted(self, names: Sequence[str]) -> Mapping[int, int]:
         """Return the number of rows of every part; it is private, and so is the pass that finds it."""
         return dict(answers_of(self._carried(Errand(count_rows), names), 0))
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
-        """Carry work to every part by Spark; rows that lack are added up here."""
-        self.require_same_files()
-        if self._counts is None:
-            self._counts = self._counted(names)
-        places, total = spans(self._counts, n_samples), sum(self._counts.values())
+    def _worked(
+        self, work: Work[Answer], places: Mapping[int, Span], names: Sequence[str]
+    ) -> Iterator[tuple[int, Answer]]:
         yield from answers_of(self._carried(Errand(work, places), names), len(places))
-        if total < n_samples:
-            lacking = as_declared(iter(()), names, n_samples - total)
-            yield max(places, default=-1) + 1, work(lacking, total)
-        self.require_same_files()
 
 
 class SparkFrame(SparkTable):
@@ -247,7 +187,7 @@ def partition_number() -> int:
 
 def named_values(batch: Any, names: Sequence[str]) -> Batch:
     """Return a record batch's columns, in their order, under these names."""
-    return {name: arrow_values(column) for name, column in zip(names, batch.columns, strict=True)}
+    return arrow_batch(dict(zip(names, batch.columns, strict=True)), ids="")
 
 
 def packed(batches: Iterator[Any]) -> Iterator[Any]:
@@ -286,11 +226,15 @@ class SparkFiles(SparkTable):
         """Refuse a folder that holds other files than when it was opened."""
         self._raw.require_same_files()
 
+    def held(self, names: Sequence[str]) -> int:
+        """Return what reading the files holds."""
+        return self._raw.held(names)
+
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, read here."""
         return self._raw.batches(names)
 
-    def _counted(self, names: Sequence[str]) -> dict[int, int]:
+    def _counted(self, names: Sequence[str]) -> Mapping[int, int]:
         """Return what footers tell about every part, or count where one has none."""
         told = {part: count for part, count in enumerate(self._told) if count is not None}
         return told if len(told) == len(self._told) else super()._counted(names[:1])

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from equipoise.certify.claims import Claim
+from equipoise.certify.claims import Claim, Trained
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import Carrier, TrainedCarrier
 from equipoise.release.job import Carried, Job
+from equipoise.release.memory import require_memory
 from equipoise.vocabulary.discovery import discover
 
 __all__ = ["Carrier", "TrainedCarrier", "carry_out", "members", "ready"]
@@ -28,6 +29,8 @@ def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
                 f"one of kind {node.kind!r} for this loss",
                 'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
             )
+        if table.parts is not None and isinstance(node, Trained):
+            require_memory(node, table.parts, carrier.squares)
         carrier.ready(node, source)
 
 

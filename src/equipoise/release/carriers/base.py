@@ -24,6 +24,8 @@ class Carrier(ABC, Generic[Kind]):
     """Carries out one kind of claim on rows."""
 
     claim: ClassVar[type[Claim]]
+    # Whether it sums products of all pairs of columns, however many there are.
+    squares: ClassVar[bool] = False
 
     def sums_suffice(self, claim: Kind) -> bool:
         """Return whether sums over the rows are all that it needs of them, as for tables that are never held whole."""

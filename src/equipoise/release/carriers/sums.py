@@ -15,6 +15,7 @@ class ProductsCarrier(TrainedCarrier[Products]):
     """Only the noisy sums are used after noise was added; eigenvalues and ridge come from them."""
 
     claim: ClassVar[type[Claim]] = Products
+    squares = True
 
     def sums_suffice(self, claim: Products) -> bool:
         """Return True: sums are what it releases."""
@@ -41,6 +42,7 @@ class FunctionalCarrier(TrainedCarrier[Functional]):
     """The noisy quadratic may open downwards: directions with no positive curvature left are dropped, for free."""
 
     claim: ClassVar[type[Claim]] = Functional
+    squares = True
 
     def sums_suffice(self, claim: Functional) -> bool:
         """Return True: sums are what it releases."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from equipoise.solve.losses.base import Array
-from equipoise.solve.losses.logistic import LogisticArrays
+from equipoise.solve.losses.logistic import LogisticArrays, log_loss
 from equipoise.vocabulary.losses.clipped_logistic import ClippedLogistic
 
 
@@ -23,7 +23,7 @@ class ClippedLogisticArrays(LogisticArrays):
     def value(self, prediction: Array, target: Array) -> Array:
         """Return the logistic loss at ``max(z, t)``, and the straight line before it."""
         margin = target * prediction
-        value: Array = np.logaddexp(0.0, -np.maximum(margin, self.loss.corner))
+        value = log_loss(np.maximum(margin, self.loss.corner))
         if self.loss.cap < 1:
             value += self.loss.cap * np.maximum(0.0, self.loss.corner - margin)
         return value

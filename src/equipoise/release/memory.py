@@ -1,0 +1,70 @@
+"""How much memory a fit needs whose rows are never held: known from public facts, and refused before the spend.
+
+Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, the pages
+of a file that are open at once, and sums over rows: one for every level of their tree (N12), and those that a solver
+holds. No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25.
+"""
+
+from equipoise.certify.claims import Trained
+from equipoise.data.engines.base import PartedTable
+from equipoise.data.engines.pieces import BYTES_AT_ONCE, EncodedParts
+from equipoise.data.unpacked import LARGEST_BATCH
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.solve.objective import LARGEST_HESSIAN
+from equipoise.vocabulary.constants import tree_depth
+
+# What a fit may take above what the process had before.
+BUDGET = 2**29
+
+NUMBER, BATCHES, PIECES = 8, 4, 4
+# Vectors, or matrices, that solvers and noise hold at once: points that are remembered, directions, copies.
+HELD = 16
+
+
+def numbers_of_a_sum(dimension: int, outputs: int, squares: bool) -> int:
+    """Return how many numbers the sums over rows have that a fit asks for: a Hessian where one is worth forming.
+
+    Examples
+    --------
+    >>> numbers_of_a_sum(21, 1, False), numbers_of_a_sum(10_001, 1, False), numbers_of_a_sum(10_001, 1, True)
+    (463, 10002, 100030003)
+    """
+    linear = dimension * outputs + 1
+    return linear + dimension**2 if squares or (outputs == 1 and dimension <= LARGEST_HESSIAN) else linear
+
+
+def bytes_needed(n_samples: int, width: int, numbers: int) -> int:
+    """Return what a fit of rows of this encoded width needs, whose sums have so many numbers; pages of files apart.
+
+    Examples
+    --------
+    >>> [round(bytes_needed(10**11, width, width + 1) / 2**20) for width in (20, 10_000, 1_000_000)]
+    [192, 195, 505]
+    """
+    sums = NUMBER * numbers * (tree_depth(n_samples) + HELD)
+    return BATCHES * LARGEST_BATCH + PIECES * max(BYTES_AT_ONCE, NUMBER * width) + sums
+
+
+def require_memory(claim: Trained, parts: EncodedParts, squares: bool) -> None:
+    """Refuse a fit that may need more than the budget: wide rows by their public width, files by their structure."""
+    table, names = parts.table, [column.name for column in parts.schema.columns]
+    width, problem = parts.schema.n_features + 1, claim.problem
+    dimension = (getattr(claim, "projection", 0) or parts.schema.n_features) + 1
+    needed = bytes_needed(claim.n_samples, width, numbers_of_a_sum(dimension, problem.loss.outputs, squares))
+    if needed > BUDGET:
+        raise InvalidParameter(
+            f"a fit of rows that are never held in {BUDGET // 2**20} MiB",
+            f"{needed // 2**20} MiB for {parts.schema.n_features} encoded columns",
+            'declare fewer levels or columns, choose another mechanism, or open the table with engine="memory"',
+        )
+    _require_pages(table, [*names, parts.schema.target.name], BUDGET - needed)
+
+
+def _require_pages(table: PartedTable, names: list[str], room: int) -> None:
+    # How large pages are depends on rows, and is not told.
+    if table.held(names) > room:
+        raise InvalidData(
+            f"files that can be read in {BUDGET // 2**20} MiB",
+            f"larger pages or batches in {table.source}",
+            "write it in smaller ones, such as row_group_size=65536 or max_chunksize=65536, or with fewer columns",
+        )
