@@ -37,9 +37,10 @@ class NoiseSource(ABC):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
 
-    @abstractmethod
     def largest(self, scores: NDArray[np.int64], scale: float) -> int:
         """Return the place of the largest score with exponential noise of this scale on each: permute-and-flip (N6)."""
+        # The size of a Laplace variable is an exponential one.
+        return int(np.argmax(scores + np.abs(self.add("laplace", np.zeros(len(scores)), scale))))
 
     def choose(self, scores: Array, scale: float) -> int:
         """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""

@@ -15,7 +15,6 @@ from equipoise.planning.notes import Notes, notes_of
 from equipoise.planning.request import Request
 from equipoise.planning.tilts import quietest_tilt
 from equipoise.planning.work import remembered, require_work
-from equipoise.vocabulary.facts import Budget
 
 SELECTION = (
     "This fit is one spend; selecting the columns whose released weight is beyond the public threshold {rule} is free "

@@ -13,7 +13,7 @@ from equipoise.vocabulary.facts import Budget
 
 # So many rows to a unit of the noise's scale: from there on 95 % of the ranges are useful for columns of every shape
 # that was tried (docs/schema.md, benchmarks/private_bounds.py). A rule about accuracy: no claim depends on it.
-ROWS_TO_SCALE = 60
+ROWS_TO_SCALE = 70
 
 
 class ChosenBoundsWords(Words):
