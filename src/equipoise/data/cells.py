@@ -56,7 +56,8 @@ class Cells:
         """Return how many cells lie between zero's and a size's own: 1 in the first, 0 in that of zero."""
         # The leading bits of a double rise with its size, and they are its cell.
         leading = np.ascontiguousarray(sizes).view(np.int64) >> (MANTISSA_BITS - self.bits)
-        return np.clip(leading - ((self.smallest + EXPONENT_OF_ONE) << self.bits) + 1, 0, self.of_one_sign + 1)
+        steps: NDArray[np.int64] = leading - ((self.smallest + EXPONENT_OF_ONE) << self.bits) + 1
+        return np.clip(steps, 0, self.of_one_sign + 1, out=steps)
 
     def places(self, numbers: Array) -> NDArray[np.int64]:
         """Return the cell of every number that is not missing."""

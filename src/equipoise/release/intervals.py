@@ -53,7 +53,7 @@ class Intervals:
         """
         below = np.concatenate([[0], np.cumsum(counts)])
         known = below[-1]
-        scores = PARTS * (below[self.stop] - below[self.first] - known)
+        scores: NDArray[np.int64] = PARTS * (below[self.stop] - below[self.first] - known)
         fullest = (below[self.third_stop] - below[self.third_first]).max(axis=1)
         scores[self.wide] = np.minimum(scores[self.wide], PARTS * (known - fullest) - SHARE * known)
         return scores
@@ -66,10 +66,9 @@ def intervals() -> Intervals:
     reach = np.maximum(np.abs(begins), np.abs(begins + UNITS))
     lows, units, wide = [], [], []
     for power in range(SMALLEST, LARGEST):
-        unit = 2.0**power
-        here = reach * unit <= 2.0**LARGEST
-        lows.append(begins[here] * unit)
-        units.append(np.full(np.count_nonzero(here), unit))
+        here = reach * 2.0**power <= 2.0**LARGEST
+        lows.append(begins[here] * 2.0**power)
+        units.append(np.full(np.count_nonzero(here), 2.0**power))
         # Half the unit reaches only half as far, and the smallest has no half.
         wide.append((reach[here] <= MOST_UNITS / 2) & (power > SMALLEST))
     low, unit, narrowed = map(np.concatenate, (lows, units, wide))
@@ -87,4 +86,6 @@ def intervals() -> Intervals:
 
 def _stops(edges: Array) -> Places:
     """Return the cell after the last below each edge; that of zero is below zero as it is above."""
-    return CELLS.starts(edges) + (edges == 0)
+    starts = CELLS.starts(edges)
+    starts[edges == 0] += 1
+    return starts
