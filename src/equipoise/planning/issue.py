@@ -60,7 +60,7 @@ def issue(request: Request) -> Certificate:
 
     Examples
     --------
-    >>> from equipoise.vocabulary.facts import Domain
+    >>> from equipoise.vocabulary.facts import Budget, Domain
     >>> certificate = issue(Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.0, 1000, 3, Budget(1.0)))
     >>> certificate.theorem, certificate.mechanism, certificate.grade
     ('A2+A4', 'spherical-laplace', 'proved')

@@ -36,12 +36,13 @@ def chosen_bounds(asked: Bounds, n_samples: int) -> ChosenBounds:
     Traceback (most recent call last):
     ...
     equipoise.errors.InvalidParameter: asked: private bounds of 2 columns for epsilon 0.2; found: 1000 rows, too few \
-for ranges that are of use: they need 1201; to do: spend at least 0.25 on bounds, leave at most 1 of the columns \
+for ranges that are of use: they need 1400; to do: spend at least 0.29 on bounds, leave at most 1 of the columns \
 blank and declare the others, or train on more rows
     """
     columns = len(asked.columns)
     scale = math.nextafter(2 * columns / asked.epsilon * (1 + 1e-15), math.inf)
-    needed = math.ceil(ROWS_TO_SCALE * scale)
+    # The last digits, in which the scale is rounded up, ask for no further row.
+    needed = math.ceil(ROWS_TO_SCALE * scale * (1 - 1e-12))
     if n_samples < needed:
         raise InvalidParameter(
             f"private bounds of {columns} column{'s' if columns > 1 else ''} for epsilon {asked.epsilon:g}",
