@@ -12,7 +12,8 @@ from equipoise.artifact.page import Shown, page_of
 from equipoise.certify.certificate import Certificate, Release
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.choice import Choice, Stopping
-from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.certify.claims.chosen_bounds import ChosenBounds
+from equipoise.certify.claims.private_bounds import ReleasedBounds
 from equipoise.certify.claims.simplex import Simplex
 from equipoise.ledger import Balance
 from equipoise.planning.issue import asked_for, issue
@@ -112,6 +113,6 @@ def hostile_page() -> str:
     plan = eq.LogisticRegression(epsilon=1.0, domain=domain, mechanism="output").plan(5000, len(names))
     asked = replace(asked_for(plan), vouched=HOSTILE["script"], schema=HOSTILE["comment"], ledger=HOSTILE["address"])
     certificate = issue(replace(asked, private_bounds=Bounds((HOSTILE["script"],), 0.1)))
-    certificate = carried_out(certificate, PrivateBounds, (ReleasedBounds(HOSTILE["script"], 1.0, 2.0),))
+    certificate = carried_out(certificate, ChosenBounds, (ReleasedBounds(HOSTILE["script"], 1.0, 7.0),))
     balance = Balance(Budget(3.0, 1e-5), Decimal("1.9"), Decimal("0.00001"))
     return page_of(certificate, made_up(certificate, names), balance, balance_at=HOSTILE["script"])

@@ -18,7 +18,8 @@ from browser import PHONE, Outline, measure, needs_browser, visit
 from equipoise.artifact import folder as released
 from equipoise.artifact.page import Shown, page_of, record_of
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.certify.claims.chosen_bounds import ChosenBounds
+from equipoise.certify.claims.private_bounds import ReleasedBounds
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.ledger import Balance
 from equipoise.noise import SeededSource
@@ -185,7 +186,7 @@ def test_points_that_cannot_be_certified_are_left_out():
 
 def test_private_bounds_are_shown_and_population_bounds_are_not():
     asked = replace(asked_for(release("output")), private_bounds=Bounds(("age",), 0.2))
-    certificate = carried_out(issue(asked), PrivateBounds, (ReleasedBounds("age", 15.0, 70.0),))
+    certificate = carried_out(issue(asked), ChosenBounds, (ReleasedBounds("age", 16.0, 112.0),))
     record = record_of(certificate, made_up(certificate))
     # With bounds that depend on the rows, the loss does too, and statements about a fixed one do not apply.
     assert all(point.population is None for point in record.errors.over_epsilon)
@@ -194,7 +195,7 @@ def test_private_bounds_are_shown_and_population_bounds_are_not():
     text = Outline(page_of(certificate, made_up(certificate))).text
     assert "Private bounds" in text
     assert "epsilon 0.2 of the 1 paid for that" in text
-    assert "age 15 70" in text
+    assert "age 16 112" in text
 
 
 @pytest.mark.parametrize("name", sorted({**MODELS, **SEARCHES, **SELECTIONS}))

@@ -5,12 +5,14 @@ on the way comes from seeded fits, or from exact noise where the name says so.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import equipoise as eq
+from equipoise.data.schema import NumberColumn, Target
 
 HERE = Path(__file__).parent
 
@@ -185,20 +187,29 @@ def methods() -> Made:
 def released_first() -> Made:
     """Yield claims that release something before the weights."""
     schema = eq.Schema.from_text(SCHEMA)
-    for name, epsilon, share in (("ordinary", 1.0, 0.2), ("extreme", 0.01, 0.009)):
-        model = eq.LogisticRegression(epsilon, 0.0, schema.with_private_bounds(share))
-        yield f"private-bounds-{name}", lambda model=model: model.plan()
+    # Bounds by quantiles (private-bounds-*.json) are no longer made.
+    for name, n_samples, epsilon, share in (("ordinary", 4000, 1.0, 0.2), ("extreme", 20_000, 0.01, 0.009)):
+        facts = replace(schema, n_samples=n_samples).with_private_bounds(share)
+        yield f"chosen-bounds-{name}", eq.LogisticRegression(epsilon, 0.0, facts).plan
 
-    def paid() -> Any:
+    def frame() -> Any:
         import pandas as pd
 
         rows = table(4000, 2)
-        frame = pd.DataFrame({"age": 60 + 50 * rows[:, 0], "weight": 70 + 30 * rows[:, 1]})
-        frame["ill"] = np.where(split(rows) > 0, "yes", "no")
-        model = eq.LogisticRegression(1.0, 1e-6, schema.with_private_bounds(0.3), random_state=0)
-        return model.fit(frame).certificate_
+        found = pd.DataFrame({"age": 60 + 50 * rows[:, 0], "weight": 70 + 30 * rows[:, 1]})
+        return found.assign(ill=np.where(split(rows) > 0, "yes", "no"))
 
-    yield "private-bounds-released", paid
+    def paid() -> Any:
+        model = eq.LogisticRegression(1.0, 1e-6, schema.with_private_bounds(0.3), random_state=0)
+        return model.fit(frame()).certificate_
+
+    def target_paid() -> Any:
+        facts = replace(schema, columns=(NumberColumn("age", None),), target=Target("weight"), unused=("ill",))
+        model = eq.Ridge(1.0, 0.0, facts.with_private_bounds(0.3), mechanism="output", random_state=0)
+        return model.fit(frame()).certificate_
+
+    yield "chosen-bounds-released", paid
+    yield "chosen-bounds-target", target_paid
     yield "dropout-ordinary", planned(eq.DropoutRegressor(1.0, 1e-6, LABELS), 5000, 4)
     yield "dropout-extreme", planned(eq.DropoutClassifier(20.0, 1e-3, TWO, radius=0.1, masks=1), 10**6, 1)
     yield "dropout-released", fitted(eq.DropoutRegressor(1.0, 1e-6, LABELS, random_state=0), 5000, 3, regression=True)

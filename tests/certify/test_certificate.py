@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from equipoise.certify.certificate import SCHEMA_VERSION, Certificate, Release
-from equipoise.certify.claims.private_bounds import PrivateBounds, ReleasedBounds
+from equipoise.certify.claims.chosen_bounds import ChosenBounds
+from equipoise.certify.claims.private_bounds import ReleasedBounds
 from equipoise.errors import CertificateUnreadable, EquipoiseError, InvalidParameter
 from equipoise.planning import kinds
 from equipoise.planning.issue import asked_for, issue
@@ -300,15 +301,15 @@ def test_any_replaced_value_is_refused_or_noticed(data):
     assert changed.verify() or changed == issued
 
 
-AGE, INCOME = ReleasedBounds("age", 20.0, 100.0), ReleasedBounds("income", 0.0, 1e5)
-PAID = dataclasses.replace(REQUESTS["approximate"], private_bounds=Bounds(("age", "income"), 0.25))
+AGE, INCOME = ReleasedBounds("age", 16.0, 112.0), ReleasedBounds("income", 0.0, 98304.0)
+PAID = dataclasses.replace(REQUESTS["approximate"], n_samples=2000, private_bounds=Bounds(("age", "income"), 0.25))
 
 
 def with_bounds(*released: ReleasedBounds) -> Certificate:
     """Return the certificate of a fit that released bounds before the model."""
     plan = issue(PAID)
     bounds, model = plan.claim.of
-    assert isinstance(bounds, PrivateBounds)
+    assert isinstance(bounds, ChosenBounds)
     claim = dataclasses.replace(plan.claim, of=(dataclasses.replace(bounds, released=released), model))
     return plan.with_release(claim, Release("a name", "2026-01-01", (("equipoise", "0.2.0"),)))
 
@@ -324,16 +325,16 @@ def test_a_certificate_with_private_bounds_claims_both_parts_and_verifies():
     assert plan.curve().delta(plan.epsilon) <= plan.delta
     # The curve belongs to both parts: what the bounds cost is not there for the model.
     assert plan.curve().delta(plan.epsilon - 0.25) > plan.delta
-    assert '"column":"age","high":100.0,"low":20.0' in fitted.explain()
+    assert '"column":"age","high":112.0,"low":16.0' in fitted.explain()
 
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        pytest.param((AGE, ReleasedBounds("height", 0.0, 1e5)), "paid for", id="a column that was not paid for"),
+        pytest.param((AGE, ReleasedBounds("height", 0.0, 98304.0)), "paid for", id="a column that was not paid for"),
         pytest.param((AGE,), "paid for", id="one column of two"),
-        pytest.param((ReleasedBounds("age", 20.5, 100.0), INCOME), "age lie on the public grid", id="an end off it"),
-        pytest.param((ReleasedBounds("age", 100.0, 20.0), INCOME), "age lie on the public grid", id="the wrong order"),
+        pytest.param((ReleasedBounds("age", 20.5, 112.0), INCOME), "age lie on the public grid", id="an end off it"),
+        pytest.param((ReleasedBounds("age", 112.0, 16.0), INCOME), "age lie on the public grid", id="the wrong order"),
     ],
 )
 def test_released_bounds_that_cannot_be_true_are_named(wrong, named):

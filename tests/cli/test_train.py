@@ -13,7 +13,7 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import staging
 from equipoise.artifact.page import page_of
-from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.claims.chosen_bounds import ChosenBounds
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli import main
 
@@ -146,7 +146,7 @@ def test_private_bounds_are_paid_from_epsilon(run):
     assert run(*TRAIN, "--private-bounds", 0.5)[0] == 0
     assert left() == 1.0
     certificate = eq.load("release").certificate_
-    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, PrivateBounds))
+    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, ChosenBounds))
     assert (paid.budget.epsilon, certificate.epsilon) == (0.5, 2.0)
     assert [bounds.column for bounds in paid.released] == ["age"]
     assert run("verify", "release")[0] == 0

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from equipoise.data.cells import Cells
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.files import open_table
 from equipoise.data.joined import raw_table
@@ -342,13 +343,17 @@ BLANK = replace(
 ).with_private_bounds(0.1)
 
 
+CELLS = Cells(-2, 10, bits=8)
+
+
 def test_private_bounds_and_the_rows_that_they_encode_come_from_one_reading():
     income = [0, 400, 100.5, -7, None, 999]
     raw = Counted(FrameTable(people(income)))
     table = encoded_table(BLANK, raw, 6)
-    assert np.array_equal(table.numbers("age"), [25, 17, np.nan, 200, 90, 41], equal_nan=True)
-    assert np.array_equal(table.numbers("hours"), [0.5, 99.25, 50, np.nan, -3, 12], equal_nan=True)
-    assert np.array_equal(table.numbers("income"), [0, 400, 100.5, -7, np.nan, 999], equal_nan=True)
+    age, hours, income_counts = table.counts(("age", "hours", "income"), CELLS)
+    assert np.array_equal(age, CELLS.counts(np.array([25.0, 17, 200, 90, 41])))
+    assert np.array_equal(hours, CELLS.counts(np.array([0.5, 99.25, 50, -3, 12])))
+    assert np.array_equal(income_counts, CELLS.counts(np.array([0, 400, 100.5, -7, 999])))
     bounded = table.with_bounds({"age": (17.0, 90.0), "income": (0.0, 400.0)})
     assert read(bounded) == read(encoded_table(REGRESSION, FrameTable(people(income)), 6))
     assert raw.readings == 1
@@ -357,18 +362,19 @@ def test_private_bounds_and_the_rows_that_they_encode_come_from_one_reading():
 def test_numbers_of_text_are_parsed_and_as_many_as_declared(tmp_path):
     raw = csv_table(tmp_path, ["25,10,nurse,1,1,7", " 30 ,x,pilot,2,2,NA", "not a row", "1e999,,,,,"])
     table = encoded_table(BLANK, raw, 5)
-    assert np.array_equal(table.numbers("age"), [25, 30, np.nan, np.nan, np.nan], equal_nan=True)
-    assert np.array_equal(table.numbers("income"), [7, np.nan, np.nan, np.nan, np.nan], equal_nan=True)
+    age, income = table.counts(("age", "income"), CELLS)
+    assert np.array_equal(age, CELLS.counts(np.array([25.0, 30.0])))
+    assert np.array_equal(income, CELLS.counts(np.array([7.0])))
     bounds = {"age": (17.0, 90.0), "income": (0.0, 400.0)}
     assert read(table.with_bounds(bounds)) == read(encoded_table(BLANK, raw, 5).with_bounds(bounds))
-    assert np.array_equal(encoded_table(BLANK, raw, 1).numbers("age"), [25])
+    assert np.array_equal(encoded_table(BLANK, raw, 1).counts(("age",), CELLS)[0], CELLS.counts(np.array([25.0])))
 
 
-def test_numbers_are_those_of_number_columns_alone():
+def test_counts_are_those_of_number_columns_alone():
     table = encoded_table(CLASSIFICATION, Guarded(FrameTable(people())), 6)
     for name in ("job", "income", "id", "nobody"):
         with pytest.raises(InvalidParameter, match="choose from age, hours"):
-            table.numbers(name)
+            table.counts((name,), CELLS)
 
 
 # Prediction

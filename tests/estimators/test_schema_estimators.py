@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.certify.claims.private_bounds import CANDIDATES, PrivateBounds
+from equipoise.certify.claims.chosen_bounds import ChosenBounds
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
@@ -158,12 +158,13 @@ def test_private_bounds_are_released_certified_and_used(frame):
     certificate = model.certificate_
     assert certificate.verify() == ()
     assert certificate.planned_digest == planned.digest
-    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, PrivateBounds))
+    (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, ChosenBounds))
     assert [bounds.column for bounds in paid.released] == ["age", "height", "dose"]
-    for bounds, (low, high) in zip(paid.released, [(-50, 50), (100, 200), (70, 500)], strict=True):
-        assert bounds.low in CANDIDATES
-        assert bounds.low <= low + 100
-        assert bounds.high >= high / 2
+    for bounds, name in zip(paid.released, ["age", "height", "dose"], strict=True):
+        low, high = frame[name].quantile(0.05), frame[name].quantile(0.95)
+        assert bounds.low < low
+        assert high < bounds.high
+        assert bounds.high - bounds.low < 4 * (high - low)
     assert model.schema_.target.bounds == (paid.released[2].low, paid.released[2].high)
     assert model.schema_.private_bounds is None
     assert np.abs(model.predict(features(frame)) - frame["dose"]).mean() < 60

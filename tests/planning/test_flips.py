@@ -382,7 +382,7 @@ def test_noise_elsewhere_than_on_the_weights_is_refused_with_the_remedy(mechanis
 
 def test_private_bounds_are_refused_in_words_of_their_own():
     schema = eq.Schema(
-        1000, (NumberColumn("age", None),), Target("ill", classes=(0, 1)), vouched_by="a test", vouched_on="2026-01-01"
+        2000, (NumberColumn("age", None),), Target("ill", classes=(0, 1)), vouched_by="a test", vouched_on="2026-01-01"
     )
     model = eq.LogisticRegression(domain=schema.with_private_bounds(0.1), mechanism="output")
     certificate = model.plan()

@@ -69,9 +69,6 @@ class Scripted(NoiseSource):
     def seeded(self) -> bool:
         return True
 
-    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
-        raise AssertionError("nobody asked for private bounds")
-
     def add(self, law: str, weights: Array, scale: float) -> Array:
         assert law == "gaussian", "another law than planned"
         self.inputs.append(weights.copy())

@@ -46,9 +46,6 @@ class Overheard(NoiseSource):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         raise AssertionError("no release of sums draws batches")
 
-    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
-        raise AssertionError("nobody asked for private bounds")
-
 
 def planned(kind: str, shape: tuple[int, int], **parameters: object) -> Certificate:
     standard = {"epsilon": 1.0, "delta": 1e-5, "domain": LABELS, "mechanism": kind, "random_state": 0}

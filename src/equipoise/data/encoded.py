@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Column
+from equipoise.data.cells import Cells, CellWork, Counts, counts_of_parts, reader
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
@@ -29,6 +30,7 @@ from equipoise.vocabulary.numbers import require_count
 Array = NDArray[np.float64]
 # What a batch of rows was read as: numbers, and positions among levels and classes.
 Batch = dict[str, NDArray[Any]]
+NONE: Array = np.empty(0)
 
 
 def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTable":
@@ -142,8 +144,8 @@ class EncodedTable:
     >>> schema = Schema(2, (NumberColumn("age", None),), Target("ill", classes=("no", "yes")))
     >>> raw = FrameTable(pyarrow.table({"age": [20, None], "ill": ["yes", "no"]}))
     >>> table = encoded_table(schema.with_private_bounds(0.1), raw, 2)
-    >>> table.numbers("age")
-    array([20., nan])
+    >>> np.flatnonzero(table.counts(("age",), Cells(smallest=4, largest=6, bits=1))[0]).tolist()
+    [6]
     >>> table.with_bounds({"age": (0.0, 40.0)}).features.read().tolist()
     [[0.0], [0.0]]
     """
@@ -163,18 +165,18 @@ class EncodedTable:
         """Return the table with blank bounds filled in; rows that were read already are not read again."""
         return EncodedTable(self._schema.with_bounds(bounds), self._raw, self._n_samples, self._kept)
 
-    def numbers(self, name: str) -> Array:
-        """Return a column of numbers, or a regression's target, with NaN where a value is missing or unreadable."""
-        if name not in self._number_names():
+    def counts(self, names: tuple[str, ...], cells: Cells) -> list[Counts]:
+        """Return how many numbers of each column, or of a regression's target, every cell holds.
+
+        Missing and unreadable values, and the rows that lack, are in no cell.
+        """
+        unknown = [name for name in names if name not in self._number_names()]
+        if unknown:
             remedy = f"choose from {listed(self._number_names())}"
-            raise InvalidParameter("a column of numbers of the schema", f"{name!r}", remedy)
-        numbers = np.full(self._n_samples, np.nan)
-        filled = 0
-        for batch in self._keep():
-            numbers[filled : filled + len(batch[name])] = batch[name]
-            filled += len(batch[name])
-        numbers[~np.isfinite(numbers)] = np.nan
-        return numbers
+            raise InvalidParameter("columns of numbers of the schema", listed(unknown), remedy)
+        if not isinstance(self._raw, PartedTable):
+            return [sum((cells.counts(batch[name]) for batch in self._keep()), cells.counts(NONE)) for name in names]
+        return counts_of_parts(self._raw, CellWork(self._schema, names, cells), self._n_samples)
 
     def _names(self) -> list[str]:
         return [*(column.name for column in self._schema.columns), self._schema.target.name]
@@ -188,8 +190,7 @@ class EncodedTable:
         if self._kept is not None:
             yield from self._kept
             return
-        # What was read does not depend on bounds: these only make the encoder complete.
-        encoder = Encoder(self._schema.with_bounds(dict.fromkeys(self._schema.unbounded, (-1.0, 1.0))))
+        encoder = reader(self._schema)
         left = self._n_samples
         with contextlib.closing(_closable(self._raw.batches(self._names()))) as batches:
             for batch in batches:

@@ -1,4 +1,4 @@
-"""Sources of randomness: noise of any law, secret subsets, quantiles and choices."""
+"""Sources of randomness: noise of any law, secret subsets and choices."""
 
 import random
 import secrets
@@ -37,9 +37,10 @@ class NoiseSource(ABC):
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
 
-    @abstractmethod
-    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
-        """Return the candidate with the best noisy score ``-|(1 - level) #below - level #above|`` (Q1)."""
+    def largest(self, scores: NDArray[np.int64], scale: float) -> int:
+        """Return the place of the largest score with exponential noise of this scale on each: permute-and-flip (N6)."""
+        # The size of a Laplace variable is an exponential one.
+        return int(np.argmax(scores + np.abs(self.add("laplace", np.zeros(len(scores)), scale))))
 
     def choose(self, scores: Array, scale: float) -> int:
         """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""
@@ -80,12 +81,9 @@ class SeededSource(NoiseSource):
         """Return a random subset in rising order."""
         return np.sort(self._generator.choice(count, size=size, replace=False))
 
-    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
-        """Return the candidate whose score with exponential noise is best."""
-        ordered = np.sort(values)
-        below, not_above = (np.searchsorted(ordered, candidates, side=side) for side in ("left", "right"))
-        scores = -np.abs((1 - level) * below - level * (len(values) - not_above))
-        return candidates[int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))]
+    def largest(self, scores: NDArray[np.int64], scale: float) -> int:
+        """Return the place of the largest score with the generator's exponential noise."""
+        return int(np.argmax(scores + self._generator.exponential(scale, size=len(scores))))
 
     def choose(self, scores: Array, scale: float) -> int:
         """Return the place whose score with Gumbel noise is best."""
@@ -129,12 +127,11 @@ class ExactSource(NoiseSource):
         """Return a random subset, drawn from the operating system's entropy without bias."""
         return np.array(sorted(random.SystemRandom().sample(range(count), size)), dtype=np.intp)
 
-    def quantile(self, values: Array, candidates: tuple[float, ...], level: float, scale: float) -> float:
-        """Return OpenDP's private quantile of values whose number is public."""
+    def largest(self, scores: NDArray[np.int64], scale: float) -> int:
+        """Return the place of OpenDP's largest noisy score: with this measure of privacy its noise is exponential."""
         dp = opendp()
-        space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(values)), dp.symmetric_distance()
-        chosen = dp.m.make_private_quantile(*space, dp.max_divergence(), list(candidates), level, scale)
-        return float(chosen(values.tolist()))
+        space = dp.vector_domain(dp.atom_domain(T=int), size=len(scores)), dp.linf_distance(T=int)
+        return int(dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)(scores.tolist()))
 
     def choose(self, scores: Array, scale: float) -> int:
         """Return the place of OpenDP's largest noisy score: with this measure of privacy its noise is Gumbel's."""

@@ -1,22 +1,20 @@
 """From a request to a certificate: search for a claim, hand it to `certify`, and seal what holds."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.compositions import PostProcessing, Sequence
-from equipoise.certify.claims.private_bounds import LEVELS, PrivateBounds
 from equipoise.errors import InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan, work_of_all
+from equipoise.planning.kinds.chosen_bounds import bounds_section, chosen_bounds
 from equipoise.planning.menu import Choice, choose
 from equipoise.planning.notes import Notes, notes_of
-from equipoise.planning.request import Bounds, Request
+from equipoise.planning.request import Request
 from equipoise.planning.tilts import quietest_tilt
 from equipoise.planning.work import remembered, require_work
-from equipoise.vocabulary.facts import Budget
 
 SELECTION = (
     "This fit is one spend; selecting the columns whose released weight is beyond the public threshold {rule} is free "
@@ -62,7 +60,7 @@ def issue(request: Request) -> Certificate:
 
     Examples
     --------
-    >>> from equipoise.vocabulary.facts import Domain
+    >>> from equipoise.vocabulary.facts import Budget, Domain
     >>> certificate = issue(Request("logistic", "l2", 0.1, Domain(1.0, classes=(0, 1)), 0.0, 1000, 3, Budget(1.0)))
     >>> certificate.theorem, certificate.mechanism, certificate.grade
     ('A2+A4', 'spherical-laplace', 'proved')
@@ -72,9 +70,9 @@ def issue(request: Request) -> Certificate:
         notes = notes_of(request, plan, menu)
     claim: Claim = plan.claim
     if request.private_bounds is not None:
-        bounds = bounds_claim(request.private_bounds, request.n_samples)
+        bounds = chosen_bounds(request.private_bounds, request.n_samples)
         claim = Sequence(request.budget, request.n_samples, (bounds, claim))
-        notes = replace(notes, sections=(_bounds_section(bounds, plan.claim.budget), *notes.sections))
+        notes = replace(notes, sections=(bounds_section(bounds, plan.claim.budget), *notes.sections))
     if request.selection:
         claim = PostProcessing(request.budget, request.n_samples, (claim,), request.selection)
         told = ("Selection of columns", (SELECTION.format(rule=request.selection),))
@@ -98,25 +96,3 @@ def asked_for(certificate: Certificate) -> Request:
         found = f"a certificate of kind {certificate.kind!r} that notes none"
         raise InvalidParameter("a certificate that notes what was asked for", found, "plan again with an estimator")
     return asked
-
-
-def bounds_claim(asked: Bounds, n_samples: int) -> PrivateBounds:
-    """Return the claim of bounds that are released first: noise of 2 over a quantile's share of epsilon (Q1).
-
-    Examples
-    --------
-    >>> bounds_claim(Bounds(("age", "height"), 0.2), 1000).scale
-    40.00000000000005
-    """
-    share = asked.epsilon / (len(LEVELS) * len(asked.columns))
-    scale = math.nextafter(2 / share * (1 + 1e-15), math.inf)
-    return PrivateBounds(Budget(asked.epsilon), n_samples, asked.columns, scale)
-
-
-def _bounds_section(bounds: PrivateBounds, left: Budget) -> tuple[str, tuple[str, ...]]:
-    return "Private bounds, released before the model", (
-        f"- epsilon {bounds.budget.epsilon:.6g} pays for the bounds of {len(bounds.columns)} column(s), by Q1: the "
-        f"{LEVELS[0]:.0%} and the {LEVELS[1]:.0%} quantile each, from a public grid, with noise of scale "
-        f"{bounds.scale:.6g} on counts of rows",
-        f"- epsilon {left.epsilon:.6g} is left for the model; by basic composition the claim covers both",
-    )

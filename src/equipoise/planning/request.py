@@ -13,7 +13,7 @@ from equipoise.vocabulary.numbers import SMALLEST, plain, require_count, require
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Which columns get private bounds, and the part of the budget that pays for all of them together (Q1).
+    """Which columns get private bounds, and the part of the budget that pays for all of them together (N6).
 
     Examples
     --------
@@ -197,7 +197,7 @@ class Request:
         if self.domain.unit == "person":
             raise NoTheoremApplies(
                 "private bounds that cover all rows of a person",
-                "no proof: Q1 counts rows",
+                "no proof: N6 counts rows",
                 "write the bounds of every column into the schema, from what is publicly known",
             )
         return replace(self, budget=self.private_bounds.left(self.budget), private_bounds=None)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Claim, Trained
+from equipoise.data.cells import Cells, Counts
 from equipoise.data.rows import RowSource
 from equipoise.data.tables import Unread
 from equipoise.errors import PrivateFailure
@@ -37,8 +38,8 @@ class Bounded(Protocol):
 class Unbounded(Protocol):
     """A table some of whose columns have no bounds yet: they are paid for before it can be encoded."""
 
-    def numbers(self, column: str) -> Array:
-        """Return a column's numbers, NaN where one is missing."""
+    def counts(self, columns: tuple[str, ...], cells: Cells) -> list[Counts]:
+        """Return how many numbers of each column every public cell holds; missing ones are in none."""
 
     def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> Bounded:
         """Return the table encoded by these bounds."""

@@ -1,5 +1,6 @@
 """Spark's partitions answer like everybody else's rows; what cannot work is refused before anything is spent."""
 
+import dataclasses
 import datetime
 import decimal
 import re
@@ -14,6 +15,7 @@ from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import Errand, SparkFrame, answers_of
 from equipoise.data.many_files import open_files
 from equipoise.data.raw import FrameTable
+from equipoise.data.schema import NumberColumn
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, TableUnreadable
 from equipoise.ledger import Ledger
 from spark_sessions import LENGTHS, ROWS, faulty, numbers, rows, schema, session, skip_without_spark, sums, written
@@ -67,6 +69,25 @@ def test_a_seeded_model_is_the_same_and_predicts_from_a_frame(spark, folder):
     new = rows(50).drop_columns(["ill"])
     shown = spark.createDataFrame(new.to_pylist(), "age double, `in.come` double, town string, ill string").drop("ill")
     assert there.predict(shown).tolist() == there.predict(new).tolist()
+
+
+@pytest.mark.statistics
+def test_blank_bounds_are_found_as_in_a_stream_and_have_its_certificate(spark, folder):
+    blank = [
+        dataclasses.replace(column, bounds=None) if isinstance(column, NumberColumn) else column
+        for column in schema().columns
+    ]
+    facts = dataclasses.replace(schema(), columns=tuple(blank)).with_private_bounds(0.5)
+    tables = open_table(folder, engine="stream"), open_table(folder, engine="spark"), spark.read.parquet(str(folder))
+    fitted = [
+        eq.LogisticRegression(epsilon=1.0, domain=facts, mechanism="output", alpha=0.05, random_state=7).fit(table)
+        for table in tables
+    ]
+    claims = {model.certificate_.claim for model in fitted}
+    assert len(claims) == 1
+    assert claims.pop().of[0].released
+    for other in fitted[1:]:
+        np.testing.assert_allclose(other.coef_, fitted[0].coef_, atol=1e-9)
 
 
 @pytest.mark.statistics

@@ -1,7 +1,8 @@
 """Bounds of columns that nobody could vouch for, paid for: two private quantiles a column (Q1).
 
 Each quantile is chosen from a public grid by the number of rows on either side of it, with exponential noise on the
-counts. The grid spans eighteen orders of magnitude, so that it tells nothing about the data.
+counts. The grid spans eighteen orders of magnitude, so that it tells nothing about the data. Recorded claims are
+checked for ever; new ones choose an interval at once (`chosen_bounds`).
 """
 
 from ...vocabulary.facts import Conditions, Record
@@ -24,7 +25,7 @@ class ReleasedBounds(Record):
 
 
 class PrivateBounds(Claim):
-    """Two quantiles of every column, with noise of `scale` on counts of rows; epsilon pays for all of them together."""
+    """Bounds of every column, with noise of `scale` on counts of rows; epsilon pays for all of them together."""
 
     kind = "private-bounds"
     theorem = "Q1"
@@ -44,5 +45,9 @@ class PrivateBounds(Claim):
         named = tuple(bounds.column for bounds in self.released)
         yield holds("bounds were released for the columns that were paid for", named in ((), self.columns))
         for bounds in self.released:
-            on_grid = bounds.low in CANDIDATES and bounds.high in CANDIDATES and bounds.low < bounds.high
-            yield holds(f"the bounds of {bounds.column:.80} lie on the public grid, in order", on_grid)
+            found = bounds.low < bounds.high and self.on_grid(bounds.low, bounds.high)
+            yield holds(f"the bounds of {bounds.column:.80} lie on the public grid, in order", found)
+
+    def on_grid(self, low: float, high: float) -> bool:
+        """Return whether both bounds are candidates."""
+        return low in CANDIDATES and high in CANDIDATES

@@ -22,6 +22,9 @@ def members() -> dict[type[Claim], type[Carrier[Any]]]:
 def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
     """Fail now, for a public reason, if any part of a claim could not be carried out on such a table."""
     for node in claim.nodes():
+        if type(node) not in members():
+            found = f"one of kind {node.kind!r}, which is checked and no longer carried out"
+            raise InvalidParameter("a plan of today", found, "plan again")
         carrier = members()[type(node)]()
         if table.parts is not None and not carrier.sums_suffice(node):
             raise InvalidParameter(
