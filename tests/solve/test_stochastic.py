@@ -353,7 +353,8 @@ def test_noisy_steps_take_distinct_rows_and_the_noise_given(table, batch, monkey
 def test_subsets_of_rows_are_uniform():
     # 20 subsets of 3 out of 6, 20,000 times: chi-square with 19 degrees of freedom exceeds 70 with probability 1e-7.
     coins = np.random.default_rng(9)
-    order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros(6, dtype=np.int64), 0
+    # Four spots for six rows: they meet in them.
+    order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros((4, 2), dtype=np.int64), 0
     while filled < len(order):
         filled = kernels.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
     subsets, counts = np.unique(np.sort(order.reshape(-1, 3), axis=1), axis=0, return_counts=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.engines.base import Batch
 from equipoise.data.engines.pieces import EncodedPieces
-from equipoise.data.engines.scratch import PILE_BYTES, Scratch, rows_within
+from equipoise.data.engines.scratch import Scratch
 from equipoise.data.rows import DenseArrays, row_source
 from equipoise.errors import PrivateFailure
 from equipoise.release.job import Array, Made, Task
@@ -35,8 +35,7 @@ class DealtRows:
     def __init__(self, scratch: Scratch, problem: Problem, public_seed: int) -> None:
         self.n_samples = scratch.n_samples
         self.dimension = scratch.columns + (1 if problem.intercept > 0 else 0)
-        # So many rows are drawn, or fetched, at a time.
-        self.rows_at_once = rows_within(PILE_BYTES, scratch.columns)
+        self.rows_at_once = scratch.rows_at_once
         self._scratch = scratch
         self._problem = problem
         self._seed = public_seed

@@ -59,9 +59,7 @@ def require_scratch(n_samples: int, columns: int, batch: int) -> None:
 
     Examples
     --------
-    >>> require_scratch(10**15, columns=10, batch=1)
-    Traceback (most recent call last):
-    equipoise.errors.InvalidParameter: asked: 8.20e+07 GiB of disk for the rows of a fit...
+    >>> require_scratch(1000, columns=10, batch=64)
     """
     most = rows_within(BATCH_BYTES, columns)
     if batch > most:
@@ -119,7 +117,9 @@ class Scratch:
         self.n_samples = n_samples
         self.columns = columns
         self._seed = public_seed
-        self._count = -(-n_samples // rows_within(PILE_BYTES, columns))
+        # So many rows are in memory at once: a pile has about as many.
+        self.rows_at_once = rows_within(PILE_BYTES, columns)
+        self._count = -(-n_samples // self.rows_at_once)
         self.sizes = self._dealt_sizes()
         self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
         # Where each pile's next row will lie.

@@ -73,17 +73,18 @@ def _streamed(task: Task[StochasticDescent], columns: int) -> Array:
     run, at_once = run_of(task.claim, recipe.steps(n_samples)), max(1, min(STEPS_AT_ONCE, CUT_COLUMNS // columns))
     with dealt_rows(task) as rows:
         if recipe.order == "replacement":
-            hands = _drawn(rows, recipe.batch_size, task.source)
+            hands = _drawn(rows, run, task.source)
         else:
             hands = rows.passes(recipe.batch_size, fresh=recipe.order == "fresh")
         coins = _coins(task, columns, at_once)
         return run_hands(hands, rows.dimension, loss, run, *coins, steps_at_once=at_once)
 
 
-def _drawn(rows: DealtRows, batch: int, source: NoiseSource) -> Iterator[Hand]:
+def _drawn(rows: DealtRows, run: Run, source: NoiseSource) -> Iterator[Hand]:
     """Yield batches of rows that are drawn in secret, each draw by itself, as many as are fetched at a time."""
+    batches = max(1, min(run.steps, rows.rows_at_once // run.batch))
     while True:
-        slots = np.empty(max(1, rows.rows_at_once // batch) * batch, dtype=np.int64)
+        slots = np.empty(batches * run.batch, dtype=np.int64)
         source.integers(rows.n_samples, slots)
         yield rows.drawn(slots)
 
