@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,18 +88,11 @@ class EncodedPieces:
         """Yield encoded rows with their coded targets, as many at once as fit."""
         encoder, name = Encoder(self.schema), self.schema.target.name
         at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
-        classes = self.schema.target.classes
-        # Each class is coded once: to compare every row's label with it would take longer than all else.
-        by_class = None if classes is None else self._coded(encoder, np.arange(len(classes)))
         for batch in batches:
             for begin in range(0, batch_length(batch), at_once):
                 some = {column: values[begin : begin + at_once] for column, values in batch.items()}
-                read = encoder.read(name, some[name])
-                targets = self._coded(encoder, read) if by_class is None else by_class[read]
+                targets = coded_targets(encoder.encode_target(some[name]), self.problem, self.classes)
                 yield encoder.encode(some, batch_length(some)), targets
-
-    def _coded(self, encoder: Encoder, read: NDArray[Any]) -> Array:
-        return coded_targets(encoder.targets(read), self.problem, self.classes)
 
     def _mapped(self, encoded: Array, targets: Array, place: int) -> Iterator[tuple[int, Array, Array]]:
         domain, intercept = self.problem.domain, self.problem.intercept

@@ -76,7 +76,7 @@ def require_scratch(n_samples: int, columns: int, batch: int) -> None:
     except OSError as error:
         raise InvalidParameter(
             "a folder that a fit can keep rows in while it runs",
-            f"{os.environ.get(VARIABLE) or 'the system has none'}: {error.strerror}",
+            f"{os.environ.get(VARIABLE) or 'the folder for temporary files'}: {error.strerror}",
             f"set {VARIABLE} to a folder on a disk that may hold private rows; nothing was read",
         ) from None
     if needed > free:
