@@ -375,10 +375,19 @@ LONG = {
 
 def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(scratch_module, "PILE_BYTES", 2**20)
+    reading, finish = [], Scratch.finish
+
+    def finished(self):
+        finish(self)
+        # Reading takes more than the descent, and would hide what that holds.
+        reading.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.reset_peak()
+
+    monkeypatch.setattr(Scratch, "finish", finished)
     lengths = 2**14, 2**17, 2**18
     schemas = {rows: long_file(tmp_path, rows) for rows in lengths}
     for name, (make, parameters) in LONG.items():
-        most = []
+        descending = []
         for rows in lengths:  # the first time something is loaded and compiled
             # As many draws for all, so that only the table differs.
             passes = {"passes": 2**14 / rows} if name in ("drawn", "noisy") else {}
@@ -386,10 +395,11 @@ def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
             model.plan()
             tracemalloc.start()
             model.fit(eq.open_table(tmp_path / f"{rows}.parquet", engine="stream"))
-            most.append(tracemalloc.get_traced_memory()[1])
+            descending.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
         # One number a row would be 8 bytes.
-        assert most[2] - most[1] < 2 * (lengths[2] - lengths[1]), (name, most)
+        for most in (reading[-3:], descending):
+            assert most[2] - most[1] < 2 * (lengths[2] - lengths[1]), (name, most)
 
 
 def ending(model, table, folder):
