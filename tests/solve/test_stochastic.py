@@ -15,7 +15,7 @@ from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
 from equipoise.solve.descents import kernels
-from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
+from equipoise.solve.descents.stochastic import Hand, Run, run_hands, run_noisy, run_noisy_hands, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.losses import Loss
@@ -318,6 +318,53 @@ def test_sparse_arrays_are_the_clipped_rows():
     np.testing.assert_allclose(table, clipped_table(X, 0.5), rtol=1e-15)
 
 
+# --- rows that are at hand a few at a time ----------------------------------------------------------------------------
+
+
+def gathered(X, y, order, intercept=0.5):
+    """Return a hand of the rows that an order meets, each once, lying in another order than in the table."""
+    arrays = row_source(X, Domain(ROW_NORM, classes=(-1, 1)), intercept).arrays()
+    distinct, places = np.unique(-np.asarray(order), return_inverse=True)
+    return Hand(arrays.dealt(-distinct), y[-distinct], places)
+
+
+@pytest.mark.parametrize("table", ["dense", "sparse"])
+@pytest.mark.parametrize("run", ["plain", "partial", "decay", "ball", "clipped batches", "l1", "suffix"])
+def test_rows_in_hands_take_the_steps_of_the_whole_table(table, run):
+    X, y = data(5)
+    X, run, loss = TABLES[table](X), RUNS[run], losses.named("logistic")
+    orders = orders_for("fresh", run.batch, 3)
+    length = 2 * run.batch
+    cut = [order[first : first + length] for order in orders for first in range(0, len(order), length)]
+    wanted = run_passes(row_source(X, domain_of(loss), 0.5), y, loss, run, cut)
+    for at_once in (None, 1):
+        found = run_hands((gathered(X, y, order) for order in cut), D + 1, loss, run, steps_at_once=at_once)
+        # Steps are the same to the last bit; a mean may be added up in other groups, and sparse sums are deferred.
+        assert found == pytest.approx(wanted, rel=1e-12)
+        if run.average == "last" and table == "dense":
+            assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("batch", [1, 4, N])
+def test_noisy_steps_on_fetched_rows_are_those_on_the_whole_table(batch, monkeypatch):
+    monkeypatch.setattr("equipoise.solve.descents.stochastic.CHUNK", 60)
+    X, y = data(7)
+    run, loss = Run(batch, 31, 0.3, ridge=0.1, radius=0.8, clip=0.7), losses.named("logistic")
+
+    def drawing():
+        coins = np.random.default_rng(8)
+
+        def draw_rows(out):
+            out[:] = coins.integers(N, size=len(out))
+
+        return draw_rows, lambda out: coins.standard_normal(out=out)
+
+    wanted = run_noisy(row_source(X, domain_of(loss), 0.5), y, loss, run, 0.7, *drawing())
+    at_once = max(1, 60 // max(D + 1, batch))
+    found = run_noisy_hands(lambda order: gathered(X, y, order), D + 1, loss, run, 0.7, *drawing(), at_once)
+    assert found.tobytes() == wanted.tobytes()
+
+
 # --- noise in every step ----------------------------------------------------------------------------------------------
 
 
@@ -353,7 +400,8 @@ def test_noisy_steps_take_distinct_rows_and_the_noise_given(table, batch, monkey
 def test_subsets_of_rows_are_uniform():
     # 20 subsets of 3 out of 6, 20,000 times: chi-square with 19 degrees of freedom exceeds 70 with probability 1e-7.
     coins = np.random.default_rng(9)
-    order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros(6, dtype=np.int64), 0
+    # Four spots for six rows: they meet in them.
+    order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros((4, 2), dtype=np.int64), 0
     while filled < len(order):
         filled = kernels.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
     subsets, counts = np.unique(np.sort(order.reshape(-1, 3), axis=1), axis=0, return_counts=True)

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from equipoise.data.engines.base import Batch, PartedTable
+from equipoise.data.engines.base import Batch, PartedTable, Work
 from equipoise.data.engines.pieces import Digest, EncodedPieces
 from equipoise.errors import PrivateFailure
 from equipoise.solve.places import PlaceSums, Sums, added
@@ -65,16 +65,21 @@ class PartedRows:
     def __init__(self, table: PartedTable, encoding: EncodedPieces, n_samples: int) -> None:
         self.n_samples = n_samples
         self.dimension = encoding.dimension
+        self.encoding = encoding
         self._table = table
-        self._encoding = encoding
         self._key = secrets.randbits(62)
         self._first: dict[int, int] | None = None
 
+    def visit(self, work: Work[None]) -> None:
+        """Carry work to every part, for what it does there."""
+        for _ in self._table.answers(work, self.encoding.names, self.n_samples):
+            pass
+
     def sums(self, question: Question) -> Sums:
         """Return a question's answers, added up over all rows."""
-        work = PartWork(self._encoding, question, self.n_samples, self._key)
+        work = PartWork(self.encoding, question, self.n_samples, self._key)
         whole, read = PlaceSums(self.n_samples), dict[int, int]()
-        for part, (digest, sums) in self._table.answers(work, self._encoding.names, self.n_samples):
+        for part, (digest, sums) in self._table.answers(work, self.encoding.names, self.n_samples):
             if part not in read:
                 whole.merge(sums)
             if read.setdefault(part, digest) != digest:

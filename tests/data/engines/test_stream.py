@@ -226,7 +226,7 @@ def test_what_cannot_stream_is_refused_before_the_spend(folders, tmp_path):
     for model in (
         eq.LinearSVC(epsilon=1.0, domain=SCHEMA, loss="hinge", alpha=0.1, ledger=url),
         eq.DropoutClassifier(epsilon=1.0, delta=1e-6, domain=SCHEMA, ledger=url),
-        eq.SGDClassifier(epsilon=1.0, domain=SCHEMA, ledger=url),
+        eq.PhasedClassifier(epsilon=1.0, domain=SCHEMA, loss="hinge", ledger=url),
     ):
         with pytest.raises(InvalidParameter, match='engine="memory"'):
             model.fit(table)

@@ -21,6 +21,9 @@ Work = Callable[[Iterator[Batch], int], Answer]
 class PartedTable(RawTable):
     """A table that is gone through part by part, as often as it is asked, and never held whole."""
 
+    # Whether work on a part is done in this process, part after part by place, each once.
+    comes_here: ClassVar[bool] = False
+
     @abstractmethod
     def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part and yield what it returns, with the part's number; in any order.

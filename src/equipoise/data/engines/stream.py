@@ -32,6 +32,8 @@ class StreamTable(PartedTable):
     [(0, [[31.0, 52.0]])]
     """
 
+    comes_here: ClassVar[bool] = True
+
     def __init__(self, raw: RawTable) -> None:
         self._raw = raw
         self.names, self.n_samples = raw.names, raw.n_samples

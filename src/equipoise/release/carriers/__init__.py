@@ -3,6 +3,8 @@
 from typing import Any
 
 from equipoise.certify.claims import Claim, Trained
+from equipoise.data.engines.pieces import EncodedParts
+from equipoise.data.engines.scratch import require_scratch
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
@@ -27,14 +29,27 @@ def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
             raise InvalidParameter("a plan of today", found, "plan again")
         carrier = members()[type(node)]()
         if table.parts is not None and not carrier.sums_suffice(node):
-            raise InvalidParameter(
-                "a release that needs no more of its rows than sums, for a table that is never held whole",
-                f"one of kind {node.kind!r} for this loss",
-                'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
-            )
+            _require_rows(node, carrier.rows_at_once(node), table.parts)
         if table.parts is not None and isinstance(node, Trained):
             require_memory(node, table.parts, carrier.squares)
         carrier.ready(node, source)
+
+
+def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -> None:
+    """Refuse a kind that needs more than sums of a table that is never held, unless rows can be kept in a scratch."""
+    if rows_at_once is None or not isinstance(claim, Trained):
+        raise InvalidParameter(
+            "a release that needs no more of its rows than sums, for a table that is never held whole",
+            f"one of kind {claim.kind!r} for this loss",
+            'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
+        )
+    if not parts.table.comes_here:
+        raise InvalidParameter(
+            f"rows one by one on this machine, for a release of kind {claim.kind!r}",
+            "a table whose rows stay with workers",
+            'open its files with engine="stream", which keeps rows on this disk while a fit runs, or engine="memory"',
+        )
+    require_scratch(claim.n_samples, claim.n_features, rows_at_once)
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

@@ -31,6 +31,13 @@ class Carrier(ABC, Generic[Kind]):
         """Return whether sums over the rows are all that it needs of them, as for tables that are never held whole."""
         return False
 
+    def rows_at_once(self, claim: Kind) -> int | None:
+        """Return how many rows it must have in memory at once, if it takes them in an order of its own: a batch.
+
+        None where it needs all of them.
+        """
+        return None
+
     def ready(self, claim: Kind, source: NoiseSource) -> None:
         """Load all that carrying out needs, and refuse what it would refuse: nothing is spent yet, no row is read."""
         source.ready(streaming=False)

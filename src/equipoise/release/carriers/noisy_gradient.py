@@ -1,5 +1,6 @@
 """Noisy gradient descent: the door perturbs every gradient before the descent sees it."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -7,7 +8,9 @@ import numpy as np
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.noisy_gradient import NoisyGradient
 from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.dealt_rows import dealt_rows
 from equipoise.release.job import Array, Task
+from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
 
@@ -21,28 +24,49 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
         """Return whether every step asks all rows: a sample of them has no sum of its own."""
         return not claim.batch
 
+    def rows_at_once(self, claim: NoisyGradient) -> int:
+        """Return a batch: a sample of the rows can be fetched."""
+        return claim.batch
+
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""
-        claim, problem, source = task.claim, task.claim.problem, task.source
-        loss, arrays = problem.loss, arrays_of(problem.loss)
+        claim, source = task.claim, task.source
+        if claim.batch and isinstance(task.rows, PartedRows):
+            with dealt_rows(task) as rows:
+                return _descended(
+                    task,
+                    lambda weights: rows.objective(source.subset(claim.n_samples, claim.batch)).clipped_gradient(
+                        weights, claim.clip, None
+                    ),
+                )
         objective = task.objective()
-        shape = loss.free_outputs, task.rows.dimension
 
-        def noisy(weights: Array) -> Array:
+        def clipped(weights: Array) -> Array:
             batch = source.subset(claim.n_samples, claim.batch) if claim.batch else None
             if batch is not None and task.persons is not None:
                 # All rows of the chosen persons.
                 batch = np.flatnonzero(np.isin(task.persons, batch))
-            gradient = objective.clipped_gradient(arrays.full(weights), claim.clip, batch, claim.batch or None)
-            return source.add(claim.law, arrays.free(gradient).ravel(), claim.scale).reshape(shape)
+            return objective.clipped_gradient(weights, claim.clip, batch, claim.batch or None)
 
-        return descend(
-            noisy,
-            problem.penalty,
-            shape,
-            steps=claim.steps,
-            step=claim.procedure.step,
-            momentum=claim.procedure.momentum,
-            average=claim.procedure.average == "uniform",
-            radius=claim.radius,
-        )
+        return _descended(task, clipped)
+
+
+def _descended(task: Task[NoisyGradient], clipped: Callable[[Array], Array]) -> Array:
+    """Return the weights of a descent that sees clipped gradients of the full weights with noise alone."""
+    claim, problem = task.claim, task.claim.problem
+    arrays, shape = arrays_of(problem.loss), (problem.loss.free_outputs, task.rows.dimension)
+
+    def noisy(weights: Array) -> Array:
+        gradient = clipped(arrays.full(weights))
+        return task.source.add(claim.law, arrays.free(gradient).ravel(), claim.scale).reshape(shape)
+
+    return descend(
+        noisy,
+        problem.penalty,
+        shape,
+        steps=claim.steps,
+        step=claim.procedure.step,
+        momentum=claim.procedure.momentum,
+        average=claim.procedure.average == "uniform",
+        radius=claim.radius,
+    )

@@ -1,24 +1,36 @@
 """Noisy SGD: rows and noise of every step come from the door's source, exactly or as a stream."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.carriers.sgd import run_of
+from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
-from equipoise.solve.descents.stochastic import Run, ready_for, run_noisy
+from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.stochastic import Run, ready_for, run_noisy, run_noisy_hands
 from equipoise.solve.objective import Objective
+
+# For a table that is never held, so many normal numbers are drawn at a time, beside the rows of as many steps.
+NORMALS_AT_ONCE = 2**21
 
 
 class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
     """Long runs take noise from the stream, in a compiled loop; short ones ask OpenDP for every noisy gradient."""
 
     claim: ClassVar[type[Claim]] = NoisyDescent
+
+    def rows_at_once(self, claim: NoisyDescent) -> int:
+        """Return a batch: draws can be fetched."""
+        return claim.recipe.batch_size
 
     def ready(self, claim: NoisyDescent, source: NoiseSource) -> None:
         """Load the compiled loops and the stream, for a run that is too long for exact noise."""
@@ -28,30 +40,34 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
 
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""
-        rows, claim, source = task.whole, task.claim, task.source
-        run = replace(run_of(claim, claim.recipe.steps(rows.n_samples)), radius=claim.radius)
-        if not (claim.stream or source.seeded):
-            return _exact(task, run)[None, :]
-        weights = run_noisy(
-            rows,
-            task.targets,
-            claim.problem.loss,
-            run,
-            claim.scale,
-            lambda out: source.integers(rows.n_samples, out),
-            source.normals,
-        )
-        return weights[None, :]
+        claim, source, n_samples = task.claim, task.source, task.rows.n_samples
+        run = replace(run_of(claim, claim.recipe.steps(n_samples)), radius=claim.radius)
+        draws = claim.scale, partial(source.integers, n_samples), source.normals
+        exact, loss = not (claim.stream or source.seeded), claim.problem.loss
+        if isinstance(task.rows, PartedRows):
+            with dealt_rows(task) as rows:
+                if exact:
+                    return _exact(task, run, partial(_fetched_gradient, rows))[None, :]
+                at_once = max(1, min(rows.rows_at_once // run.batch, NORMALS_AT_ONCE // rows.dimension))
+                return run_noisy_hands(rows.drawn, rows.dimension, loss, run, *draws, at_once)[None, :]
+        if exact:
+            objective = Objective(loss, claim.problem.penalty, task.whole, task.targets)
+            return _exact(task, run, objective.shortened_gradient)[None, :]
+        return run_noisy(task.whole, task.targets, loss, run, *draws)[None, :]
 
 
-def _exact(task: Task[NoisyDescent], run: Run) -> Array:
+def _fetched_gradient(rows: DealtRows, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
+    """Return the mean shortened gradient of rows that are fetched for it."""
+    return rows.objective(chosen).shortened_gradient(weights, clip, np.arange(len(chosen)))
+
+
+def _exact(task: Task[NoisyDescent], run: Run, shortened: Callable[[Array, float, NDArray[np.intp]], Array]) -> Array:
     """Return the weights when every noisy gradient is an exact release."""
     claim = task.claim
-    objective = Objective(claim.problem.loss, claim.problem.penalty, task.whole, task.targets)
     weights, total = np.zeros(task.rows.dimension), np.zeros(task.rows.dimension)
     for number in range(1, run.steps + 1):
         chosen = task.source.subset(task.rows.n_samples, run.batch)
-        gradient = objective.shortened_gradient(weights, run.clip, chosen)
+        gradient = shortened(weights, run.clip, chosen)
         noisy = task.source.add(claim.law, gradient, claim.scale) + run.ridge * weights
         weights = weights - run.step * noisy
         norm = float(np.linalg.norm(weights))

@@ -1,6 +1,7 @@
 """Phased localisation: every phase meets fresh rows, and starts where the last one was released."""
 
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -12,9 +13,11 @@ from equipoise.data.chosen_rows import ChosenRows
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier, within
 from equipoise.release.carriers.sgd import public_order
+from equipoise.release.dealt_rows import Turns, dealt_rows
 from equipoise.release.job import Array, Task
+from equipoise.release.parted_rows import PartedRows
 from equipoise.solve import solvers
-from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
+from equipoise.solve.descents.stochastic import Run, ready_for, run_hands, run_passes
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
 from equipoise.vocabulary import penalties
@@ -25,6 +28,10 @@ class PhasedCarrier(TrainedCarrier[Phased]):
 
     claim: ClassVar[type[Claim]] = Phased
 
+    def rows_at_once(self, claim: Phased) -> int | None:
+        """Return one row where phases descend; a minimiser needs all rows of its phase."""
+        return None if any(phase.alpha > 0 for phase in claim.phases) else 1
+
     def ready(self, claim: Phased, source: NoiseSource) -> None:
         """Load the compiled loops, for phases that descend."""
         if any(phase.alpha == 0 for phase in claim.phases):
@@ -33,31 +40,52 @@ class PhasedCarrier(TrainedCarrier[Phased]):
 
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""
-        claim, radius = task.claim, task.claim.constants.radius
-        order = public_order(task.rows.n_samples, task.public_seed)
-        weights, used = np.zeros(task.rows.dimension), 0
-        for phase in claim.phases:
+        if isinstance(task.rows, PartedRows):
+            with dealt_rows(task) as rows:
+                turns, loss = Turns(rows.passes(1, fresh=False)), task.claim.problem.loss
+                return _phases(
+                    task,
+                    lambda phase, start: run_hands(
+                        turns.next_rows(phase.rows), rows.dimension, loss, _run(task.claim, phase), start=start
+                    ),
+                )
+        order, used = public_order(task.rows.n_samples, task.public_seed), 0
+
+        def found(phase: Phase, start: Array) -> Array:
+            nonlocal used
             places = order[used : used + phase.rows]
             used += phase.rows
-            start = within(weights, radius)
-            find = _around if phase.alpha > 0 else _descended
-            found = find(task, phase, places, start)
-            weights = task.source.add(claim.law, found, phase.noise_scale)
-        return weights[None, :]
+            return (_around if phase.alpha > 0 else _descended)(task, phase, places, start)
+
+        return _phases(task, found)
 
 
-def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
-    """Return the mean of the weights of one pass over a phase's rows, in the public ball."""
-    clip, problem = task.claim.recipe.clip, task.claim.problem
-    run = Run(
+def _phases(task: Task[Phased], found: Callable[[Phase, Array], Array]) -> Array:
+    """Return the weights after the last phase; every phase is released before the next begins."""
+    claim, weights = task.claim, np.zeros(task.rows.dimension)
+    for phase in claim.phases:
+        start = within(weights, claim.constants.radius)
+        weights = task.source.add(claim.law, found(phase, start), phase.noise_scale)
+    return weights[None, :]
+
+
+def _run(claim: Phased, phase: Phase) -> Run:
+    """Return one pass over a phase's rows, in the public ball."""
+    clip = claim.recipe.clip
+    return Run(
         batch=1,
         steps=phase.rows,
         step=phase.step,
         average="uniform",
-        radius=task.claim.constants.radius,
+        radius=claim.constants.radius,
         clip=math.inf if clip is None else clip,
     )
-    return run_passes(task.whole, task.targets, problem.loss, run, [places], start=start)
+
+
+def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
+    """Return the mean of the weights of one pass over a phase's rows."""
+    run, loss = _run(task.claim, phase), task.claim.problem.loss
+    return run_passes(task.whole, task.targets, loss, run, [places], start=start)
 
 
 def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:

@@ -12,8 +12,10 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
-from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
+from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.stochastic import Hand, Run, ready_for, run_hands, run_passes
 from equipoise.vocabulary.facts import Recipe
 
 # Which of the public seed's streams is used for what.
@@ -25,11 +27,18 @@ RUN = 16
 # Masks and skips are drawn for so many steps at a time.
 STEPS_AT_ONCE = 2**14
 
+# For a table that is never held, masks of at most so many columns in all are drawn at a time.
+CUT_COLUMNS = 2**22
+
 
 class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
     """Coins that the theorem needs to be secret come from the source of noise, all others from the public seed."""
 
     claim: ClassVar[type[Claim]] = StochasticDescent
+
+    def rows_at_once(self, claim: StochasticDescent) -> int:
+        """Return a batch: any order of the rows serves, and draws can be fetched."""
+        return claim.recipe.batch_size
 
     def ready(self, claim: StochasticDescent, source: NoiseSource) -> None:
         """Load the compiled loops; secret coins are streamed."""
@@ -39,20 +48,54 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
     def weights(self, task: Task[StochasticDescent]) -> Array:
         """Descend, add noise, and make up for the columns that masks have hidden."""
         claim, recipe = task.claim, task.claim.recipe
-        n_samples, keep = task.rows.n_samples, 1 - recipe.dropout
-        run = run_of(claim, recipe.steps(n_samples))
-        dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
-        orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
-        if recipe.dropout or recipe.skip:
-            orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
         columns = task.rows.dimension - (1 if claim.problem.intercept > 0 else 0)
-        masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
-        skips = _skips(recipe.skip, task.source) if recipe.skip else None
-        weights = run_passes(task.whole, task.targets, claim.problem.loss, run, orders, masks, skips, dealt=dealt)
-        noisy = task.source.add(claim.law, weights, claim.scale)
+        descended = _streamed(task, columns) if isinstance(task.rows, PartedRows) else _held(task, columns)
+        noisy = task.source.add(claim.law, descended, claim.scale)
         # Predictions see every column, training saw a share of them (B6); after the noise this is free.
-        noisy[:columns] *= keep
+        noisy[:columns] *= 1 - recipe.dropout
         return noisy[None, :]
+
+
+def _held(task: Task[StochasticDescent], columns: int) -> Array:
+    """Descend on rows in memory."""
+    recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.rows.n_samples
+    dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
+    orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
+    if recipe.dropout or recipe.skip:
+        orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
+    run, coins = run_of(task.claim, recipe.steps(n_samples)), _coins(task, columns, STEPS_AT_ONCE)
+    return run_passes(task.whole, task.targets, loss, run, orders, *coins, dealt=dealt)
+
+
+def _streamed(task: Task[StochasticDescent], columns: int) -> Array:
+    """Descend on rows of a table that is never held: in a public order of their own, or drawn and then fetched."""
+    recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.rows.n_samples
+    run, at_once = run_of(task.claim, recipe.steps(n_samples)), max(1, min(STEPS_AT_ONCE, CUT_COLUMNS // columns))
+    with dealt_rows(task) as rows:
+        if recipe.order == "replacement":
+            hands = _drawn(rows, run, task.source)
+        else:
+            hands = rows.passes(recipe.batch_size, fresh=recipe.order == "fresh")
+        coins = _coins(task, columns, at_once)
+        return run_hands(hands, rows.dimension, loss, run, *coins, steps_at_once=at_once)
+
+
+def _drawn(rows: DealtRows, run: Run, source: NoiseSource) -> Iterator[Hand]:
+    """Yield batches of rows that are drawn in secret, each draw by itself, as many as are fetched at a time."""
+    batches = max(1, min(run.steps, rows.rows_at_once // run.batch))
+    while True:
+        slots = np.empty(batches * run.batch, dtype=np.int64)
+        source.integers(rows.n_samples, slots)
+        yield rows.drawn(slots)
+
+
+def _coins(
+    task: Task[StochasticDescent], columns: int, at_once: int
+) -> tuple[Iterator[NDArray[np.bool_]] | None, Iterator[NDArray[np.bool_]] | None]:
+    """Return public masks and secret skips, for so many steps at a time, where the recipe has them."""
+    recipe = task.claim.recipe
+    masks = _masks(task.public_seed, 1 - recipe.dropout, columns, at_once) if recipe.dropout else None
+    return masks, _skips(recipe.skip, task.source, at_once) if recipe.skip else None
 
 
 def run_of(claim: StochasticDescent | NoisyDescent, steps: int) -> Run:
@@ -114,15 +157,15 @@ def in_blocks(orders: Iterator[NDArray[np.int64]], length: int) -> Iterator[NDAr
             yield order[first : first + length]
 
 
-def _masks(public_seed: int, keep: float, columns: int) -> Iterator[NDArray[np.bool_]]:
+def _masks(public_seed: int, keep: float, columns: int, at_once: int) -> Iterator[NDArray[np.bool_]]:
     coins = np.random.default_rng([public_seed, MASKS])
     while True:
-        yield coins.random((STEPS_AT_ONCE, columns)) < keep
+        yield coins.random((at_once, columns)) < keep
 
 
-def _skips(chance: float, source: NoiseSource) -> Iterator[NDArray[np.bool_]]:
+def _skips(chance: float, source: NoiseSource, at_once: int) -> Iterator[NDArray[np.bool_]]:
     """Yield which steps are skipped: never less often than the chance says."""
     while True:
-        coins = np.empty(STEPS_AT_ONCE, dtype=np.int64)
+        coins = np.empty(at_once, dtype=np.int64)
         source.integers(2**53, coins)
         yield coins < math.ceil(chance * 2**53)

@@ -433,15 +433,18 @@ def sparse_steps(
 def distinct_rows(draws: Order, batch: int, done: int, filled: int, seen: Order, order: Order) -> int:
     """Fill an order with the draws that are new in their batch, and return how much of it is filled.
 
-    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` holds
-    the last step that each row was drawn for, and `done` the steps before this order.
+    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` has a
+    power of two of spots, more than a batch has rows, each for a draw and its step; `done` counts the steps before.
     """
     for draw in draws:
         if filled == len(order):
             break
         number = done + filled // batch + 1
-        if seen[draw] != number:
-            seen[draw] = number
+        spot = draw & (len(seen) - 1)
+        while seen[spot, 1] == number and seen[spot, 0] != draw:  # a spot of an earlier step is free
+            spot = (spot + 1) & (len(seen) - 1)
+        if seen[spot, 1] != number:
+            seen[spot, 0], seen[spot, 1] = draw, number
             order[filled] = draw
             filled += 1
     return filled

@@ -5,16 +5,16 @@ clipped already, and an order is the caller's to make.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
-from equipoise.solve.rows import DenseArrays, RowBlocks
+from equipoise.solve.rows import DenseArrays, RowBlocks, SparseArrays
 from equipoise.vocabulary.losses import Loss
 
 Array = NDArray[np.float64]
@@ -75,6 +75,14 @@ class Run:
         return min(first, self.steps)
 
 
+class Hand(NamedTuple):
+    """Rows that are at hand, their targets, and the order in which steps take them."""
+
+    arrays: DenseArrays | SparseArrays
+    targets: Array
+    order: Order
+
+
 def ready_for(loss: Loss) -> None:
     """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
     from equipoise.solve.compiled_slope import compiled_slope
@@ -122,12 +130,63 @@ def run_passes(
     >>> run_passes(rows, np.array([1.0, -1.0]), losses.named("squared"), run, [np.arange(2)] * 2).tolist()
     [0.75, -0.75]
     """
-    steps = _Steps(rows, targets, loss, run, deviation=0.0, start=start, dealt=dealt)
+    steps, arrays = _Steps(rows.dimension, loss, run, deviation=0.0, start=start), rows.arrays()
+    if dealt is not None:
+        arrays, targets = arrays.dealt(dealt), targets[dealt]
+    steps.meet(arrays, targets)
+    return _passed(steps, orders, masks, skips)
+
+
+def run_hands(
+    hands: Iterable[Hand],
+    dimension: int,
+    loss: Loss,
+    run: Run,
+    masks: Iterable[Switches] | None = None,
+    skips: Iterable[Switches] | None = None,
+    start: Array | None = None,
+    steps_at_once: int | None = None,
+) -> Array:
+    """Return the weights of a run over rows that are at hand a few at a time: the same steps, from other memory.
+
+    Parameters
+    ----------
+    hands : iterable of Hand
+        The rows to take, in whole batches; only the last hand of a pass may end with a short one. The arrays of a hand
+        are no longer used when the next is asked for.
+    masks, skips, start
+        As in `run_passes`: one array for so many steps at once, or for each hand.
+    steps_at_once : int, optional
+        A hand's order is cut into orders of this many steps.
+
+    Examples
+    --------
+    >>> from equipoise.data.rows import DenseArrays
+    >>> from equipoise.vocabulary import losses
+    >>> hands = [Hand(DenseArrays(np.eye(2)[[k]], np.ones(1), 0.0), np.ones(1), np.zeros(1, int)) for k in (0, 1)]
+    >>> run_hands(hands, 2, losses.named("squared"), Run(batch=1, steps=2, step=0.25)).tolist()
+    [0.5, 0.5]
+    """
+    steps = _Steps(dimension, loss, run, deviation=0.0, start=start)
+
+    def orders() -> Iterator[Order]:
+        for arrays, targets, order in hands:
+            steps.meet(arrays, targets)
+            length = len(order) if steps_at_once is None else steps_at_once * run.batch
+            for first in range(0, len(order), length):
+                yield order[first : first + length]
+
+    return _passed(steps, orders(), masks, skips)
+
+
+def _passed(
+    steps: "_Steps", orders: Iterable[Order], masks: Iterable[Switches] | None, skips: Iterable[Switches] | None
+) -> Array:
     masked = repeat(np.empty((0, 0), dtype=np.bool_)) if masks is None else masks
     skipped = repeat(np.empty(0, dtype=np.bool_)) if skips is None else skips
     nothing = np.empty((0, 0))
     for order, mask, skip in zip(orders, masked, skipped, strict=False):
-        if steps.take(order, mask, skip, nothing) == run.steps:
+        if steps.take(order, mask, skip, nothing) == steps.run.steps:
             break
     return steps.result()
 
@@ -162,15 +221,53 @@ def run_noisy(
     >>> run_noisy(rows, np.array([1.0, -1.0]), losses.named("squared"), run, 0.1, draw_rows, draw_normals).round(1)
     array([ 1., -1.])
     """
+    steps = _Steps(rows.dimension, loss, run, deviation, start)
+    steps.meet(rows.arrays(), targets)
+    at_once = max(1, CHUNK // max(rows.dimension, run.batch))
+    return _noisy(steps, draw_rows, draw_normals, at_once, lambda order: order)
+
+
+def run_noisy_hands(
+    gather: Callable[[Order], Hand],
+    dimension: int,
+    loss: Loss,
+    run: Run,
+    deviation: float,
+    draw_rows: Callable[[Order], None],
+    draw_normals: Callable[[Array], None],
+    steps_at_once: int,
+) -> Array:
+    """Return the weights of a run with noise in every step, on rows that are fetched once they are drawn.
+
+    As `run_noisy`; `gather` returns the rows that so many steps at once have drawn, in the order of the draws.
+    """
+    steps = _Steps(dimension, loss, run, deviation, None)
+
+    def at_hand(drawn: Order) -> Order:
+        arrays, targets, order = gather(drawn)
+        steps.meet(arrays, targets)
+        return order
+
+    return _noisy(steps, draw_rows, draw_normals, steps_at_once, at_hand)
+
+
+def _noisy(
+    steps: "_Steps",
+    draw_rows: Callable[[Order], None],
+    draw_normals: Callable[[Array], None],
+    at_once: int,
+    at_hand: Callable[[Order], Order],
+) -> Array:
     from equipoise.solve.descents.kernels import distinct_rows
 
-    steps = _Steps(rows, targets, loss, run, deviation, start)
+    run = steps.run
     no_masks, no_skips = np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.bool_)
     draws = np.empty(CHUNK, dtype=np.int64)
-    seen = np.zeros(rows.n_samples, dtype=np.int64)
+    # Twice as many spots as a batch has rows, or more.
+    seen = np.zeros((1 << (2 * run.batch - 1).bit_length(), 2), dtype=np.int64)
     done = 0
     while done < run.steps:
-        count = min(max(1, CHUNK // max(rows.dimension, run.batch)), run.steps - done)
+        count = min(at_once, run.steps - done)
         order = np.empty(count * run.batch, dtype=np.int64)
         if run.batch == 1:
             draw_rows(order)
@@ -181,47 +278,43 @@ def run_noisy(
                 some = draws[: len(order) - filled]
                 draw_rows(some)
                 filled = distinct_rows(some, run.batch, done, filled, seen, order)
-        normals = np.empty((count, rows.dimension))
+        normals = np.empty((count, steps.dimension))
         draw_normals(normals)
-        done = steps.take(order, no_masks, no_skips, normals)
+        done = steps.take(at_hand(order), no_masks, no_skips, normals)
     return steps.result()
 
 
 class _Steps:
     """The state of a run: weights, the sum of those to be averaged, and how many steps are done."""
 
-    def __init__(
-        self,
-        rows: RowBlocks,
-        targets: Array,
-        loss: Loss,
-        run: Run,
-        deviation: float,
-        start: Array | None,
-        dealt: Order | None = None,
-    ) -> None:
+    def __init__(self, dimension: int, loss: Loss, run: Run, deviation: float, start: Array | None) -> None:
         from equipoise.solve.compiled_slope import compiled_slope
-        from equipoise.solve.descents import kernels
 
+        self.run = run
+        self.dimension = dimension
+        self._loss = loss
+        self._deviation = deviation
         self._slope = compiled_slope(loss)
-        self._weights = np.zeros(rows.dimension) if start is None else np.array(start, dtype=np.float64)
-        self._total = np.zeros(rows.dimension)
+        self._weights = np.zeros(dimension) if start is None else np.array(start, dtype=np.float64)
+        self._total = np.zeros(dimension)
         self._done = 0
-        self._run = run
-        arrays = rows.arrays()
-        if dealt is not None:
-            arrays, targets = arrays.dealt(dealt), targets[dealt]
-        self._settings = _settings(loss, run, arrays.intercept, deviation)
+        self._settings: Settings
         self._advance: Callable[..., int]
         self._rows: Any
+
+    def meet(self, arrays: DenseArrays | SparseArrays, targets: Array) -> None:
+        """Take the next steps on these rows."""
+        from equipoise.solve.descents import kernels
+
+        self._settings = _settings(self._loss, self.run, arrays.intercept, self._deviation)
         if isinstance(arrays, DenseArrays):
             self._advance = kernels.dense_steps
-            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, run.clip))
+            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, self.run.clip))
         else:
             self._advance = kernels.sparse_steps
             squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
             norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
-            columns = rows.dimension - (arrays.intercept > 0)
+            columns = self.dimension - (arrays.intercept > 0)
             self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
 
     def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
@@ -240,7 +333,7 @@ class _Steps:
 
     def result(self) -> Array:
         """Return the average."""
-        result: Array = self._total / (self._run.steps - self._run.averaged_from + 1)
+        result: Array = self._total / (self.run.steps - self.run.averaged_from + 1)
         return result
 
 
@@ -268,7 +361,7 @@ def _facts(arrays: DenseArrays, targets: Array, clip: float) -> Array:
     if clip < math.inf:
         squares = np.empty(len(targets))
         for first in range(0, len(targets), CHUNK):
-            block = arrays.matrix[first : first + CHUNK].astype(np.float64)
+            block = arrays.matrix[first : first + CHUNK].astype(np.float64, copy=False)
             squares[first : first + CHUNK] = np.einsum("ij,ij->i", block, block)
         columns.append(np.hypot(arrays.factors * np.sqrt(squares), arrays.intercept))
     return np.column_stack(columns)

@@ -1,0 +1,125 @@
+"""Rows one by one, of a table that is never held: read once into a scratch, and handed to descents a pile at a time.
+
+Orders are public and follow from the public seed, the number of rows and the number of columns alone. Draws are the
+caller's: a slot of the scratch stands for a row by a public one-to-one rule, so that slots drawn with equal chances are
+rows drawn with equal chances.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from itertools import count, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.data.engines.base import Batch
+from equipoise.data.engines.pieces import EncodedPieces
+from equipoise.data.engines.scratch import Scratch
+from equipoise.data.rows import DenseArrays, row_source
+from equipoise.errors import PrivateFailure
+from equipoise.release.job import Array, Made, Task
+from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.stochastic import Hand
+from equipoise.solve.objective import Objective
+from equipoise.vocabulary.facts import Problem
+
+Order = NDArray[np.int64]
+
+# The public seed's stream that orders piles and the rows in them.
+PILE_ORDERS = 8
+
+
+class DealtRows:
+    """Rows of a problem in a scratch, and the public seed that orders them."""
+
+    def __init__(self, scratch: Scratch, problem: Problem, public_seed: int) -> None:
+        self.n_samples = scratch.n_samples
+        self.dimension = scratch.columns + (1 if problem.intercept > 0 else 0)
+        self.rows_at_once = scratch.rows_at_once
+        self._scratch = scratch
+        self._problem = problem
+        self._seed = public_seed
+
+    def passes(self, batch: int, fresh: bool) -> Iterator[Hand]:
+        """Yield the rows of one pass after the other, without end, in whole batches.
+
+        A pass takes every row once: pile after pile, the rows of each in a random order, what is left of a batch with
+        the next pile, a short batch at the end. Where the order is fresh, piles and the rows in them have a new order
+        in every pass; else the order is that of the first.
+        """
+        sizes = self._scratch.sizes
+        length = int(sizes.max()) + batch - 1
+        table, targets = np.empty((length, self._scratch.columns)), np.empty(length)
+        for number in count() if fresh else repeat(0):
+            left, rows_to_come = 0, self.n_samples
+            for pile in self._order(number, 0, len(sizes)):
+                size = self._scratch.read_pile(pile, table[left:], targets[left:])
+                rows_to_come -= size
+                order = np.concatenate([np.arange(left), left + self._order(number, 1 + pile, size)])
+                whole = len(order) // batch * batch if rows_to_come else len(order)
+                if whole:
+                    yield self._hand(table[: left + size], targets[: left + size], order[:whole])
+                rest = order[whole:]
+                left = len(rest)
+                table[:left], targets[:left] = table[rest], targets[rest]
+
+    def _order(self, number: int, what: int, length: int) -> Order:
+        """Return a pass's order of the piles (0) or of the rows of a pile (1 and on)."""
+        return np.random.default_rng([self._seed, PILE_ORDERS, number, what]).permutation(length)
+
+    def drawn(self, slots: Order) -> Hand:
+        """Return the rows that were drawn, each once, with the draws as their order."""
+        distinct, order = np.unique(slots, return_inverse=True)
+        return self._hand(*self._scratch.picked(distinct), order)
+
+    def objective(self, slots: NDArray[np.intp]) -> Objective:
+        """Return the objective over some rows, given by their slots in rising order."""
+        rows, targets = self._scratch.picked(slots)
+        source = row_source(rows, self._problem.domain, self._problem.intercept)
+        return Objective(self._problem.loss, self._problem.penalty, source, targets)
+
+    def _hand(self, table: Array, targets: Array, order: Order) -> Hand:
+        # Rows were clipped when they were written: their factors are 1.
+        return Hand(DenseArrays(table, np.ones(len(table)), self._problem.intercept), targets, order)
+
+
+class Turns:
+    """Deals one pass to whoever comes, so many rows to each: no row goes to two of them."""
+
+    def __init__(self, hands: Iterator[Hand]) -> None:
+        self._hands = hands
+        self._rest: Hand | None = None
+
+    def next_rows(self, rows: int) -> Iterator[Hand]:
+        """Yield the next rows, which must be used before others are asked for."""
+        while rows > 0:
+            hand = next(self._hands) if self._rest is None else self._rest
+            some, rest = hand.order[:rows], hand.order[rows:]
+            self._rest = hand._replace(order=rest) if len(rest) else None
+            rows -= len(some)
+            yield hand._replace(order=some)
+
+
+@contextlib.contextmanager
+def dealt_rows(task: Task[Made]) -> Iterator[DealtRows]:
+    """Read a task's table once and deal its rows; the scratch is gone at the end."""
+    if not isinstance(task.rows, PartedRows):
+        raise PrivateFailure
+    problem, encoding = task.claim.problem, task.rows.encoding
+    columns = encoding.dimension - (1 if problem.intercept > 0 else 0)
+    with Scratch(task.rows.n_samples, columns, task.public_seed) as scratch:
+        task.rows.visit(_Writing(scratch, encoding))
+        scratch.finish()
+        yield DealtRows(scratch, problem, task.public_seed)
+
+
+class _Writing:
+    """Work on a part, in this process: rows go into the scratch, the constant column apart."""
+
+    def __init__(self, scratch: Scratch, encoding: EncodedPieces) -> None:
+        self._scratch = scratch
+        self._encoding = encoding
+
+    def __call__(self, batches: Iterator[Batch], first: int) -> None:
+        for place, block, targets in self._encoding.pieces(batches, first):
+            self._scratch.add(place, block[:, : self._scratch.columns], targets)
