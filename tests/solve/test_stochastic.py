@@ -14,7 +14,7 @@ from equipoise.certify.theorems import descent
 from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
-from equipoise.solve.descents import kernels
+from equipoise.solve.descents import kernels, orders
 from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -137,7 +137,7 @@ FIRST_STEP = """
 import sys
 import numpy as np
 from equipoise.data.rows import row_source
-from equipoise.solve.descents import kernels
+from equipoise.solve.descents import kernels, orders
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -355,7 +355,7 @@ def test_subsets_of_rows_are_uniform():
     coins = np.random.default_rng(9)
     order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros(6, dtype=np.int64), 0
     while filled < len(order):
-        filled = kernels.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
+        filled = orders.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
     subsets, counts = np.unique(np.sort(order.reshape(-1, 3), axis=1), axis=0, return_counts=True)
     assert len(subsets) == 20
     assert (np.diff(subsets, axis=1) > 0).all()

@@ -1,4 +1,4 @@
-"""Noisy SGD: rows and noise of every step come from the door's source, exactly or as a stream."""
+"""Noisy SGD: rows, or persons, and noise of every step come from the door's source, exactly or as a stream."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -12,7 +12,6 @@ from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.carriers.sgd import run_of
 from equipoise.release.job import Array, Task
 from equipoise.solve.descents.stochastic import Run, ready_for, run_noisy
-from equipoise.solve.objective import Objective
 
 
 class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
@@ -29,7 +28,7 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""
         rows, claim, source = task.whole, task.claim, task.source
-        run = replace(run_of(claim, claim.recipe.steps(rows.n_samples)), radius=claim.radius)
+        run = replace(run_of(claim, claim.recipe.steps(claim.n_samples)), radius=claim.radius)
         if not (claim.stream or source.seeded):
             return _exact(task, run)[None, :]
         weights = run_noisy(
@@ -38,20 +37,21 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
             claim.problem.loss,
             run,
             claim.scale,
-            lambda out: source.integers(rows.n_samples, out),
+            lambda out: source.integers(claim.n_samples, out),
             source.normals,
+            persons=task.grouped(),
         )
         return weights[None, :]
 
 
 def _exact(task: Task[NoisyDescent], run: Run) -> Array:
     """Return the weights when every noisy gradient is an exact release."""
-    claim = task.claim
-    objective = Objective(claim.problem.loss, claim.problem.penalty, task.whole, task.targets)
+    claim, objective, persons = task.claim, task.objective(), task.grouped()
     weights, total = np.zeros(task.rows.dimension), np.zeros(task.rows.dimension)
     for number in range(1, run.steps + 1):
-        chosen = task.source.subset(task.rows.n_samples, run.batch)
-        gradient = objective.shortened_gradient(weights, run.clip, chosen)
+        drawn = task.source.subset(claim.n_samples, run.batch)
+        chosen = drawn if persons is None else persons.rows_of(drawn)
+        gradient = objective.shortened_gradient(weights, run.clip, chosen, run.batch)
         noisy = task.source.add(claim.law, gradient, claim.scale) + run.ridge * weights
         weights = weights - run.step * noisy
         norm = float(np.linalg.norm(weights))

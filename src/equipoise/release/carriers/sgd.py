@@ -1,9 +1,13 @@
-"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights."""
+"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights.
+
+Persons are dealt to places in secret first, and orders are those of places: one new id may shift the slots of all
+(docs/proofs/N1.md, part (vii)).
+"""
 
 import math
 from collections.abc import Iterator
 from itertools import repeat
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +17,7 @@ from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.job import Array, Task
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
 from equipoise.vocabulary.facts import Recipe
 
@@ -34,21 +39,28 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
     def ready(self, claim: StochasticDescent, source: NoiseSource) -> None:
         """Load the compiled loops; secret coins are streamed."""
         ready_for(claim.problem.loss)
-        source.ready(streaming=claim.recipe.order == "replacement" or claim.recipe.skip > 0)
+        secret = claim.recipe.order == "replacement" or claim.recipe.skip > 0 or claim.unit == "person"
+        source.ready(streaming=secret)
 
     def weights(self, task: Task[StochasticDescent]) -> Array:
         """Descend, add noise, and make up for the columns that masks have hidden."""
         claim, recipe = task.claim, task.claim.recipe
-        n_samples, keep = task.rows.n_samples, 1 - recipe.dropout
-        run = run_of(claim, recipe.steps(n_samples))
-        dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
-        orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
+        n_samples, keep = claim.n_samples, 1 - recipe.dropout
+        run, deals = run_of(claim, recipe.steps(n_samples)), _pays_to_deal(recipe)
+        persons = in_secret_places(task)
+        if persons is None:
+            dealt = public_order(n_samples, task.public_seed) if deals else None
+        else:
+            dealt = persons.rows if deals else None
+        in_places = deals or persons is not None
+        orders = orders_of(recipe, n_samples, task.public_seed, task.source, in_places)
         if recipe.dropout or recipe.skip:
             orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
         columns = task.rows.dimension - (1 if claim.problem.intercept > 0 else 0)
         masks = _masks(task.public_seed, keep, columns) if recipe.dropout else None
         skips = _skips(recipe.skip, task.source) if recipe.skip else None
-        weights = run_passes(task.whole, task.targets, claim.problem.loss, run, orders, masks, skips, dealt=dealt)
+        loss = claim.problem.loss
+        weights = run_passes(task.whole, task.targets, loss, run, orders, masks, skips, dealt=dealt, persons=persons)
         noisy = task.source.add(claim.law, weights, claim.scale)
         # Predictions see every column, training saw a share of them (B6); after the noise this is free.
         noisy[:columns] *= keep
@@ -72,6 +84,11 @@ def run_of(claim: StochasticDescent | NoisyDescent, steps: int) -> Run:
     )
 
 
+def in_secret_places(task: Task[Any]) -> Persons | None:
+    """Return persons at places that they were dealt to in secret, every order equally likely (N1); None for rows."""
+    return None if task.persons is None else task.grouped(task.source.permutation(task.claim.n_samples))
+
+
 def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:
     """Return the public order of the rows."""
     return np.random.default_rng([public_seed, ORDERS]).permutation(n_samples)
@@ -87,7 +104,8 @@ def orders_of(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of one pass after the other, without end; where they were dealt, as places among the dealt.
 
-    A fresh order of dealt rows keeps short runs of them together, which lie together in memory.
+    A fresh order of dealt rows keeps short runs of them together, which lie together in memory. Persons are dealt
+    always, in secret.
     """
     if recipe.order == "permutation":
         yield from repeat(np.arange(n_samples) if dealt else public_order(n_samples, public_seed))

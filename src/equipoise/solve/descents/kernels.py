@@ -32,6 +32,9 @@ FAR = 64
 AHEAD = 32
 LINE = 64
 
+# Where a row's share of its person stands among the facts of dense rows, if rows are those of persons.
+SHARE = 3
+
 # How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
 STRETCH = 256
 
@@ -184,6 +187,7 @@ def batch_gradient(
     """Put the sum of a batch's gradients into `out`."""
     out[:] = 0.0
     pulls = np.empty(TILE)
+    shared = rows.facts.shape[1] > SHARE
     constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
     constants = 0.0
     for first in range(start, stop, TILE):
@@ -195,14 +199,23 @@ def batch_gradient(
         for place in range(0, fours, 4):
             four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
             four_products(rows.table, four, weights, pulls[place:])
-        for place in range(fours, count):
-            pulls[place] = product(rows.table, order[first + place], weights)
+        if shared and fours < count:
+            # In fours to the end, the last row in place of those that are missing: a row of a person is rounded in
+            # one way at every place, since persons before it may have any number of rows (SGD-rounding, part 6).
+            last, begin = first + count - 1, first + fours
+            four = (order[begin], order[min(begin + 1, last)], order[min(begin + 2, last)], order[last])
+            four_products(rows.table, four, weights, pulls[fours:])
+        else:
+            for place in range(fours, count):
+                pulls[place] = product(rows.table, order[first + place], weights)
         for place in range(count):
             row = order[first + place]
             factor = rows.facts[row, 0]
             pull = slope(loss, factor * pulls[place] + constant, rows.facts[row, 1], settings.parameter)
             if settings.clip < math.inf:
                 pull = clipped(pull, rows.facts[row, 2], settings.clip)
+            if shared:
+                pull *= rows.facts[row, SHARE]
             constants += pull
             pulls[place] = factor * pull
         for place in range(0, fours, 4):
@@ -231,6 +244,8 @@ def masked_gradient(
             norm = settings.short
         pull = slope(loss, factor * product(kept, 0, weights) + constant, target, settings.parameter)
         pull = clipped(pull, math.hypot(norm, settings.intercept), settings.clip)
+        if rows.facts.shape[1] > SHARE:
+            pull *= rows.facts[row, SHARE]
         constants += pull
         add_row(out, factor * pull, kept, 0)
     if settings.intercept > 0.0:
@@ -254,27 +269,40 @@ def single_step(
     move_along_row(weights, shrink, length * pull * factor, rows.table, row)
 
 
+@inlined
+def count_steps(schedule: Schedule, settings: Settings) -> int:
+    """Return how many steps an order has."""
+    return len(schedule.ends) if len(schedule.ends) > 0 else -(-len(schedule.order) // settings.batch)
+
+
+@inlined
+def end_of_step(schedule: Schedule, settings: Settings, here: int) -> int:
+    """Return where the rows of a step end in the order."""
+    return schedule.ends[here] if len(schedule.ends) > 0 else min((here + 1) * settings.batch, len(schedule.order))
+
+
 @compiled
 def dense_steps(
     loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
     """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
-    order, masked = schedule.order, len(schedule.masks) > 0
+    order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     gradient = np.zeros(len(weights))
     # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
     unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
-    for here, start in enumerate(range(0, len(order), settings.batch)):
+    for here in range(count_steps(schedule, settings)):
         if done == settings.steps:
             break
         done += 1
+        start, stop = stop, end_of_step(schedule, settings, here)
         if len(schedule.skips) == 0 or not schedule.skips[here]:
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
-            if settings.batch == 1 and not masked:
+            # A person of one row counts by that row.
+            if settings.batch == 1 and stop - start == 1 and not masked:
                 fetch_ahead(rows, order, start)
                 single_step(loss, rows, order[start], shrink, length, settings, weights)
             else:
-                stop = min(start + settings.batch, len(order))
                 if masked:
                     masked_gradient(loss, rows, order[start:stop], schedule.masks[here], settings, weights, gradient)
                 else:
@@ -287,6 +315,15 @@ def dense_steps(
         if done >= settings.averaged_from:
             move(total, 1.0, -1.0, weights)
     return done
+
+
+@inlined
+def most_rows(schedule: Schedule, settings: Settings) -> int:
+    """Return how many rows a step has at most."""
+    most, start = settings.batch, 0
+    for stop in schedule.ends:
+        most, start = max(most, stop - start), stop
+    return most
 
 
 @compiled
@@ -313,7 +350,8 @@ def masked_rows(rows: SparseRows, batch: Order, mask: Mask, short: float) -> Spa
             for entry in range(starts[place], end):
                 entries[entry] *= short / norm if places[entry] < rows.columns else 1.0
         starts[place + 1], norms[place] = end, math.hypot(min(norm, short), math.sqrt(constant))
-    return SparseRows(entries, places, starts, rows.targets[batch], norms, rows.columns)
+    shares = rows.shares[batch] if len(rows.shares) > 0 else rows.shares
+    return SparseRows(entries, places, starts, rows.targets[batch], norms, shares, rows.columns)
 
 
 @inlined
@@ -340,6 +378,8 @@ def sparse_pulls(
         prediction = scale * sparse_product(rows, row, weights)
         pull = slope(loss, prediction, rows.targets[row], settings.parameter)
         pulls[place] = clipped(pull, rows.norms[row], settings.clip)
+        if len(rows.shares) > 0:
+            pulls[place] *= rows.shares[row]
         norms += abs(pulls[place]) * rows.norms[row]
     return norms
 
@@ -377,22 +417,23 @@ def sparse_steps(
     is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
     norm itself is computed only where the ball may have been left.
     """
-    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
-    masked = len(schedule.masks) > 0
+    owed, pulls = np.zeros(len(weights)), np.empty(most_rows(schedule, settings))
+    order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     dense = len(schedule.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
-    for here, start in enumerate(range(0, len(schedule.order), settings.batch)):
+    for here in range(count_steps(schedule, settings)):
         if done == settings.steps:
             break
         done += 1
+        start, stop = stop, end_of_step(schedule, settings, here)
         if len(schedule.skips) == 0 or not schedule.skips[here]:
-            if start + settings.batch < len(schedule.order):
-                following = schedule.order[start + settings.batch]
+            if stop < len(order):
+                following = order[stop]
                 for entry in range(rows.starts[following], rows.starts[following + 1], 8):
                     fetch(rows.entries, entry)
                     fetch(rows.places, entry)
-            batch = schedule.order[start : min(start + settings.batch, len(schedule.order))]
+            batch = order[start:stop]
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if masked:
@@ -427,21 +468,3 @@ def sparse_steps(
             scale, counted, deferred = 1.0, 0.0, 0
     write_back(scale, counted, weights, owed, total)
     return done
-
-
-@compiled
-def distinct_rows(draws: Order, batch: int, done: int, filled: int, seen: Order, order: Order) -> int:
-    """Fill an order with the draws that are new in their batch, and return how much of it is filled.
-
-    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` holds
-    the last step that each row was drawn for, and `done` the steps before this order.
-    """
-    for draw in draws:
-        if filled == len(order):
-            break
-        number = done + filled // batch + 1
-        if seen[draw] != number:
-            seen[draw] = number
-            order[filled] = draw
-            filled += 1
-    return filled
