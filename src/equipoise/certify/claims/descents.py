@@ -137,6 +137,7 @@ class Phased(Trained):
     """
 
     kind = "phased"
+    units = ("row", "person")
     theorem = "K1"
 
     recipe: Recipe

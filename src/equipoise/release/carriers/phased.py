@@ -11,9 +11,10 @@ from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.data.chosen_rows import ChosenRows
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier, within
-from equipoise.release.carriers.sgd import public_order
+from equipoise.release.carriers.sgd import in_secret_places, public_order
 from equipoise.release.job import Array, Task
 from equipoise.solve import solvers
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Run, ready_for, run_passes
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
@@ -21,7 +22,7 @@ from equipoise.vocabulary import penalties
 
 
 class PhasedCarrier(TrainedCarrier[Phased]):
-    """Rows are dealt to phases by the public seed; starts are projected into the public ball, which is free (K1)."""
+    """Rows are dealt to phases by the public seed, persons in secret; starts are projected into the public ball (K1)."""
 
     claim: ClassVar[type[Claim]] = Phased
 
@@ -29,25 +30,28 @@ class PhasedCarrier(TrainedCarrier[Phased]):
         """Load the compiled loops, for phases that descend."""
         if any(phase.alpha == 0 for phase in claim.phases):
             ready_for(claim.problem.loss)
-        source.ready(streaming=False)
+        source.ready(streaming=claim.unit == "person")
 
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""
         claim, radius = task.claim, task.claim.constants.radius
-        order = public_order(task.rows.n_samples, task.public_seed)
+        persons = in_secret_places(task)
+        order = public_order(claim.n_samples, task.public_seed) if persons is None else np.arange(claim.n_samples)
         weights, used = np.zeros(task.rows.dimension), 0
         for phase in claim.phases:
             places = order[used : used + phase.rows]
             used += phase.rows
             start = within(weights, radius)
             find = _around if phase.alpha > 0 else _descended
-            found = find(task, phase, places, start)
+            found = find(task, phase, places, start, persons)
             weights = task.source.add(claim.law, found, phase.noise_scale)
         return weights[None, :]
 
 
-def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
-    """Return the mean of the weights of one pass over a phase's rows, in the public ball."""
+def _descended(
+    task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array, persons: Persons | None
+) -> Array:
+    """Return the mean of the weights of one pass over a phase's rows, or persons, in the public ball."""
     clip, problem = task.claim.recipe.clip, task.claim.problem
     run = Run(
         batch=1,
@@ -57,18 +61,28 @@ def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], star
         radius=task.claim.constants.radius,
         clip=math.inf if clip is None else clip,
     )
-    return run_passes(task.whole, task.targets, problem.loss, run, [places], start=start)
+    return run_passes(task.whole, task.targets, problem.loss, run, [places], start=start, persons=persons)
 
 
-def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
+def _around(
+    task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array, persons: Persons | None
+) -> Array:
     """Return the minimiser over a phase's rows with a ridge around the start, to the phase's tolerance."""
     facts = task.claim.constants
-    inside = np.sort(places)
+    inside = np.sort(places) if persons is None else persons.rows_of(places)
+    shares = None if persons is None else persons.shares[inside]
     rows = ChosenRows(task.whole, inside)
     penalty = penalties.named("l2", phase.alpha)
     # A ridge around the start is a ridge around 0 and a linear term.
     objective = Objective(
-        task.claim.problem.loss, penalty, rows, task.targets[inside], start=start, tilt=-phase.alpha * start
+        task.claim.problem.loss,
+        penalty,
+        rows,
+        task.targets[inside],
+        start=start,
+        tilt=-phase.alpha * start,
+        shares=shares,
+        n_samples=phase.rows,
     )
     target = Target(
         tolerance=phase.tolerance,
