@@ -399,9 +399,10 @@ class SparseRows(RowSource):
         # A copy: merging repeated entries happens in place, and the table is the user's.
         table = sparse.csr_array(matrix, dtype=np.float64, copy=True)
         table.sum_duplicates()
+        # Persons may have no rows at all: one block, of none.
         self._blocks = [
             (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
-            for start in range(0, self.n_samples, BLOCK_ROWS)
+            for start in range(0, max(1, self.n_samples), BLOCK_ROWS)
         ]
 
     def blocks(self) -> Iterator[tuple[Any, slice]]:
