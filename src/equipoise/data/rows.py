@@ -145,7 +145,9 @@ class SparseArrays(NamedTuple):
 
     def dealt(self, order: NDArray[np.int64]) -> "SparseArrays":
         """Return a copy of the rows in another order."""
-        rows = sparse.csr_array((self.data, self.indices, self.indptr))[order]
+        # Without a shape SciPy looks at the entries for it, and fails where none is stored.
+        shape = len(self.indptr) - 1, int(self.indices.max(initial=0)) + 1
+        rows = sparse.csr_array((self.data, self.indices, self.indptr), shape=shape)[order]
         return SparseArrays(rows.data, rows.indices, rows.indptr.astype(np.int64), self.intercept)
 
 
