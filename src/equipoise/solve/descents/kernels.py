@@ -453,7 +453,7 @@ def sparse_steps(
             else:
                 sparse_move(rows, batch, stored, pulls, counted, weights, owed)
             # More than rounding can add to the norm in a step.
-            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
+            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9 + len(batch) * 2.0**-52)
             if dense:
                 settle(weights, length, schedule.normals, here, settings)
             elif bound > settings.radius:
