@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -116,8 +115,8 @@ def test_a_search_finds_no_person_who_moves_a_descent_further():
     recipes = itertools.product(("logistic", "hinge"), (0.0, 1.0), (1, 3), ("permutation", "fresh"), MANY)
     for loss, alpha, batch, order, rows in recipes:
         model = eq.SGDClassifier(
-            1e9, 0.0, domain(), alpha, fit_intercept=False, loss=loss, passes=2, batch_size=batch, step=0.4, order=order,
-            random_state=0, radius=1.0,
+            1e9, 0.0, domain(), alpha, loss=loss, passes=2, batch_size=batch, step=0.4, order=order, radius=1.0,
+            fit_intercept=False, random_state=0,
         )  # fmt: skip
         most = model.plan(7, 2).sensitivity
         for _ in range(2):

@@ -112,9 +112,7 @@ class Task(Generic[Made]):
         """Return whose rows they are: persons by their slots, or by the places that slots have; None for rows."""
         if self.persons is None or self.shares is None:
             return None
-        return Persons.of(
-            self.persons if places is None else places[self.persons], self.claim.n_samples, self.shares
-        )
+        return Persons.of(self.persons if places is None else places[self.persons], self.claim.n_samples, self.shares)
 
     @property
     def whole(self) -> RowSource:

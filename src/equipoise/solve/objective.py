@@ -187,8 +187,9 @@ class Objective:
     def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp], count: int) -> Array:
         """Return the mean gradient of the loss over a few chosen rows, each row's shortened to the norm `clip`.
 
-        Over all rows of `count` persons where rows are shares of persons. For one output. Predictions are rounded exactly, so that a row has the same one at every place of a batch, and
-        the same slope next to a corner (docs/proofs/SGD-rounding.md, "Noise in every step").
+        Over all rows of `count` persons where rows are shares of persons; for one output. Predictions are rounded
+        exactly, so that a row has the same one at every place of a batch, and the same slope next to a corner
+        (docs/proofs/SGD-rounding.md, "Noise in every step").
         """
         gradient = np.zeros(self.size)
         for block, where in self.rows.picked(chosen):

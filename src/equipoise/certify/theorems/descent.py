@@ -140,7 +140,8 @@ def rounding_of_averages(setting: Setting) -> float:
     facts, recipe, steps = setting.constants, setting.recipe, passes_of(setting).steps
     if recipe.average == "last":
         return 0.0
-    deferred = (2 * (setting.batch_rows + 1) * STRETCH + 12) * (facts.radius + STRETCH * recipe.length * facts.lipschitz)
+    reach = facts.radius + STRETCH * recipe.length * facts.lipschitz
+    deferred = (2 * (setting.batch_rows + 1) * STRETCH + 12) * reach
     return UNIT * max(3 * (steps + 8) * facts.radius, deferred + (steps / STRETCH + 3) * facts.radius)
 
 

@@ -96,7 +96,8 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         )
         return title, (
             *passes(claim.recipe, claim.n_samples, claim.unit),
-            f"The {claim.unit}s of a step are different ones, drawn afresh; the weights are kept within {number(claim.radius)}.",
+            f"The {claim.unit}s of a step are different ones, drawn afresh; the weights are kept within "
+            f"{number(claim.radius)}.",
             f"As Langevin dynamics the run has inverse temperature {number(temperature)}.",
         )
 

@@ -22,7 +22,10 @@ from equipoise.vocabulary import penalties
 
 
 class PhasedCarrier(TrainedCarrier[Phased]):
-    """Rows are dealt to phases by the public seed, persons in secret; starts are projected into the public ball (K1)."""
+    """Rows are dealt to phases by the public seed, persons in secret; starts are projected into the public ball, free.
+
+    Both are page K1's; the secret dealing is N1's.
+    """
 
     claim: ClassVar[type[Claim]] = Phased
 

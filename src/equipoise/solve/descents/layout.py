@@ -76,7 +76,7 @@ class Persons(NamedTuple):
         return cls(np.argsort(places, kind="stable"), np.concatenate([[0], ends]), shares)
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many persons there are, those without rows included."""
         return len(self.starts) - 1
 

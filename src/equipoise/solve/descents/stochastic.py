@@ -148,10 +148,10 @@ def run_noisy(
 ) -> Array:
     """Return the weights of a run with noise in every step, each on a fresh random subset of rows or persons (C3).
 
-    `draw_rows` fills an array with independent row numbers, or persons', every one equally likely, and `draw_normals` fills one with
-    standard normal numbers; `deviation` times these is added to the mean of the batch's gradients. Subsets come of
-    rejecting rows that the batch has: about b draws for a batch much smaller than the table, n ln n for the whole of
-    it. On sparse rows a step takes time for every weight, because noise does.
+    `draw_rows` fills an array with independent numbers of rows, or of persons, every one equally likely, and
+    `draw_normals` fills one with standard normal numbers; `deviation` times these is added to the mean of the batch's
+    gradients. Subsets come of rejecting what the batch has: about b draws for a batch much smaller than the table,
+    n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise does.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def run_noisy(
     steps = _Steps(rows, targets, loss, run, deviation, start, persons=persons)
     no_masks, no_skips = np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.bool_)
     draws = np.empty(CHUNK, dtype=np.int64)
-    seen = np.zeros(rows.n_samples if persons is None else persons.count, dtype=np.int64)
+    seen = np.zeros(rows.n_samples if persons is None else persons.number, dtype=np.int64)
     done = 0
     while done < run.steps:
         count = min(max(1, CHUNK // max(rows.dimension, run.batch)), run.steps - done)
