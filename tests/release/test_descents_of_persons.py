@@ -234,7 +234,7 @@ def test_an_audit_of_descents_by_persons_catches_half_of_the_noise(monkeypatch, 
     # Secret places too: a person is met wherever they are placed, but for those that no phase meets.
     mixed = source if model == "sgd-classifier" else type("Mixed", (source, Placed), {})
     monkeypatch.setattr(worst_cases, "SeededSource", mixed)
-    finding = measure(worst_case(model, delta=delta, rows_a_person=2), 20_000, failure=FAILURE)
+    finding = measure(worst_case(model, delta=delta, rows_a_person=2), 5_000, failure=FAILURE)
     assert finding.refuted is (source is HalvedNoise)
 
 

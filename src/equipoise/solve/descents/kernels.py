@@ -8,22 +8,20 @@ is random comes in arrays.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.solve.compiled_slope import CompiledSlope as Slope
 from equipoise.solve.compiled_slope import slope
+from equipoise.solve.descents.compiling import compiled, inlined, vectorised
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
 # Rows of a batch are taken in tiles that stay in the first cache for their second use. A row's page is looked up FAR
 # rows ahead, and its lines are fetched AHEAD rows ahead.
@@ -37,25 +35,6 @@ SHARE = 3
 
 # How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
 STRETCH = 256
-
-
-def compiled(function: Compiled, **options: Any) -> Compiled:
-    """Compile a function, and keep the result on disk where a folder can be written."""
-    try:
-        made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(error_model="numpy", **options)(function)
-    return made
-
-
-def inlined(function: Compiled) -> Compiled:
-    """Compile a function into its callers: a call in every step would count references to every array."""
-    return compiled(function, forceinline=True)
-
-
-def vectorised(function: Compiled) -> Compiled:
-    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
-    return compiled(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
 @inlined
@@ -270,12 +249,6 @@ def single_step(
 
 
 @inlined
-def count_steps(schedule: Schedule, settings: Settings) -> int:
-    """Return how many steps an order has."""
-    return len(schedule.ends) if len(schedule.ends) > 0 else -(-len(schedule.order) // settings.batch)
-
-
-@inlined
 def end_of_step(schedule: Schedule, settings: Settings, here: int) -> int:
     """Return where the rows of a step end in the order."""
     return schedule.ends[here] if len(schedule.ends) > 0 else min((here + 1) * settings.batch, len(schedule.order))
@@ -290,7 +263,7 @@ def dense_steps(
     gradient = np.zeros(len(weights))
     # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
     unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
-    for here in range(count_steps(schedule, settings)):
+    for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
         if done == settings.steps:
             break
         done += 1
@@ -315,15 +288,6 @@ def dense_steps(
         if done >= settings.averaged_from:
             move(total, 1.0, -1.0, weights)
     return done
-
-
-@inlined
-def most_rows(schedule: Schedule, settings: Settings) -> int:
-    """Return how many rows a step has at most."""
-    most, start = settings.batch, 0
-    for stop in schedule.ends:
-        most, start = max(most, stop - start), stop
-    return most
 
 
 @compiled
@@ -417,12 +381,12 @@ def sparse_steps(
     is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
     norm itself is computed only where the ball may have been left.
     """
-    owed, pulls = np.zeros(len(weights)), np.empty(most_rows(schedule, settings))
+    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
     order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     dense = len(schedule.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
-    for here in range(count_steps(schedule, settings)):
+    for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
         if done == settings.steps:
             break
         done += 1
@@ -434,6 +398,8 @@ def sparse_steps(
                     fetch(rows.entries, entry)
                     fetch(rows.places, entry)
             batch = order[start:stop]
+            if len(batch) > len(pulls):
+                pulls = np.empty(len(batch))
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if masked:

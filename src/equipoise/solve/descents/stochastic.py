@@ -78,6 +78,7 @@ class Run:
 def ready_for(loss: Loss) -> None:
     """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
     from equipoise.solve.compiled_slope import compiled_slope
+    from equipoise.solve.descents import kernels as _kernels  # noqa: F401 - loaded, not used
     from equipoise.solve.descents import orders as _orders  # noqa: F401 - loaded, not used
 
     compiled_slope(loss)
