@@ -381,8 +381,9 @@ def sparse_steps(
     is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
     norm itself is computed only where the ball may have been left.
     """
-    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
     order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
+    # One person may have all rows of an order.
+    owed, pulls = np.zeros(len(weights)), np.empty(len(order) if len(schedule.ends) > 0 else settings.batch)
     dense = len(schedule.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
@@ -398,8 +399,6 @@ def sparse_steps(
                     fetch(rows.entries, entry)
                     fetch(rows.places, entry)
             batch = order[start:stop]
-            if len(batch) > len(pulls):
-                pulls = np.empty(len(batch))
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if masked:
