@@ -360,3 +360,12 @@ def test_subsets_of_rows_are_uniform():
     assert len(subsets) == 20
     assert (np.diff(subsets, axis=1) > 0).all()
     assert np.square(counts - 1000).sum() / 1000 < 70
+
+
+def test_a_sparse_table_without_a_stored_entry_is_dealt_like_any_other():
+    # SciPy asks for a shape where no entry tells it: an error here would tell that all entries are 0.
+    loss, run = losses.named("logistic"), Run(batch=2, steps=4, step=0.3)
+    rows = row_source(sparse.csr_array((4, D)), domain_of(loss), 0.0)
+    order = np.arange(4)[::-1].copy()
+    found = run_passes(rows, np.ones(4), loss, run, [np.arange(4)] * 2, dealt=order)
+    assert found.tolist() == [0.0] * D
