@@ -115,6 +115,19 @@ def persons() -> Made:
     yield "persons-objective-classes", planned(eq.LogisticRegression(1.0, 1e-6, four, mechanism="objective"), 5000, 30)
     yield "persons-noisy-gradient", planned(eq.LogisticRegression(1, 1e-6, two, mechanism="noisy-gradient"), 1000, 9)
     yield "persons-noisy-batches", planned(eq.LogisticRegression(1, 1e-6, two, 0.01, "noisy-gradient:30"), 900, 9)
+    yield "persons-sgd-ordinary", planned(eq.SGDClassifier(domain=two), 1000, 5)
+    single = eq.SGDRegressor(0.01, 0.0, wide, 0.0, passes=1, batch_size=1, step=1e-9)
+    yield "persons-sgd-extreme", planned(single, 900, 2)
+    yield "persons-sgd-fresh", planned(eq.SGDClassifier(1.0, 1e-6, two, loss="hinge", order="fresh"), 4000, 6)
+    yield "persons-sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, two, order="replacement", batch_size=8), 3000, 5)
+    yield "persons-sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, two, skip=0.3, dropout=0.2, passes=3), 3000, 5)
+    yield "persons-noisy-sgd-ordinary", planned(eq.NoisySGDClassifier(1.0, 1e-6, two), 1000, 5)
+    yield "persons-noisy-sgd-extreme", planned(eq.NoisySGDRegressor(9.0, 1e-9, wide, batch_size=300), 300, 2)
+    streamed = eq.NoisySGDClassifier(1.0, 1e-6, two, loss="hinge", batch_size=4)
+    yield "persons-noisy-sgd-stream", planned(streamed, 9000, 40)
+    yield "persons-phased-ordinary", planned(eq.PhasedClassifier(1.0, 1e-6, two), 1000, 5)
+    yield "persons-phased-pure", planned(eq.PhasedRegressor(1.0, 0.0, wide, loss="huber"), 5000, 3)
+    yield "persons-phased-corners", planned(eq.PhasedClassifier(1.0, 1e-6, two, loss="hinge"), 2000, 4)
     yield "persons-schema", lambda: eq.LogisticRegression(1.0, 0.0, schema).plan()
     selector = eq.FeatureSelector(eq.LogisticRegression(domain=two, mechanism="output"))
     yield "persons-selection", lambda: selector.plan(1000, 5)
@@ -125,6 +138,13 @@ def persons() -> Made:
         return model.fit(rows, split(rows), groups=np.arange(600) % 190).certificate_
 
     yield "persons-released", met
+
+    def descended() -> Any:
+        model, rows = eq.SGDClassifier(2.0, 1e-6, two, batch_size=16, random_state=0), table(600, 3)
+        model.plan(200, 3)
+        return model.fit(rows, split(rows), groups=np.arange(600) % 190).certificate_
+
+    yield "persons-sgd-released", descended
 
 
 def descents() -> Made:

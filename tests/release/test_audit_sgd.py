@@ -174,9 +174,9 @@ def test_a_third_of_the_noise_is_caught_behind_secret_batches(name):
 def test_a_row_that_is_in_every_phase_is_caught(monkeypatch):
     """A fault: phases that overlap, each with the whole budget. Noise of later phases no longer hides the row."""
 
-    def overlapping(task, phase, places, start, plain: Callable = phased_carrier._descended):
+    def overlapping(task, phase, places, start, persons, plain: Callable = phased_carrier._descended):
         row = int(public_order(task.rows.n_samples, 0)[0])
-        return plain(task, phase, np.full_like(places, row), start)
+        return plain(task, phase, np.full_like(places, row), start, persons)
 
     monkeypatch.setattr(phased_carrier, "_descended", overlapping)
     assert observed("phases, a row of the first", runs=400) > 1.0

@@ -136,8 +136,8 @@ def run(monkeypatch):
         for name in ("_descended", "_around"):
             plain = getattr(carrier, name)
 
-            def noted(task, phase, places, start, plain=plain):
-                found = plain(task, phase, places, start)
+            def noted(task, phase, places, start, persons, plain=plain):
+                found = plain(task, phase, places, start, persons)
                 seen.append((phase, places.copy(), start.copy(), found.copy()))
                 return found
 

@@ -14,7 +14,7 @@ from equipoise.certify.theorems import descent
 from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
-from equipoise.solve.descents import kernels
+from equipoise.solve.descents import kernels, orders
 from equipoise.solve.descents.stochastic import Hand, Run, run_hands, run_noisy, run_noisy_hands, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -137,7 +137,7 @@ FIRST_STEP = """
 import sys
 import numpy as np
 from equipoise.data.rows import row_source
-from equipoise.solve.descents import kernels
+from equipoise.solve.descents import kernels, orders
 from equipoise.solve.descents.stochastic import Run, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -403,8 +403,17 @@ def test_subsets_of_rows_are_uniform():
     # Four spots for six rows: they meet in them.
     order, seen, filled = np.empty(60_000, dtype=np.int64), np.zeros((4, 2), dtype=np.int64), 0
     while filled < len(order):
-        filled = kernels.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
+        filled = orders.distinct_rows(coins.integers(6, size=1000), 3, 0, filled, seen, order)
     subsets, counts = np.unique(np.sort(order.reshape(-1, 3), axis=1), axis=0, return_counts=True)
     assert len(subsets) == 20
     assert (np.diff(subsets, axis=1) > 0).all()
     assert np.square(counts - 1000).sum() / 1000 < 70
+
+
+def test_a_sparse_table_without_a_stored_entry_is_dealt_like_any_other():
+    # SciPy asks for a shape where no entry tells it: an error here would tell that all entries are 0.
+    loss, run = losses.named("logistic"), Run(batch=2, steps=4, step=0.3)
+    rows = row_source(sparse.csr_array((4, D)), domain_of(loss), 0.0)
+    order = np.arange(4)[::-1].copy()
+    found = run_passes(rows, np.ones(4), loss, run, [np.arange(4)] * 2, dealt=order)
+    assert found.tolist() == [0.0] * D

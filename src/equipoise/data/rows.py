@@ -144,8 +144,9 @@ class SparseArrays(NamedTuple):
     intercept: float
 
     def dealt(self, order: NDArray[np.int64]) -> "SparseArrays":
-        """Return a copy of the rows in another order."""
-        rows = sparse.csr_array((self.data, self.indices, self.indptr))[order]
+        """Return a copy of the rows in another order; that no entry is stored must not make SciPy ask for a shape."""
+        shape = len(self.indptr) - 1, int(self.indices.max(initial=0)) + 1
+        rows = sparse.csr_array((self.data, self.indices, self.indptr), shape=shape)[order]
         return SparseArrays(rows.data, rows.indices, rows.indptr.astype(np.int64), self.intercept)
 
 
@@ -397,12 +398,12 @@ class SparseRows(RowSource):
         self.n_samples, n_features = matrix.shape
         self.dimension = n_features + (1 if intercept > 0 else 0)
         self._intercept = intercept
-        # A copy: merging repeated entries happens in place, and the table is the user's.
+        # A copy: merging entries happens in place, and the table is the user's. Persons may have no rows: one block.
         table = sparse.csr_array(matrix, dtype=np.float64, copy=True)
         table.sum_duplicates()
         self._blocks = [
             (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
-            for start in range(0, self.n_samples, BLOCK_ROWS)
+            for start in range(0, max(1, self.n_samples), BLOCK_ROWS)
         ]
 
     def blocks(self) -> Iterator[tuple[Any, slice]]:

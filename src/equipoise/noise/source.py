@@ -55,6 +55,18 @@ class NoiseSource(ABC):
         """Fill an array with independent whole numbers below `bound`, every one equally likely."""
         out[...] = np.array([self.subset(bound, 1)[0] for _ in range(out.size)]).reshape(out.shape)
 
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        """Return the numbers below `count` in an order, every order equally likely.
+
+        The order of keys that are independent and all different; where two are equal, all are drawn again.
+        """
+        keys = np.empty(count, dtype=np.int64)
+        while True:
+            self.integers(2**62, keys)
+            order = np.argsort(keys)
+            if np.all(np.diff(keys[order]) > 0):
+                return order
+
 
 class SeededSource(NoiseSource):
     """NumPy's generator: fast, repeatable, and therefore for experiments only.

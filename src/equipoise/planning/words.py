@@ -16,6 +16,12 @@ ORDERS = {
     "fresh": "in a new public order every pass",
     "replacement": "drawn in secret",
 }
+# Of persons, who are dealt to places in secret first (N1).
+SECRET_ORDERS = {
+    "permutation": "in one secret order",
+    "fresh": "in a new order every pass, at places that are dealt in secret",
+    "replacement": "drawn in secret",
+}
 USED = {"last": "the last weights are", "uniform": "the mean of all weights is", "suffix": "the later half's mean is"}
 
 
@@ -42,15 +48,18 @@ def answers(bounds: tuple[Bound, ...], chosen: str) -> list[str]:
     return lines
 
 
-def passes(recipe: Recipe, n_samples: int) -> list[str]:
-    """Return how a recipe descends."""
+def passes(recipe: Recipe, n_samples: int, unit: str = "row") -> list[str]:
+    """Return how a recipe descends, over rows or over persons with all of their rows."""
+    order = (ORDERS if unit == "row" else SECRET_ORDERS)[recipe.order]
     lengths = f"length {number(recipe.length)}"
     if recipe.decay:
         lengths = f"length min({number(recipe.length)}, 1/({number(recipe.decay)} t))"
     lines = [
         f"{recipe.steps(n_samples)} steps of {lengths}, {recipe.batches(n_samples)} a pass, each on "
-        f"{recipe.batch_size} row(s) {ORDERS[recipe.order]}; {USED[recipe.average]} used."
+        f"{recipe.batch_size} {unit}(s) {order}; {USED[recipe.average]} used."
     ]
+    if unit == "person":
+        lines.append("A step sees all kept rows of its persons; what is said of a row below holds of a person (N1).")
     if recipe.clip is not None:
         lines.append(f"No row's gradient is longer than {number(recipe.clip)}: longer ones are shortened (B7).")
     if recipe.dropout:

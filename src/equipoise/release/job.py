@@ -17,6 +17,7 @@ from equipoise.data.tables import Unread
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.objective import Objective
 from equipoise.solve.products import products
 from equipoise.solve.questions import Products
@@ -107,6 +108,12 @@ class Task(Generic[Made]):
             squares, moments = self.rows.sums(Products())
             return squares, moments
         return products(self.rows, self.targets)
+
+    def grouped(self, places: NDArray[np.int64] | None = None) -> Persons | None:
+        """Return whose rows they are: persons by their slots, or by the places that slots have; None for rows."""
+        if self.persons is None or self.shares is None:
+            return None
+        return Persons.of(self.persons if places is None else places[self.persons], self.claim.n_samples, self.shares)
 
     @property
     def whole(self) -> RowSource:

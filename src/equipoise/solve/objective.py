@@ -184,11 +184,12 @@ class Objective:
         (gradient,) = folded(block_sums(), (np.zeros(matrix.T.shape),))
         return np.atleast_2d(gradient) / (count or (self.n_samples if chosen is None else len(chosen)))
 
-    def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
+    def shortened_gradient(self, weights: Array, clip: float, chosen: NDArray[np.intp], count: int) -> Array:
         """Return the mean gradient of the loss over a few chosen rows, each row's shortened to the norm `clip`.
 
-        For one output. Predictions are rounded exactly, so that a row has the same one at every place of a batch, and
-        the same slope next to a corner (docs/proofs/SGD-rounding.md, "Noise in every step").
+        Over all rows of `count` persons where rows are shares of persons; for one output. Predictions are rounded
+        exactly, so that a row has the same one at every place of a batch, and the same slope next to a corner
+        (docs/proofs/SGD-rounding.md, "Noise in every step").
         """
         gradient = np.zeros(self.size)
         for block, where in self.rows.picked(chosen):
@@ -196,8 +197,9 @@ class Objective:
             predictions = np.array([math.fsum(products) for products in dense * weights])
             slopes = self.loss_arrays.slope(predictions, self.targets[where])
             norms = np.abs(slopes) * np.sqrt(np.einsum("ij,ij->i", dense, dense))
-            gradient += (slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))) @ dense
-        return gradient / len(chosen)
+            slopes = slopes * np.minimum(1.0, clip / np.maximum(norms, np.finfo(float).tiny))
+            gradient += self.shared(slopes, where) @ dense
+        return gradient / count
 
     def hessian_product(self, predictions: Array, direction: Array) -> Array:
         """Return the Hessian at known predictions times a direction, in one pass over the rows."""

@@ -226,14 +226,15 @@ class Recipe(Record):
     passes : float
         How often every row is used; ``ceil(passes * ceil(n / batch_size))`` steps.
     batch_size : int
-        How many rows a step sees. A sum over a short last batch is divided by this number as well.
+        How many rows, or persons, a step sees. A sum over a short last batch is divided by this number as well.
     step : float or str
         The length of a step, or a rule: "public" (from public facts), "decay" (``min(1/beta, 1/(alpha t))``), or for
         noise in every step "langevin:B" with the inverse temperature B.
     decay : float
         0 for steps of one length, otherwise the t-th step is ``min(step, 1/(decay t))``.
     order : "permutation", "fresh" or "replacement"
-        One public order of the rows, a new one in every pass, or rows drawn in secret.
+        One public order of the rows, a new one in every pass, or rows drawn in secret. Persons are first dealt to
+        places in secret, and the orders are those of places (N1).
     average : "last", "uniform" or "suffix"
         Which weights are used: the last, the mean of all, or the mean of those after the second half of the steps.
     clip : float, optional
@@ -358,6 +359,11 @@ class Setting(Record):
     def rows(self) -> int:
         """The most rows that sums are over, which rounding grows with: n, or as many as n persons may have."""
         return self.n_samples * (self.problem.domain.rows_a_person or 1)
+
+    @property
+    def batch_rows(self) -> int:
+        """The most rows that a batch's sum is over."""
+        return self.recipe.batch_size * (self.problem.domain.rows_a_person or 1)
 
     # What neighbours differ in.
     unit = Of[str]("problem.domain.unit")

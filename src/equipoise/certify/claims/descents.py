@@ -21,6 +21,7 @@ class StochasticDescent(Moved):
     """SGD by a recipe from 0; one row moves the end by at most `sensitivity`, or by a random distance (M1)."""
 
     kind = "sgd"
+    units = ("row", "person")
     on_weights = True
 
     recipe: Recipe
@@ -59,6 +60,7 @@ class NoisyDescent(Moved):
     """
 
     kind = "noisy-sgd"
+    units = ("row", "person")
 
     recipe: Recipe
     radius: float
@@ -78,7 +80,7 @@ class NoisyDescent(Moved):
     def movement(self) -> float:
         """Return how far one row moves the mean gradient of a batch, rounding included (SGD-rounding.md, C3)."""
         facts, batch = self.constants, self.recipe.batch_size
-        rounding = 2 * (batch + 33) * UNIT * facts.lipschitz
+        rounding = 2 * (self.setting().batch_rows + 33) * UNIT * facts.lipschitz
         if math.isfinite(facts.smoothness):
             rounding += 2 * (self.setting().dimension + 11) * UNIT * facts.smoothness * facts.radius / batch
         return (facts.gradient_diameter / batch + rounding) * (1 + ROUNDING_MARGIN)
@@ -135,6 +137,7 @@ class Phased(Trained):
     """
 
     kind = "phased"
+    units = ("row", "person")
     theorem = "K1"
 
     recipe: Recipe

@@ -64,6 +64,7 @@ class CornerDescent(DescentTheorem):
     """
 
     id = "C1"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield the order and what the recursion is proved for."""

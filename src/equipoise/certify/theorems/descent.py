@@ -130,9 +130,9 @@ def rounding_of_a_step(setting: Setting) -> float:
     facts, recipe, weights = setting.constants, setting.recipe, setting.dimension
     smoothness = facts.smoothness if math.isfinite(facts.smoothness) else 0.0
     # The larger of what the page asks for with and without a projection.
-    kept = recipe.batch_size + 12 + weights / 2 + 5
+    kept = setting.batch_rows + 12 + weights / 2 + 5
     reach = (kept + (weights + 19) * recipe.length * smoothness) * facts.radius
-    return UNIT * (reach + (recipe.batch_size + 32) * recipe.length * facts.lipschitz)
+    return UNIT * (reach + (setting.batch_rows + 32) * recipe.length * facts.lipschitz)
 
 
 def rounding_of_averages(setting: Setting) -> float:
@@ -140,7 +140,8 @@ def rounding_of_averages(setting: Setting) -> float:
     facts, recipe, steps = setting.constants, setting.recipe, passes_of(setting).steps
     if recipe.average == "last":
         return 0.0
-    deferred = (2 * (recipe.batch_size + 1) * STRETCH + 12) * (facts.radius + STRETCH * recipe.length * facts.lipschitz)
+    reach = facts.radius + STRETCH * recipe.length * facts.lipschitz
+    deferred = (2 * (setting.batch_rows + 1) * STRETCH + 12) * reach
     return UNIT * max(3 * (steps + 8) * facts.radius, deferred + (steps / STRETCH + 3) * facts.radius)
 
 
@@ -161,6 +162,7 @@ class ProjectedDescent(DescentTheorem):
     """``||w - w'|| <= 2 R`` for weights that stay in a ball, and so for their averages."""
 
     id = "ball.descent"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield that the weights stay in a ball."""

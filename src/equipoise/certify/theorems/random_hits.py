@@ -87,6 +87,7 @@ class SampledDescent(RandomHits):
     """Rows drawn with replacement: ``N ~ Bin(T b, 1/n)`` meetings, each worth ``step Gam / b`` (B5)."""
 
     id = "B5"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield the order and the limit of the steps."""
@@ -109,6 +110,7 @@ class SkippedDescent(RandomHits):
     """Steps left out by secret coins: of k passes, ``N ~ Bin(k, 1 - skip)`` meet the row (B6)."""
 
     id = "B6"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield that steps are skipped, and their limit."""
@@ -138,6 +140,7 @@ class CornerRandomHits(RandomHits):
     """Random meetings with a loss with corners: the first one first, the others last (C1)."""
 
     id = "C1.random"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield that coins decide, and what the recursion is proved for."""

@@ -11,6 +11,7 @@ class SmoothDescent(DescentTheorem):
     """Every pass meets the row once, and each meeting adds at most ``step Gam / b``; averages have met it less."""
 
     id = "B1"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield the order and the limit of the steps."""
@@ -29,6 +30,7 @@ class CurvedDescent(DescentTheorem):
     """A ridge shrinks old differences: ``q = 1 - step alpha`` every step, so that the sum over passes stays bounded."""
 
     id = "B3"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield the order, the limit of the steps, a ridge and one length."""
@@ -60,6 +62,7 @@ class DecayingDescent(DescentTheorem):
     """With steps ``1 / (alpha t)`` every meeting counts ``Gam / (b alpha T)`` in the end, early or late."""
 
     id = "B4"
+    units = ("row", "person")
 
     def further(self, setting: Setting) -> Conditions:
         """Yield the order and the schedule."""

@@ -7,7 +7,7 @@ from equipoise.errors import InvalidParameter
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import guessed_norm, public_alpha
 from equipoise.planning.request import Request
-from equipoise.planning.work import require_passes
+from equipoise.planning.work import FEWER_ROWS, require_passes
 from equipoise.vocabulary.facts import Problem, Recipe
 
 
@@ -19,7 +19,8 @@ def asked_recipe(request: Request) -> Recipe:
     if loss.outputs > 1:
         remedy = "declare two classes, or use LogisticRegression, which takes more"
         raise InvalidParameter("a descent for two classes or a number", f"{loss.outputs} classes", remedy)
-    require_passes(recipe.passes, request.n_samples, request.n_features, loss.outputs, "make fewer passes")
+    remedy = "make fewer passes" + (FEWER_ROWS if request.domain.unit == "person" else "")
+    require_passes(recipe.passes, request.rows, request.n_features, loss.outputs, remedy)
     return recipe
 
 

@@ -91,12 +91,13 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         """Say what one row changes in a step, and what the run is called elsewhere."""
         temperature = 2 / (claim.recipe.length * claim.noise.scale**2)
         title = (
-            "What does one row change? The mean gradient of a batch that has it, by at most "
+            f"What does one {claim.unit} change? The mean gradient of a batch that has it, by at most "
             f"{number(claim.sensitivity)} (L2), by {claim.theorem}."
         )
         return title, (
-            *passes(claim.recipe, claim.n_samples),
-            f"Rows of a step are different ones, drawn afresh; the weights are kept within {number(claim.radius)}.",
+            *passes(claim.recipe, claim.n_samples, claim.unit),
+            f"The {claim.unit}s of a step are different ones, drawn afresh; the weights are kept within "
+            f"{number(claim.radius)}.",
             f"As Langevin dynamics the run has inverse temperature {number(temperature)}.",
         )
 

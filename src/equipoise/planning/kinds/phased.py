@@ -18,7 +18,7 @@ from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within, work_of
+from equipoise.planning.work import eased, passes_within, work_in
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
@@ -96,16 +96,17 @@ class PhasedPlanner(Planner[Phased]):
 
     def how(self, claim: Phased, bounds: tuple[Bound, ...]) -> Section:
         """Say what the phases are, and what each has to hide."""
-        kind = "minimises around its start" if claim.phases[0].alpha else "descends over its rows once"
+        kind = "minimises around its start" if claim.phases[0].alpha else f"descends over its {claim.unit}s once"
+        how = "by the public seed" if claim.unit == "row" else "in secret (N1)"
         first = number(claim.phases[0].sensitivity)
         title = f"How far can a phase move? The first by at most {first} (L2), by {claim.theorem}."
         lines = [
-            f"{len(claim.phases)} phases on {sum(phase.rows for phase in claim.phases)} different rows, dealt by the "
-            f"public seed; each {kind}, starts where the last one was released,",
-            "and has the whole budget: a row belongs to one of them (K1).",
+            f"{len(claim.phases)} phases on {sum(phase.rows for phase in claim.phases)} different {claim.unit}s, dealt "
+            f"{how}; each {kind}, starts where the last one was released,",
+            f"and has the whole budget: a {claim.unit} belongs to one of them (K1).",
         ]
         lines += [
-            f"  phase {count}: {phase.rows} rows, step {number(phase.step)}, moves by at most "
+            f"  phase {count}: {phase.rows} {claim.unit}s, step {number(phase.step)}, moves by at most "
             f"{number(phase.sensitivity)} ({phase.theorem}), noise of scale {number(phase.noise_scale)}{_around(phase)}"
             for count, phase in enumerate(claim.phases, start=1)
         ]
@@ -113,7 +114,7 @@ class PhasedPlanner(Planner[Phased]):
 
     def work(self, claim: Phased, parts: Sequence[float]) -> float:
         """Return what all phases meet, one after the other."""
-        return math.fsum(work_of(phase.passes or 1, phase.rows, claim.n_features) for phase in claim.phases)
+        return math.fsum(work_in(claim.setting_of(phase), phase.passes or 1) for phase in claim.phases)
 
     def ball(self, claim: Phased) -> str:
         """Say in which ball phases start."""
@@ -131,7 +132,8 @@ def _opened(claim: Phased, rows: int, length: float) -> Phase:
         return phase
     phase = replace(phase, alpha=1 / (length * rows))
     around = claim.setting_of(phase)
-    tolerance = public_tolerance(around.constants, rows, around.dimension, claim.budget.epsilon)
+    most = claim.problem.domain.rows_a_person or 1
+    tolerance = public_tolerance(around.constants, rows, around.dimension, claim.budget.epsilon, most)
     where = eased(
         replace(around, recipe=Recipe(tolerance)), EASED_SHARE * around.constants.gradient_diameter / (2 * rows)
     )

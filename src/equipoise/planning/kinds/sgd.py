@@ -102,8 +102,8 @@ class StochasticDescentPlanner(Planner[StochasticDescent]):
                 f"How far can the weights move? By {number(bound.typical or 0.0)} (L2) on average over secret coins, "
                 f"by {claim.theorem}; {most} at most."
             )
-            coins = ("Coins decide how often a row is met; the curve is the average over that number (M1).",)
-        described = passes(claim.recipe, claim.n_samples)
+            coins = (f"Coins decide how often a {claim.unit} is met; the curve is the average over that number (M1).",)
+        described = passes(claim.recipe, claim.n_samples, claim.unit)
         return title, (*coins, *described, *answers_in_words(bounds, claim.theorem))
 
     def ball(self, claim: StochasticDescent) -> str:

@@ -1,4 +1,4 @@
-"""Noisy SGD: rows and noise of every step come from the door's source, exactly or as a stream."""
+"""Noisy SGD: rows, or persons, and noise of every step come from the door's source, exactly or as a stream."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +16,7 @@ from equipoise.release.carriers.sgd import run_of
 from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Run, ready_for, run_noisy, run_noisy_hands
 from equipoise.solve.objective import Objective
 
@@ -40,9 +41,9 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
 
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""
-        claim, source, n_samples = task.claim, task.source, task.rows.n_samples
-        run = replace(run_of(claim, claim.recipe.steps(n_samples)), radius=claim.radius)
-        draws = claim.scale, partial(source.integers, n_samples), source.normals
+        claim, source = task.claim, task.source
+        run = replace(run_of(claim, claim.recipe.steps(claim.n_samples)), radius=claim.radius)
+        draws = claim.scale, partial(source.integers, claim.n_samples), source.normals
         exact, loss = not (claim.stream or source.seeded), claim.problem.loss
         if isinstance(task.rows, PartedRows):
             with dealt_rows(task) as rows:
@@ -51,14 +52,21 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
                 at_once = max(1, min(rows.rows_at_once // run.batch, NORMALS_AT_ONCE // rows.dimension))
                 return run_noisy_hands(rows.drawn, rows.dimension, loss, run, *draws, at_once)[None, :]
         if exact:
-            objective = Objective(loss, claim.problem.penalty, task.whole, task.targets)
-            return _exact(task, run, objective.shortened_gradient)[None, :]
-        return run_noisy(task.whole, task.targets, loss, run, *draws)[None, :]
+            return _exact(task, run, partial(_held_gradient, task.objective(), task.grouped()))[None, :]
+        return run_noisy(task.whole, task.targets, loss, run, *draws, persons=task.grouped())[None, :]
+
+
+def _held_gradient(
+    objective: Objective, persons: Persons | None, weights: Array, clip: float, drawn: NDArray[np.intp]
+) -> Array:
+    """Return the mean shortened gradient of rows, or of persons, in memory."""
+    chosen = drawn if persons is None else persons.rows_of(drawn)
+    return objective.shortened_gradient(weights, clip, chosen, len(drawn))
 
 
 def _fetched_gradient(rows: DealtRows, weights: Array, clip: float, chosen: NDArray[np.intp]) -> Array:
     """Return the mean shortened gradient of rows that are fetched for it."""
-    return rows.objective(chosen).shortened_gradient(weights, clip, np.arange(len(chosen)))
+    return rows.objective(chosen).shortened_gradient(weights, clip, np.arange(len(chosen)), len(chosen))
 
 
 def _exact(task: Task[NoisyDescent], run: Run, shortened: Callable[[Array, float, NDArray[np.intp]], Array]) -> Array:
@@ -66,8 +74,7 @@ def _exact(task: Task[NoisyDescent], run: Run, shortened: Callable[[Array, float
     claim = task.claim
     weights, total = np.zeros(task.rows.dimension), np.zeros(task.rows.dimension)
     for number in range(1, run.steps + 1):
-        chosen = task.source.subset(task.rows.n_samples, run.batch)
-        gradient = shortened(weights, run.clip, chosen)
+        gradient = shortened(weights, run.clip, task.source.subset(claim.n_samples, run.batch))
         noisy = task.source.add(claim.law, gradient, claim.scale) + run.ridge * weights
         weights = weights - run.step * noisy
         norm = float(np.linalg.norm(weights))

@@ -12,11 +12,12 @@ from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.data.chosen_rows import ChosenRows
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier, within
-from equipoise.release.carriers.sgd import public_order
+from equipoise.release.carriers.sgd import in_secret_places, public_order
 from equipoise.release.dealt_rows import Turns, dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve import solvers
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Run, ready_for, run_hands, run_passes
 from equipoise.solve.objective import Objective
 from equipoise.solve.solvers.base import Target
@@ -24,7 +25,10 @@ from equipoise.vocabulary import penalties
 
 
 class PhasedCarrier(TrainedCarrier[Phased]):
-    """Rows are dealt to phases by the public seed; starts are projected into the public ball, which is free (K1)."""
+    """Rows are dealt to phases by the public seed, persons in secret; starts are projected into the public ball, free.
+
+    Both are page K1's; the secret dealing is N1's.
+    """
 
     claim: ClassVar[type[Claim]] = Phased
 
@@ -36,7 +40,7 @@ class PhasedCarrier(TrainedCarrier[Phased]):
         """Load the compiled loops, for phases that descend."""
         if any(phase.alpha == 0 for phase in claim.phases):
             ready_for(claim.problem.loss)
-        source.ready(streaming=False)
+        source.ready(streaming=claim.unit == "person")
 
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""
@@ -49,13 +53,14 @@ class PhasedCarrier(TrainedCarrier[Phased]):
                         turns.next_rows(phase.rows), rows.dimension, loss, _run(task.claim, phase), start=start
                     ),
                 )
-        order, used = public_order(task.rows.n_samples, task.public_seed), 0
+        n_samples, persons, used = task.claim.n_samples, in_secret_places(task), 0
+        order = public_order(n_samples, task.public_seed) if persons is None else np.arange(n_samples)
 
         def found(phase: Phase, start: Array) -> Array:
             nonlocal used
             places = order[used : used + phase.rows]
             used += phase.rows
-            return (_around if phase.alpha > 0 else _descended)(task, phase, places, start)
+            return (_around if phase.alpha > 0 else _descended)(task, phase, places, start, persons)
 
         return _phases(task, found)
 
@@ -70,7 +75,7 @@ def _phases(task: Task[Phased], found: Callable[[Phase, Array], Array]) -> Array
 
 
 def _run(claim: Phased, phase: Phase) -> Run:
-    """Return one pass over a phase's rows, in the public ball."""
+    """Return one pass over a phase's rows, or persons, in the public ball."""
     clip = claim.recipe.clip
     return Run(
         batch=1,
@@ -82,21 +87,33 @@ def _run(claim: Phased, phase: Phase) -> Run:
     )
 
 
-def _descended(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
-    """Return the mean of the weights of one pass over a phase's rows."""
+def _descended(
+    task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array, persons: Persons | None
+) -> Array:
+    """Return the mean of the weights of one pass over a phase's rows, or persons."""
     run, loss = _run(task.claim, phase), task.claim.problem.loss
-    return run_passes(task.whole, task.targets, loss, run, [places], start=start)
+    return run_passes(task.whole, task.targets, loss, run, [places], start=start, persons=persons)
 
 
-def _around(task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array) -> Array:
+def _around(
+    task: Task[Phased], phase: Phase, places: NDArray[np.int64], start: Array, persons: Persons | None
+) -> Array:
     """Return the minimiser over a phase's rows with a ridge around the start, to the phase's tolerance."""
     facts = task.claim.constants
-    inside = np.sort(places)
+    inside = np.sort(places) if persons is None else persons.rows_of(places)
+    shares = None if persons is None else persons.shares[inside]
     rows = ChosenRows(task.whole, inside)
     penalty = penalties.named("l2", phase.alpha)
     # A ridge around the start is a ridge around 0 and a linear term.
     objective = Objective(
-        task.claim.problem.loss, penalty, rows, task.targets[inside], start=start, tilt=-phase.alpha * start
+        task.claim.problem.loss,
+        penalty,
+        rows,
+        task.targets[inside],
+        start=start,
+        tilt=-phase.alpha * start,
+        shares=shares,
+        n_samples=phase.rows,
     )
     target = Target(
         tolerance=phase.tolerance,

@@ -1,9 +1,13 @@
-"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights."""
+"""SGD with noise at the end: public orders and masks, secret draws and skips, then noise on the weights.
+
+Persons are dealt to places in secret first, and orders are those of places: one new id may shift the slots of all
+(docs/proofs/N1.md, part (vii)).
+"""
 
 import math
 from collections.abc import Iterator
 from itertools import repeat
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +19,7 @@ from equipoise.release.carriers.base import TrainedCarrier
 from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Hand, Run, ready_for, run_hands, run_passes
 from equipoise.vocabulary.facts import Recipe
 
@@ -43,7 +48,8 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
     def ready(self, claim: StochasticDescent, source: NoiseSource) -> None:
         """Load the compiled loops; secret coins are streamed."""
         ready_for(claim.problem.loss)
-        source.ready(streaming=claim.recipe.order == "replacement" or claim.recipe.skip > 0)
+        secret = claim.recipe.order == "replacement" or claim.recipe.skip > 0 or claim.unit == "person"
+        source.ready(streaming=secret)
 
     def weights(self, task: Task[StochasticDescent]) -> Array:
         """Descend, add noise, and make up for the columns that masks have hidden."""
@@ -57,14 +63,16 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
 
 
 def _held(task: Task[StochasticDescent], columns: int) -> Array:
-    """Descend on rows in memory."""
-    recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.rows.n_samples
-    dealt = public_order(n_samples, task.public_seed) if _pays_to_deal(recipe) else None
-    orders = orders_of(recipe, n_samples, task.public_seed, task.source, dealt is not None)
+    """Descend on rows, or persons, in memory."""
+    recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.claim.n_samples
+    deals, persons, dealt = _pays_to_deal(recipe), in_secret_places(task), None
+    if deals:
+        dealt = public_order(n_samples, task.public_seed) if persons is None else persons.rows
+    orders = orders_of(recipe, n_samples, task.public_seed, task.source, deals or persons is not None)
     if recipe.dropout or recipe.skip:
         orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
     run, coins = run_of(task.claim, recipe.steps(n_samples)), _coins(task, columns, STEPS_AT_ONCE)
-    return run_passes(task.whole, task.targets, loss, run, orders, *coins, dealt=dealt)
+    return run_passes(task.whole, task.targets, loss, run, orders, *coins, dealt=dealt, persons=persons)
 
 
 def _streamed(task: Task[StochasticDescent], columns: int) -> Array:
@@ -115,6 +123,11 @@ def run_of(claim: StochasticDescent | NoisyDescent, steps: int) -> Run:
     )
 
 
+def in_secret_places(task: Task[Any]) -> Persons | None:
+    """Return persons at places that they were dealt to in secret, every order equally likely (N1); None for rows."""
+    return None if task.persons is None else task.grouped(task.source.permutation(task.claim.n_samples))
+
+
 def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:
     """Return the public order of the rows."""
     return np.random.default_rng([public_seed, ORDERS]).permutation(n_samples)
@@ -130,7 +143,8 @@ def orders_of(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of one pass after the other, without end; where they were dealt, as places among the dealt.
 
-    A fresh order of dealt rows keeps short runs of them together, which lie together in memory.
+    A fresh order of dealt rows keeps short runs of them together, which lie together in memory. Persons are dealt
+    always, in secret.
     """
     if recipe.order == "permutation":
         yield from repeat(np.arange(n_samples) if dealt else public_order(n_samples, public_seed))

@@ -8,22 +8,20 @@ is random comes in arrays.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.solve.compiled_slope import CompiledSlope as Slope
 from equipoise.solve.compiled_slope import slope
+from equipoise.solve.descents.compiling import compiled, inlined, vectorised
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
 # Rows of a batch are taken in tiles that stay in the first cache for their second use. A row's page is looked up FAR
 # rows ahead, and its lines are fetched AHEAD rows ahead.
@@ -32,27 +30,11 @@ FAR = 64
 AHEAD = 32
 LINE = 64
 
+# Where a row's share of its person stands among the facts of dense rows, if rows are those of persons.
+SHARE = 3
+
 # How many steps the sum of sparse weights may be deferred for (docs/proofs/SGD-rounding.md, part 5).
 STRETCH = 256
-
-
-def compiled(function: Compiled, **options: Any) -> Compiled:
-    """Compile a function, and keep the result on disk where a folder can be written."""
-    try:
-        made: Compiled = numba.njit(cache=True, error_model="numpy", **options)(function)
-    except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(error_model="numpy", **options)(function)
-    return made
-
-
-def inlined(function: Compiled) -> Compiled:
-    """Compile a function into its callers: a call in every step would count references to every array."""
-    return compiled(function, forceinline=True)
-
-
-def vectorised(function: Compiled) -> Compiled:
-    """Compile a sum over entries of vectors, whose order may be chosen and whose products may be fused."""
-    return compiled(function, forceinline=True, fastmath={"reassoc", "contract"})
 
 
 @inlined
@@ -184,6 +166,7 @@ def batch_gradient(
     """Put the sum of a batch's gradients into `out`."""
     out[:] = 0.0
     pulls = np.empty(TILE)
+    shared = rows.facts.shape[1] > SHARE
     constant = settings.intercept * weights[-1] if settings.intercept > 0.0 else 0.0
     constants = 0.0
     for first in range(start, stop, TILE):
@@ -195,14 +178,23 @@ def batch_gradient(
         for place in range(0, fours, 4):
             four = (order[first + place], order[first + place + 1], order[first + place + 2], order[first + place + 3])
             four_products(rows.table, four, weights, pulls[place:])
-        for place in range(fours, count):
-            pulls[place] = product(rows.table, order[first + place], weights)
+        if shared and fours < count:
+            # In fours to the end, the last row in place of those that are missing: a row of a person is rounded in
+            # one way at every place, since persons before it may have any number of rows (SGD-rounding, part 6).
+            last, begin = first + count - 1, first + fours
+            four = (order[begin], order[min(begin + 1, last)], order[min(begin + 2, last)], order[last])
+            four_products(rows.table, four, weights, pulls[fours:])
+        else:
+            for place in range(fours, count):
+                pulls[place] = product(rows.table, order[first + place], weights)
         for place in range(count):
             row = order[first + place]
             factor = rows.facts[row, 0]
             pull = slope(loss, factor * pulls[place] + constant, rows.facts[row, 1], settings.parameter)
             if settings.clip < math.inf:
                 pull = clipped(pull, rows.facts[row, 2], settings.clip)
+            if shared:
+                pull *= rows.facts[row, SHARE]
             constants += pull
             pulls[place] = factor * pull
         for place in range(0, fours, 4):
@@ -231,6 +223,8 @@ def masked_gradient(
             norm = settings.short
         pull = slope(loss, factor * product(kept, 0, weights) + constant, target, settings.parameter)
         pull = clipped(pull, math.hypot(norm, settings.intercept), settings.clip)
+        if rows.facts.shape[1] > SHARE:
+            pull *= rows.facts[row, SHARE]
         constants += pull
         add_row(out, factor * pull, kept, 0)
     if settings.intercept > 0.0:
@@ -254,27 +248,34 @@ def single_step(
     move_along_row(weights, shrink, length * pull * factor, rows.table, row)
 
 
+@inlined
+def end_of_step(schedule: Schedule, settings: Settings, here: int) -> int:
+    """Return where the rows of a step end in the order."""
+    return schedule.ends[here] if len(schedule.ends) > 0 else min((here + 1) * settings.batch, len(schedule.order))
+
+
 @compiled
 def dense_steps(
     loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
     """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
-    order, masked = schedule.order, len(schedule.masks) > 0
+    order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     gradient = np.zeros(len(weights))
     # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
     unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
-    for here, start in enumerate(range(0, len(order), settings.batch)):
+    for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
         if done == settings.steps:
             break
         done += 1
+        start, stop = stop, end_of_step(schedule, settings, here)
         if len(schedule.skips) == 0 or not schedule.skips[here]:
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
-            if settings.batch == 1 and not masked:
+            # A person of one row counts by that row.
+            if settings.batch == 1 and stop - start == 1 and not masked:
                 fetch_ahead(rows, order, start)
                 single_step(loss, rows, order[start], shrink, length, settings, weights)
             else:
-                stop = min(start + settings.batch, len(order))
                 if masked:
                     masked_gradient(loss, rows, order[start:stop], schedule.masks[here], settings, weights, gradient)
                 else:
@@ -313,7 +314,8 @@ def masked_rows(rows: SparseRows, batch: Order, mask: Mask, short: float) -> Spa
             for entry in range(starts[place], end):
                 entries[entry] *= short / norm if places[entry] < rows.columns else 1.0
         starts[place + 1], norms[place] = end, math.hypot(min(norm, short), math.sqrt(constant))
-    return SparseRows(entries, places, starts, rows.targets[batch], norms, rows.columns)
+    shares = rows.shares[batch] if len(rows.shares) > 0 else rows.shares
+    return SparseRows(entries, places, starts, rows.targets[batch], norms, shares, rows.columns)
 
 
 @inlined
@@ -340,6 +342,8 @@ def sparse_pulls(
         prediction = scale * sparse_product(rows, row, weights)
         pull = slope(loss, prediction, rows.targets[row], settings.parameter)
         pulls[place] = clipped(pull, rows.norms[row], settings.clip)
+        if len(rows.shares) > 0:
+            pulls[place] *= rows.shares[row]
         norms += abs(pulls[place]) * rows.norms[row]
     return norms
 
@@ -377,22 +381,24 @@ def sparse_steps(
     is kept above 1/2 and the sum is deferred for `STRETCH` steps at most. `bound` is never below the norm, so that the
     norm itself is computed only where the ball may have been left.
     """
-    owed, pulls = np.zeros(len(weights)), np.empty(settings.batch)
-    masked = len(schedule.masks) > 0
+    order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
+    # One person may have all rows of an order.
+    owed, pulls = np.zeros(len(weights)), np.empty(len(order) if len(schedule.ends) > 0 else settings.batch)
     dense = len(schedule.normals) > 0 or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
-    for here, start in enumerate(range(0, len(schedule.order), settings.batch)):
+    for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
         if done == settings.steps:
             break
         done += 1
+        start, stop = stop, end_of_step(schedule, settings, here)
         if len(schedule.skips) == 0 or not schedule.skips[here]:
-            if start + settings.batch < len(schedule.order):
-                following = schedule.order[start + settings.batch]
+            if stop < len(order):
+                following = order[stop]
                 for entry in range(rows.starts[following], rows.starts[following + 1], 8):
                     fetch(rows.entries, entry)
                     fetch(rows.places, entry)
-            batch = schedule.order[start : min(start + settings.batch, len(schedule.order))]
+            batch = order[start:stop]
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             if masked:
@@ -412,7 +418,7 @@ def sparse_steps(
             else:
                 sparse_move(rows, batch, stored, pulls, counted, weights, owed)
             # More than rounding can add to the norm in a step.
-            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9)
+            bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9 + len(batch) * 2.0**-52)
             if dense:
                 settle(weights, length, schedule.normals, here, settings)
             elif bound > settings.radius:
@@ -427,24 +433,3 @@ def sparse_steps(
             scale, counted, deferred = 1.0, 0.0, 0
     write_back(scale, counted, weights, owed, total)
     return done
-
-
-@compiled
-def distinct_rows(draws: Order, batch: int, done: int, filled: int, seen: Order, order: Order) -> int:
-    """Fill an order with the draws that are new in their batch, and return how much of it is filled.
-
-    Draws with equal chances that are rejected if they were drawn before make every subset equally likely. `seen` has a
-    power of two of spots, more than a batch has rows, each for a draw and its step; `done` counts the steps before.
-    """
-    for draw in draws:
-        if filled == len(order):
-            break
-        number = done + filled // batch + 1
-        spot = draw & (len(seen) - 1)
-        while seen[spot, 1] == number and seen[spot, 0] != draw:  # a spot of an earlier step is free
-            spot = (spot + 1) & (len(seen) - 1)
-        if seen[spot, 1] != number:
-            seen[spot, 0], seen[spot, 1] = draw, number
-            order[filled] = draw
-            filled += 1
-    return filled

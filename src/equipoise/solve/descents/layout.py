@@ -27,27 +27,73 @@ class Settings(NamedTuple):
 
 
 class DenseRows(NamedTuple):
-    """A table, and for each of its rows the factor that clips it, the target and, for `clip`, the norm so clipped."""
+    """A table, and for each of its rows the factor that clips it, the target and, for `clip`, the norm so clipped.
+
+    Rows of persons have a fourth fact, what each counts for.
+    """
 
     table: NDArray[Any]
     facts: Array
 
 
 class SparseRows(NamedTuple):
-    """Clipped rows, each with its constant entry last, in the column after the `columns` that masks may drop."""
+    """Clipped rows, each with its constant entry last, in the column after the `columns` that masks may drop.
+
+    `shares` is what each row counts for, of rows of persons; empty where every row counts once.
+    """
 
     entries: Array
     places: NDArray[Any]
     starts: NDArray[np.int64]
     targets: Array
     norms: Array
+    shares: Array
     columns: int
 
 
+class Persons(NamedTuple):
+    """Whose rows a table has: `rows` are their numbers, person after person; those of person p begin at ``starts[p]``.
+
+    `starts` has one entry more at its end. A person may have no rows. `shares` is what each row of the table counts
+    for, one over the number of its person's rows (N1).
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    shares: Array
+
+    @classmethod
+    def of(cls, places: NDArray[np.int64], count: int, shares: Array) -> "Persons":
+        """Return persons by the place that each row's person has among `count`; their rows stay in the table's order.
+
+        Examples
+        --------
+        >>> persons = Persons.of(np.array([2, 0, 2]), 3, np.array([0.5, 1.0, 0.5]))
+        >>> persons.rows.tolist(), persons.starts.tolist(), persons.rows_of(np.array([1, 2])).tolist()
+        ([1, 0, 2], [0, 1, 1, 3], [0, 2])
+        """
+        ends = np.cumsum(np.bincount(places, minlength=count))
+        return cls(np.argsort(places, kind="stable"), np.concatenate([[0], ends]), shares)
+
+    @property
+    def number(self) -> int:
+        """How many persons there are, those without rows included."""
+        return len(self.starts) - 1
+
+    def rows_of(self, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return all rows of some persons, in rising order."""
+        found = [self.rows[self.starts[person] : self.starts[person + 1]] for person in chosen]
+        return np.sort(np.concatenate(found))
+
+
 class Schedule(NamedTuple):
-    """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all."""
+    """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all.
+
+    `ends` says where the rows of each step end in the order, for batches of persons; it is empty for batches of rows.
+    """
 
     order: NDArray[np.int64]
+    ends: NDArray[np.int64]
     masks: NDArray[np.bool_]
     skips: NDArray[np.bool_]
     normals: Array

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
+from equipoise.solve.descents.layout import DenseRows, Persons, Schedule, Settings, SparseRows
 from equipoise.solve.rows import DenseArrays, RowBlocks, SparseArrays
 from equipoise.vocabulary.losses import Loss
 
@@ -32,7 +32,7 @@ class Run:
     Parameters
     ----------
     batch : int
-        Rows a step; the sum of their gradients is divided by this number, in a short last batch too.
+        Rows, or persons, a step; the sum of their gradients is divided by this number, in a short last batch too.
     steps : int
         How many steps are taken over all passes.
     step : float
@@ -87,6 +87,7 @@ def ready_for(loss: Loss) -> None:
     """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
     from equipoise.solve.compiled_slope import compiled_slope
     from equipoise.solve.descents import kernels as _kernels  # noqa: F401 - loaded, not used
+    from equipoise.solve.descents import orders as _orders  # noqa: F401 - loaded, not used
 
     compiled_slope(loss)
 
@@ -101,8 +102,9 @@ def run_passes(
     skips: Iterable[Switches] | None = None,
     start: Array | None = None,
     dealt: Order | None = None,
+    persons: Persons | None = None,
 ) -> Array:
-    """Return the weights of a run over rows in a given order.
+    """Return the weights of a run over rows, or over persons with all of their rows, in a given order.
 
     Parameters
     ----------
@@ -119,6 +121,8 @@ def run_passes(
     dealt : integer array, optional
         The rows are first copied in this order, and `orders` speak of places in the copy: passes over memory as it lies
         are twice as fast as passes that jump about, and a few of them pay for the copy.
+    persons : Persons, optional
+        Whose rows they are: `orders` then speak of persons, and a person's gradient is the mean of their rows' (N1).
 
     Examples
     --------
@@ -133,7 +137,9 @@ def run_passes(
     steps, arrays = _Steps(rows.dimension, loss, run, deviation=0.0, start=start), rows.arrays()
     if dealt is not None:
         arrays, targets = arrays.dealt(dealt), targets[dealt]
-    steps.meet(arrays, targets)
+        if persons is not None:
+            persons = Persons(np.argsort(dealt)[persons.rows], persons.starts, persons.shares[dealt])
+    steps.meet(arrays, targets, persons)
     return _passed(steps, orders, masks, skips)
 
 
@@ -200,13 +206,14 @@ def run_noisy(
     draw_rows: Callable[[Order], None],
     draw_normals: Callable[[Array], None],
     start: Array | None = None,
+    persons: Persons | None = None,
 ) -> Array:
-    """Return the weights of a run with noise in every step, each on a fresh random subset of rows (C3).
+    """Return the weights of a run with noise in every step, each on a fresh random subset of rows or persons (C3).
 
-    `draw_rows` fills an array with independent row numbers, every row equally likely, and `draw_normals` fills one with
-    standard normal numbers; `deviation` times these is added to the mean of the batch's gradients. Subsets come of
-    rejecting rows that the batch has: about b draws for a batch much smaller than the table, n ln n for the whole of
-    it. On sparse rows a step takes time for every weight, because noise does.
+    `draw_rows` fills an array with independent numbers of rows, or of persons, every one equally likely, and
+    `draw_normals` fills one with standard normal numbers; `deviation` times these is added to the mean of the batch's
+    gradients. Subsets come of rejecting what the batch has: about b draws for a batch much smaller than the table,
+    n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise does.
 
     Examples
     --------
@@ -222,7 +229,7 @@ def run_noisy(
     array([ 1., -1.])
     """
     steps = _Steps(rows.dimension, loss, run, deviation, start)
-    steps.meet(rows.arrays(), targets)
+    steps.meet(rows.arrays(), targets, persons)
     at_once = max(1, CHUNK // max(rows.dimension, run.batch))
     return _noisy(steps, draw_rows, draw_normals, at_once, lambda order: order)
 
@@ -258,7 +265,7 @@ def _noisy(
     at_once: int,
     at_hand: Callable[[Order], Order],
 ) -> Array:
-    from equipoise.solve.descents.kernels import distinct_rows
+    from equipoise.solve.descents.orders import distinct_rows
 
     run = steps.run
     no_masks, no_skips = np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.bool_)
@@ -299,28 +306,36 @@ class _Steps:
         self._total = np.zeros(dimension)
         self._done = 0
         self._settings: Settings
+        self._persons: Persons | None = None
         self._advance: Callable[..., int]
         self._rows: Any
 
-    def meet(self, arrays: DenseArrays | SparseArrays, targets: Array) -> None:
-        """Take the next steps on these rows."""
+    def meet(self, arrays: DenseArrays | SparseArrays, targets: Array, persons: Persons | None = None) -> None:
+        """Take the next steps on these rows, which are those of persons if these are given."""
         from equipoise.solve.descents import kernels
 
+        self._persons, shares = persons, np.empty(0) if persons is None else persons.shares
         self._settings = _settings(self._loss, self.run, arrays.intercept, self._deviation)
         if isinstance(arrays, DenseArrays):
             self._advance = kernels.dense_steps
-            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, self.run.clip))
+            self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, self.run.clip, shares))
         else:
             self._advance = kernels.sparse_steps
             squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
             norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
             columns = self.dimension - (arrays.intercept > 0)
-            self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, columns)
+            self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, shares, columns)
 
     def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
         """Take the steps of an order and return how many are done in all."""
+        from equipoise.solve.descents.orders import rows_of
+
+        order, ends = np.ascontiguousarray(order, dtype=np.int64), np.empty(0, dtype=np.int64)
+        if self._persons is not None:
+            order, ends = rows_of(self._persons, order, self.run.batch)
         schedule = Schedule(
-            np.ascontiguousarray(order, dtype=np.int64),
+            order,
+            ends,
             np.ascontiguousarray(masks),
             np.ascontiguousarray(skips),
             normals,
@@ -355,8 +370,8 @@ def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Setti
     )
 
 
-def _facts(arrays: DenseArrays, targets: Array, clip: float) -> Array:
-    """Return each row's factor and target side by side, and its norm where gradients are clipped."""
+def _facts(arrays: DenseArrays, targets: Array, clip: float, shares: Array) -> Array:
+    """Return each row's factor and target side by side, its norm where gradients are clipped, its share of a person."""
     columns = [arrays.factors, targets]
     if clip < math.inf:
         squares = np.empty(len(targets))
@@ -364,4 +379,8 @@ def _facts(arrays: DenseArrays, targets: Array, clip: float) -> Array:
             block = arrays.matrix[first : first + CHUNK].astype(np.float64, copy=False)
             squares[first : first + CHUNK] = np.einsum("ij,ij->i", block, block)
         columns.append(np.hypot(arrays.factors * np.sqrt(squares), arrays.intercept))
+    elif len(shares):
+        columns.append(np.zeros(len(targets)))
+    if len(shares):
+        columns.append(shares)
     return np.column_stack(columns)
