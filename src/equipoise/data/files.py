@@ -147,6 +147,17 @@ class ParquetTable(RawTable):
                 groups = []
         return found or (self,)
 
+    def _coded(self, names: Sequence[str]) -> list[str]:
+        """Return the texts that PyArrow can leave coded: it has no codes for those that are told by the one before."""
+        chunks = [
+            self._footer.row_group(group).column(place)
+            for group in self._groups
+            for place in range(self._footer.num_columns)
+        ]
+        texts = {chunk.path_in_schema for chunk in chunks if chunk.physical_type == "BYTE_ARRAY"}
+        shared = {chunk.path_in_schema for chunk in chunks if any("DELTA" in coding for coding in chunk.encodings)}
+        return [name for name in names if name in texts - shared]
+
     def _sizes_of(self, names: Sequence[str]) -> list[Sizes]:
         return [self._sizes[name] for name in names if name in self._sizes]
 
@@ -160,7 +171,10 @@ class ParquetTable(RawTable):
 
         rows = rows_of_a_batch(sum(size.row for size in self._sizes_of(names)), BATCH_ROWS)
         # Read as it is used: PyArrow would otherwise hold the bytes of all row groups until the last is done.
-        reading = {"pre_buffer": False, "buffer_size": max(LEAST_BUFFER, READ_BYTES // len(names))}
+        reading: dict[str, Any] = {"pre_buffer": False, "buffer_size": max(LEAST_BUFFER, READ_BYTES // len(names))}
+        if rows < BATCH_ROWS:
+            # A long text that stands once in the file and in every row is looked up, and not unpacked for each of them.
+            reading["read_dictionary"] = self._coded(names)
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer, **reading) as file:
             for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
                 yield arrow_batch({name: batch.column(name) for name in names}, self.ids)
