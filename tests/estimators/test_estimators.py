@@ -53,7 +53,7 @@ CHECKED_LABELS = {"epsilon": 1e8, "domain": eq.Domain(20.0, labels=(-200.0, 200.
         eq.Ridge(**CHECKED_LABELS, mechanism="objective"),
         eq.HuberRegressor(**CHECKED_LABELS, mechanism="output"),
         eq.ElasticNet(**{**CHECKED_LABELS, "alpha": 1e-3}, l1_ratio=0.1),
-        eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 1e-2}, power=1.9),
+        eq.BridgeRegressor(**{**CHECKED_LABELS, "alpha": 2e-2}, power=1.9),
     ],
     expected_failed_checks=expected_failures,
 )

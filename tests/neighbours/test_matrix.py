@@ -79,6 +79,7 @@ QUICK_TABLES = (
     "list of object arrays",
     "NumPy float64",
     "NumPy float32",
+    "NumPy longdouble",
     "NumPy object",
     "pandas boolean",
     "pandas Int64",

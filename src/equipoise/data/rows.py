@@ -257,7 +257,12 @@ def _one_by_one(rows: Array, weights: Array) -> Array:
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
-    """Return the rows of a table that was read: sparse ones stay sparse."""
+    """Return the rows of a table that was read: sparse ones stay sparse, and no numbers are wider than 64 bits."""
+    kind = getattr(matrix, "dtype", np.dtype(np.float64))
+    if kind.kind == "f" and kind.itemsize > 8:
+        # Repaired blocks are of 64 bits: a wider number elsewhere would tell by its type that nothing was repaired.
+        with np.errstate(all="ignore"):
+            matrix = matrix.astype(np.float64)
     return SparseRows(matrix, domain, intercept) if sparse.issparse(matrix) else Rows(matrix, domain, intercept)
 
 
