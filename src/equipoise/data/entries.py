@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.errors import InvalidData
+from equipoise.errors import ENDINGS, InvalidData
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,9 @@ def number_of_entry(entry: object) -> float:
             entry, np.timedelta64
         ):
             return float(entry)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return math.nan
     return math.nan
 
@@ -118,7 +120,9 @@ def _width(row: object) -> int | None:
     """Return how many entries a row has, -1 for what is no row, None for one whose own code fails."""
     try:
         return length_of(row) if _is_row(row) else -1
-    except Exception:  # a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a private row never raises
         return None
 
 
@@ -139,7 +143,9 @@ def _row(row: Any, width: int) -> list[Any]:
     try:
         # One more than there should be, since what follows may have no end.
         found = list(itertools.islice(_entries(row), width + 1)) if _width(row) == width else []
-    except Exception:  # a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a private row never raises
         found = []
     return found if len(found) == width else [None] * width
 
@@ -162,5 +168,7 @@ def _only(entry: Any) -> object:
     """Return the one entry of a row, so that a column may come as a list of rows; anything else as it is."""
     try:
         return next(_entries(entry)) if _width(entry) == 1 else entry
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return None

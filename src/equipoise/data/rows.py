@@ -14,7 +14,7 @@ from scipy import sparse
 
 from equipoise.data.entries import numbers_of_entries
 from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
-from equipoise.errors import InvalidData
+from equipoise.errors import ENDINGS, InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem, is_label
 from equipoise.vocabulary.numbers import plain
@@ -55,7 +55,9 @@ def _label(entry: object) -> Label | None:
     """Return the label that an entry is, None for a value that is none and will count as the first class."""
     try:
         label = plain(entry)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return None
     known = type(label) in (str, bool, int, float) and is_label(label)
     return label if known else None  # type: ignore[return-value] # as just tested
@@ -97,7 +99,9 @@ def class_positions(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
 def _equal(entry: object, label: object) -> bool:
     try:
         return bool(entry == label)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return False
 
 

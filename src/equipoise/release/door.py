@@ -21,7 +21,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import observed_classes
 from equipoise.data.tables import Unread
-from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
+from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release import carriers
@@ -114,7 +114,9 @@ def release(
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 carried = carriers.carry_out(certificate.claim, job)
-        except Exception:  # the cause may depend on rows, so it goes no further
+        except ENDINGS:
+            raise
+        except BaseException:  # the cause may depend on rows, so it goes no further
             carried = None
     if carried is None:
         raise PrivateFailure
