@@ -86,6 +86,7 @@ QUICK_TABLES = (
     "Arrow batch",
     "sparse csr float64",
     "sparse coo float64",
+    "sparse csr indices",
 )
 QUICK_TARGETS = (
     "list",

@@ -23,6 +23,7 @@ from equipoise.data.entries import (
     numbers_of_entries,
 )
 from equipoise.data.raw import RawTable, column_kind, column_values
+from equipoise.data.sparse_tables import stored_entries
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -205,6 +206,8 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
             f"{type_in_words(matrix.dtype)} in non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
+    if sparse.issparse(matrix) and len(matrix.shape) == 2:
+        return Unread(matrix.shape, True, stored_entries(matrix))
     return Unread(matrix.shape, True, lambda: matrix)
 
 
