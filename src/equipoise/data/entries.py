@@ -73,22 +73,22 @@ def numbers_of_entries(entries: Iterable[object], count: int) -> Array:
     return np.fromiter(map(number_of_entry, entries), dtype=np.float64, count=count)
 
 
-def listed_shape(rows: Any) -> tuple[int, ...]:
+def listed_shape(rows: Any, width: int | None = None) -> tuple[int, ...]:
     """Return the shape of a table given as a list of rows; refuse rows of different lengths, in constant words.
 
-    A row that does not tell its length has no say: it is missing.
+    An entry that is no row has no say: it is the row "every value missing". Where no entry is a row the table has the
+    declared width, if there is one, and else no columns.
 
     Examples
     --------
-    >>> listed_shape([[1, 2], ("a", None), np.array([0.5, 0.6])]), listed_shape([1, 2, 3])
-    ((3, 2), (3,))
+    >>> listed_shape([[1, 2], ("a", None), None, "text"]), listed_shape([1, 2, 3]), listed_shape([], width=2)
+    ((4, 2), (3,), (0, 2))
     """
     count, widths = length_of(rows), {_width(row) for row in _entries(rows)} - {None}
-    if widths <= {-1}:
-        return (count,)
     if len(widths) > 1:
         raise InvalidData("a table of numbers", "rows of different lengths", "pass rows of one length")
-    return count, widths.pop() or 0
+    found = widths.pop() if widths else width
+    return (count,) if found is None else (count, found)
 
 
 def length_of(given: Any) -> int:
@@ -117,9 +117,9 @@ def _is_row(row: object) -> bool:
 
 
 def _width(row: object) -> int | None:
-    """Return how many entries a row has, -1 for what is no row, None for one whose own code fails."""
+    """Return how many entries a row has, None for what is no row and for one whose own code fails."""
     try:
-        return length_of(row) if _is_row(row) else -1
+        return length_of(row) if _is_row(row) else None
     except ENDINGS:
         raise
     except BaseException:  # a private row never raises

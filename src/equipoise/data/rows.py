@@ -76,7 +76,8 @@ def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     positive = classes[1]
     kinds = "fiub" if isinstance(positive, bool | int | float) else "UT"
     if target.dtype.kind in kinds:
-        matches = np.asarray(target == positive)
+        # Truth values as whole numbers: NumPy compares no others with a class that 64 bits do not hold.
+        matches = np.asarray((target.view(np.int8) if target.dtype.kind == "b" else target) == positive)
     else:
         matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
     return np.where(matches, 1.0, -1.0)

@@ -150,12 +150,13 @@ def _check_target(trained: object, target: Unread | None) -> None:
 
 @contextlib.contextmanager
 def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> Iterator[None]:
-    """Load whatever the computation and its noise need, and reach for workers: what is not there is missed now.
+    """Load what the computation and its noise need, take room, reach for workers: what is not there is missed now.
 
     Workers are let go at the end.
     """
     try:
         carriers.ready(certificate.claim, source, table)
+        table.ready()
         if table.parts is not None:
             table.parts.table.ready()
     except MissingExtra:
