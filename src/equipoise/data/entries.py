@@ -62,6 +62,22 @@ def number_of_entry(entry: object) -> float:
     return math.nan
 
 
+def entry_equals(entry: object, label: object) -> bool:
+    """Return whether an entry is a label.
+
+    Examples
+    --------
+    >>> [entry_equals(entry, 1) for entry in (1.0, True, "1", np.zeros(2))]
+    [True, True, False, False]
+    """
+    try:
+        return bool(entry == label)
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
+        return False
+
+
 def numbers_of_entries(entries: Iterable[object], count: int) -> Array:
     """Return so many entries as numbers.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.data.entries import numbers_of_entries
+from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
 from equipoise.errors import ENDINGS, InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -79,7 +79,7 @@ def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
         # Truth values as whole numbers: NumPy compares no others with a class that 64 bits do not hold.
         matches = np.asarray((target.view(np.int8) if target.dtype.kind == "b" else target) == positive)
     else:
-        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
+        matches = np.fromiter((entry_equals(entry, positive) for entry in target), dtype=bool, count=len(target))
     return np.where(matches, 1.0, -1.0)
 
 
@@ -95,15 +95,6 @@ def class_positions(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     for position, label in enumerate(classes[1:], start=1):
         positions[class_codes(target, (classes[0], label)) > 0] = position
     return positions
-
-
-def _equal(entry: object, label: object) -> bool:
-    try:
-        return bool(entry == label)
-    except ENDINGS:
-        raise
-    except BaseException:  # a value inside a private row never raises
-        return False
 
 
 def centred_targets(target: NDArray[Any], domain: Domain) -> Array:
