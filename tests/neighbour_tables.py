@@ -114,9 +114,15 @@ def _pandas_column(column: Entries, kind: Any) -> Any:
     return pd.Series(_objects(column, (len(column),)) if kind is object else column, dtype=kind)
 
 
+def _beyond_polars(entry: Any) -> bool:
+    if isinstance(entry, decimal.Decimal):
+        return not entry.is_finite()
+    return isinstance(entry, int) and entry.bit_length() > 127
+
+
 def _polars_column(column: Entries, kind: Any) -> Any:
-    # Polars tells the interpreter, and not its caller, of whole numbers that it cannot hold.
-    if kind != pl.Object and any(isinstance(entry, int) and entry.bit_length() > 127 for entry in column):
+    # Polars tells the interpreter, and not its caller, of whole numbers and decimals that it cannot hold.
+    if kind != pl.Object and any(_beyond_polars(entry) for entry in column):
         raise OverflowError
     return pl.Series("target", column, dtype=kind, strict=kind != pl.Object)
 
