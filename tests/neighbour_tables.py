@@ -36,6 +36,7 @@ VALUES: Mapping[str, Any] = {
     "beyond every float": 10**400,
     "beyond what Python prints": 10**5000,
     "decimal": decimal.Decimal("0.25"),
+    "signalling decimal": decimal.Decimal("sNaN"),
     "complex": 1j,
     "wrong text": "a text of some length",
     "number in text": "1",
@@ -51,7 +52,15 @@ VALUES: Mapping[str, Any] = {
 }
 
 # What a library raises where a value does not fit into the declared type.
-UNFIT = (ValueError, TypeError, OverflowError, NotImplementedError, pa.ArrowException, pl.exceptions.PolarsError)
+UNFIT = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    NotImplementedError,
+    decimal.InvalidOperation,
+    pa.ArrowException,
+    pl.exceptions.PolarsError,
+)
 
 
 def entries(kind: str = "numbers") -> tuple[Rows, Entries]:
@@ -105,9 +114,15 @@ def _pandas_column(column: Entries, kind: Any) -> Any:
     return pd.Series(_objects(column, (len(column),)) if kind is object else column, dtype=kind)
 
 
+def _beyond_polars(entry: Any) -> bool:
+    if isinstance(entry, decimal.Decimal):
+        return not entry.is_finite()
+    return isinstance(entry, int) and entry.bit_length() > 127
+
+
 def _polars_column(column: Entries, kind: Any) -> Any:
-    # Polars tells the interpreter, and not its caller, of whole numbers that it cannot hold.
-    if kind != pl.Object and any(isinstance(entry, int) and entry.bit_length() > 127 for entry in column):
+    # Polars tells the interpreter, and not its caller, of whole numbers and decimals that it cannot hold.
+    if kind != pl.Object and any(_beyond_polars(entry) for entry in column):
         raise OverflowError
     return pl.Series("target", column, dtype=kind, strict=kind != pl.Object)
 
@@ -172,6 +187,17 @@ NUMPY = {
 SPARSE = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
 
 
+def _indices(rows: Rows, form: str) -> Any:
+    """Return a sparse table of ones whose entries are column indices; SciPy looks at none of them."""
+    count, places = len(rows) * len(rows[0]), _array(rows, np.int64).ravel()
+    shape = len(rows), len(rows[0])
+    if form == "csr":
+        return sparse.csr_array((np.ones(count), places, np.arange(0, count + 1, shape[1])), shape=shape)
+    table = sparse.coo_array((np.ones(count), (np.repeat(np.arange(shape[0]), shape[1]), places * 0)), shape=shape)
+    table.coords = (table.coords[0], places)
+    return table
+
+
 def _structured(rows: Rows, kind: Any) -> Any:
     array = np.zeros((len(rows), len(rows[0])), dtype=kind)
     array["a"] = _array(rows, np.float64)
@@ -210,6 +236,7 @@ TABLES: dict[str, Callable[[Rows], Any]] = {
         for form in SPARSE
         for name, kind in (("float64", np.float64), ("int64", np.int64), ("complex", np.complex128))
     },
+    **{f"sparse {form} indices": functools.partial(_indices, form=form) for form in ("csr", "coo")},
 }
 
 

@@ -4,6 +4,10 @@ Errors raised before a row is read may name parameters, shapes, data types and c
 `PrivateFailure` is raised, and its text is a constant.
 """
 
+# What a person or the interpreter ends a program by. A guard on rows lets these pass and stops everything else, also
+# what other languages raise beside `Exception`: a panic in Rust names values.
+ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
 
 class EquipoiseError(Exception):
     """The root of every error that Equipoise raises on purpose.

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import equipoise as eq
 from equipoise.data.cells import Cells
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.files import open_table
@@ -25,6 +26,7 @@ from equipoise.data.joined import raw_table
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
+from equipoise.ledger import Ledger
 
 COLUMNS = (
     NumberColumn("age", (17, 90), fill=40, indicator=True),
@@ -523,3 +525,38 @@ def test_a_target_beside_a_file_whose_rows_are_not_counted_is_refused(tmp_path):
 def test_joining_a_target_reads_no_row():
     raw = raw_table(Guarded(FrameTable(AGES)), "ill", [1, 0, 1, 1])
     assert encoded_table(DIGITS, raw, 4).features.shape == (4, 1)
+
+
+# No machine has an address for each of so many numbers.
+TOO_MANY = 10**15
+
+
+@pytest.mark.parametrize("mechanism", ["functional", "output"])
+def test_memory_that_the_declared_rows_lack_is_missed_before_the_spend(tmp_path, monkeypatch, mechanism):
+    monkeypatch.setenv("EQUIPOISE_WORK_LIMIT", "1e30")
+    (tmp_path / "one.csv").write_text("age,dose\n31,5\n")
+    schema = Schema(
+        TOO_MANY,
+        (NumberColumn("age", (0, 100)),),
+        Target("dose", bounds=(0, 10)),
+        vouched_by="A. Officer",
+        vouched_on="2026-11-16",
+    )
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    Ledger(ledger).create(eq.Budget(2.0))
+    model = eq.Ridge(domain=schema, alpha=1.0, mechanism=mechanism, ledger=ledger)
+    model.plan()
+    with pytest.raises(InvalidData, match=f"too little for {TOO_MANY} rows of 1 encoded columns; to do: check n"):
+        model.fit(open_table(tmp_path / "one.csv"))
+    assert len(Ledger(ledger).history()) == 1
+
+
+def test_room_that_was_taken_is_what_rows_are_read_into():
+    schema = Schema(2, (NumberColumn("age", None),), Target("ill", classes=("no", "yes"))).with_private_bounds(0.1)
+    table = encoded_table(schema, FrameTable(pa.table({"age": [20, 40], "ill": ["yes", "no"]})), 2)
+    table.features.ready()
+    room = table._room
+    bounded = table.with_bounds({"age": (0.0, 40.0)})
+    assert bounded.features.read() is room[0]
+    assert bounded.features.read().tolist() == [[0.0], [1.0]]
+    assert table._room is bounded._room is None

@@ -17,6 +17,7 @@ from equipoise.data.raw import FrameTable
 from equipoise.data.rows import centred_targets, class_codes, observed_classes
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter
+from observing import differences, observed
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
@@ -66,7 +67,7 @@ def test_a_column_may_come_as_a_list_of_rows():
     np.testing.assert_array_equal(centred_targets(target_column([[0.5], (1,), 0], 3).read(), LABELS), [0.5, 1, 0])
 
 
-@pytest.mark.parametrize("row", [[0.1], [0.1, 0.2, 0.3], 0.1, "ab", None], ids=repr)
+@pytest.mark.parametrize("row", [[0.1], [0.1, 0.2, 0.3], ()], ids=repr)
 def test_rows_of_different_lengths_are_refused_in_constant_words(row):
     rows = X.tolist()
     rows[2] = row
@@ -75,6 +76,39 @@ def test_rows_of_different_lengths_are_refused_in_constant_words(row):
     assert str(refused.value) == (
         "asked: a table of numbers; found: rows of different lengths; to do: pass rows of one length"
     )
+
+
+NO_ROWS = {
+    "none": None,
+    "text": "ab",
+    "number": 0.1,
+    "bytes": b"ab",
+    "mapping": {0: 1, 1: 2},
+    "set": {1, 2},
+    "generator": iter([1, 2]),
+    "array of no dimension": np.array(3.0),
+    "array of two dimensions": np.ones((1, 2)),
+    "Arrow array": pa.array([1.0, 2.0]),
+    "sparse row": sparse.coo_array([1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("place", [0, 3])
+@pytest.mark.parametrize("name", NO_ROWS)
+def test_an_entry_that_is_no_row_is_a_row_of_missing_values(name, place):
+    rows, expected = X.tolist(), X.copy()
+    rows[place], expected[place] = NO_ROWS[name], np.nan
+    np.testing.assert_array_equal(whole(feature_table(rows)), expected)
+    model = eq.Ridge(domain=LABELS, alpha=1.0, mechanism="output", random_state=0)
+    assert not differences(
+        *(observed(lambda given=given: model.fit(given, np.zeros(6))) for given in (X.tolist(), rows))
+    )
+
+
+def test_a_list_without_a_row_is_no_table():
+    for rows in ([None, None], [1, 2], ["ab", "cd"]):
+        with pytest.raises(InvalidData, match="Expected 2D array"):
+            feature_table(rows)
 
 
 MISSING_TRUTH = {
@@ -302,3 +336,94 @@ def test_public_numbers_that_no_double_holds_are_refused_as_a_parameter(size):
 def test_equal_labels_are_one_whatever_the_order_of_rows():
     for order in ([1, True, 0], [True, 1, 0], [0, 1.0, True]):
         assert [type(label) for label in observed_classes(target_column(order, 3).read())] == [int, bool]
+
+
+NUMBERS, TEXTS, BOTH = (0, 1), ("no", "yes"), ("no", 1)
+# Targets by their declared types, and the classes that none of their entries can equal.
+NEVER_EQUAL = {
+    "NumPy complex": (np.zeros(6, dtype=complex), (NUMBERS, TEXTS, BOTH)),
+    "NumPy dates": (np.zeros(6, dtype="datetime64[s]"), (NUMBERS, TEXTS, BOTH)),
+    "NumPy durations": (np.zeros(6, dtype="timedelta64[s]"), (NUMBERS, TEXTS, BOTH)),
+    "NumPy records": (np.zeros(6, dtype=[("a", "f8")]), (NUMBERS, TEXTS, BOTH)),
+    "NumPy bytes": (np.zeros(6, dtype="S3"), (NUMBERS, TEXTS, BOTH)),
+    "NumPy text": (np.zeros(6, dtype="U3"), (NUMBERS,)),
+    "NumPy variable text": (np.array(["no"] * 6, dtype=np.dtypes.StringDType()), (NUMBERS,)),
+    "NumPy numbers": (np.zeros(6), (TEXTS,)),
+    "NumPy truth": (np.zeros(6, dtype=bool), (TEXTS,)),
+    "NumPy column": (np.zeros((6, 1), dtype=complex), (NUMBERS, TEXTS, BOTH)),
+    "NumPy objects": (np.zeros(6, dtype=object), ()),
+    "list": (["no"] * 6, ()),
+    "pandas dates": (pd.Series(pd.date_range("2020", periods=6)), (NUMBERS, TEXTS, BOTH)),
+    "pandas dates of a zone": (pd.Series(pd.date_range("2020", periods=6, tz="UTC")), (NUMBERS, TEXTS, BOTH)),
+    "pandas periods": (pd.Series(pd.period_range("2020", periods=6, freq="D")), (NUMBERS, TEXTS, BOTH)),
+    "pandas complex": (pd.Series(np.zeros(6, dtype=complex)), (NUMBERS, TEXTS, BOTH)),
+    "pandas text": (pd.Series(["no"] * 6, dtype="str"), (NUMBERS,)),
+    "pandas whole": (pd.Series([0] * 6, dtype="Int64"), (TEXTS,)),
+    "pandas categories": (pd.Series(["no"] * 6, dtype="category"), ()),
+    "pandas objects": (pd.Series(["no"] * 6, dtype=object), ()),
+    "pandas frame": (pd.DataFrame({"y": pd.date_range("2020", periods=6)}), (NUMBERS, TEXTS, BOTH)),
+    "Polars dates": (pl.Series(np.zeros(6, dtype="datetime64[us]")), (NUMBERS, TEXTS, BOTH)),
+    "Polars times": (pl.Series([0] * 6).cast(pl.Time), (NUMBERS, TEXTS, BOTH)),
+    "Polars text": (pl.Series(["no"] * 6), (NUMBERS,)),
+    "Polars truth": (pl.Series([True] * 6), (TEXTS,)),
+    "Polars categories": (pl.Series(["no"] * 6, dtype=pl.Categorical), ()),
+    "Arrow dates": (pa.array([0] * 6, pa.date32()), (NUMBERS, TEXTS, BOTH)),
+    "Arrow text": (pa.array(["no"] * 6), (NUMBERS,)),
+    "Arrow bytes": (pa.array([b"no"] * 6), (NUMBERS,)),
+    "Arrow numbers": (pa.array([0] * 6), (TEXTS,)),
+    "Arrow dictionary": (pa.array(["no"] * 6).dictionary_encode(), ()),
+    "Arrow nothing": (pa.nulls(6), ()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize("name", NEVER_EQUAL)
+def test_a_target_whose_type_can_equal_no_class_is_refused(name):
+    y, wrong = NEVER_EQUAL[name]
+    for classes in (NUMBERS, TEXTS, BOTH):
+        model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=classes), alpha=1.0, mechanism="output")
+        if classes in wrong:
+            with pytest.raises(InvalidData, match=r"asked: a target .*; to do: "):
+                model.fit(X, y)
+        else:
+            model.fit(X, y)
+    if len(wrong) == 3:
+        with pytest.raises(InvalidData):
+            eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed")).fit(X, y)
+
+
+def test_an_index_of_several_levels_is_no_column():
+    levels = pd.MultiIndex.from_tuples([(0, 1)] * 6)
+    with pytest.raises(InvalidData, match="an index of 2 levels"):
+        eq.LogisticRegression(domain=CLASSES).fit(X, levels)
+    with pytest.raises(InvalidData, match="an index of 2 levels"):
+        feature_table(levels)
+
+
+@pytest.mark.parametrize("label", [2**63, 2**64, -(2**70), 10**150, 1e150], ids=str)
+@pytest.mark.parametrize("kind", ["bool", "int8", "int64", "uint64", "float32", "float64", "object"])
+def test_a_class_that_64_bits_do_not_hold_is_compared_with_every_type(kind, label):
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(class_codes(np.ones(3, dtype=kind), (0, label)), [-1, -1, -1])
+    np.testing.assert_array_equal(class_codes(np.array([True, False]), (0, True)), [1, -1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        eq.LogisticRegression(domain=CLASSES),
+        eq.PrivateGridSearch(eq.LogisticRegression(domain=CLASSES), {"alpha": [0.1, 1.0]}),
+        eq.SimplexSelector(epsilon=1e4, delta=1e-3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_column_names_of_several_types_are_refused_with_a_remedy(model):
+    frame = pd.DataFrame(np.tile(X, (10, 1)), columns=["a", 1])
+    with pytest.raises(InvalidData, match=r"found: names of several types; to do: name every column by text"):
+        model.fit(frame, [0, 1] * 30)
+
+
+def test_column_names_of_several_types_are_refused_where_a_model_predicts():
+    model = eq.LogisticRegression(domain=CLASSES, alpha=1.0).fit(X, [0, 1] * 3)
+    with pytest.raises(InvalidData, match="column names of the fit"):
+        model.predict(pd.DataFrame(X, columns=["a", 1]))

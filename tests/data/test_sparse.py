@@ -13,6 +13,7 @@ from scipy import sparse
 import equipoise as eq
 from equipoise.data import rows as rows_module
 from equipoise.data.rows import Rows, SparseRows
+from equipoise.data.tables import feature_table
 
 Array = NDArray[np.float64]
 
@@ -209,3 +210,93 @@ def test_another_number_of_columns_is_refused_as_for_dense_rows(table):
         model.predict(sparse.csr_array(X[:, :7]))
     with pytest.raises(eq.errors.InvalidData):
         eq.LogisticRegression(domain=TWO).fit(sparse.csr_array((0, 4)), [])
+
+
+ARRAYS = {form: getattr(sparse, f"{form}_array") for form in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")}
+
+
+def with_an_entry_outside(form, X, index):
+    """Return a table in which one entry lies at an index that its table does not have, and how it is without it."""
+    table, kept = ARRAYS[form](X), X.copy()
+    if form == "coo":
+        columns = table.coords[1].copy()
+        kept[table.coords[0][3], columns[3]] = 0.0
+        columns[3] = index
+        table.coords = (table.coords[0], columns)
+    elif form == "dia":
+        kept = np.where(np.subtract.outer(np.arange(len(X)), np.arange(X.shape[1])) == 0, X, 0.0)
+        table = sparse.dia_array((len(X), X.shape[1]))
+        table.data = np.stack([np.diagonal(X), np.ones(X.shape[1])])
+        # One before the first row is a diagonal like others.
+        table.offsets = np.array([0, index if index != -1 else -8])
+    elif form == "lil":
+        kept[0, table.rows[0][1]] = 0.0
+        table.rows[0][1] = index
+    elif form == "dok":
+        table._dict[0, index] = 9.0
+    else:
+        whole, indices = table.indptr, table.indices.copy()
+        indices[3] = index
+        before = table.copy()
+        before.data[3] = 0.0
+        kept = before.toarray()
+        table = type(table)((table.data, table.indices, whole), shape=table.shape)
+        table.indices = indices
+    return table, kept
+
+
+@pytest.mark.parametrize("index", [8, -1, 150, 10**8, -(10**8)])
+@pytest.mark.parametrize("form", ARRAYS)
+def test_an_entry_outside_the_table_counts_as_not_stored(form, index):
+    X = np.random.default_rng(1).normal(size=(8, 8))
+    table, kept = with_an_entry_outside(form, X, index)
+    read = feature_table(table).read()
+    np.testing.assert_array_equal(read.toarray(), kept)
+    # The table is the user's, and is left as it is.
+    assert read is not table
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_a_table_whose_entries_are_all_within_is_not_copied(table, form):
+    whole = ARRAYS[form](table[0][:20])
+    assert feature_table(whole).read() is whole
+
+
+def test_lists_and_keys_that_are_no_entries_count_as_not_stored():
+    lists = sparse.lil_array((4, 3))
+    lists.rows[:] = [["a", 1], None, [0, 1, 2], [2]]
+    lists.data[:] = [[1.0, 2.0], [1.0], [3.0], ["a text"]]
+    np.testing.assert_array_equal(
+        feature_table(lists).read().toarray(), [[0, 2, 0], [0, 0, 0], [3, 0, 0], [0, 0, np.nan]]
+    )
+    keys = sparse.dok_array((2, 3))
+    keys._dict.update({(1, 2): 5.0, "a text": 1.0, (0,): 1.0, (0, 0.5): 1.0, (9, 0): 1.0})
+    np.testing.assert_array_equal(feature_table(keys).read().toarray(), [[0, 0, 0], [0, 0, 5]])
+
+
+def broken(form, **parts):
+    table = ARRAYS[form](np.ones((4, 2)))
+    for name, part in parts.items():
+        setattr(table, name, part)
+    return table
+
+
+BROKEN = {
+    "too few limits": broken("csr", indptr=np.array([0, 2, 4, 6], dtype=np.int32)),
+    "falling limits": broken("csr", indptr=np.array([0, 6, 4, 6, 8], dtype=np.int32)),
+    "limits from elsewhere": broken("csr", indptr=np.array([1, 2, 4, 6, 8], dtype=np.int32)),
+    "limits beyond the entries": broken("csc", indptr=np.array([0, 4, 9], dtype=np.int32)),
+    "limits of fractions": broken("csr", indptr=np.array([0.0, 2, 4, 6, 8])),
+    "fewer values": broken("csr", data=np.ones(7)),
+    "indices of fractions": broken("csr", indices=np.ones(8)),
+    "fewer coordinates": broken("coo", data=np.ones(7)),
+    "limits of blocks": broken("bsr", indptr=np.array([0, 9], dtype=np.int32)),
+    "offsets twice": broken("dia", offsets=np.zeros(5, dtype=np.int32)),
+    "fewer lists": broken("lil", rows=np.array([[0], [0], [0], [0, 1]], dtype=object)[:3]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_structure_is_refused_before_the_spend(name):
+    with pytest.raises(eq.errors.InvalidData, match=r"found: one with .*; to do: make it again from its entries"):
+        eq.LogisticRegression(domain=TWO).fit(BROKEN[name], [0, 1, 0, 1])

@@ -87,6 +87,7 @@ QUICK_TABLES = (
     "Arrow batch",
     "sparse csr float64",
     "sparse coo float64",
+    "sparse csr indices",
 )
 QUICK_TARGETS = (
     "list",

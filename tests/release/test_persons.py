@@ -314,7 +314,7 @@ def test_the_number_of_persons_is_declared_and_ids_are_passed_where_they_must_be
         assert str(len(X)) not in str(refusal.value)
     with pytest.raises(InvalidParameter, match="rows_a_person"):
         eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1))).fit(X, y, groups=persons)
-    certificate, rows = model.plan(11, 2), person_rows(X, y, persons, 11, 1000)
+    certificate, rows = model.plan(11, 2), person_rows(X, y, persons, (11, 2), 1000)
     with pytest.raises(PlanMismatch, match="without persons"):
         release(certificate, rows.features, rows.target, SeededSource(0))
 
@@ -341,6 +341,23 @@ def test_a_ledger_adds_up_spends_about_one_kind_of_neighbours(tmp_path):
         assert ledger.verify() == ()
 
 
+@pytest.mark.parametrize("rows", [[], (), np.empty((0, 2))], ids=["list", "tuple", "array"])
+def test_nobody_is_told_that_there_are_no_rows(rows):
+    model = eq.LogisticRegression(1.0, 0.0, domain(), 0.1, "output", random_state=0)
+    model.plan(11, 2)
+    some = observed(lambda: model.fit([[0.1, 0.2]], [1], groups=["ann"]))
+    none = observed(lambda: model.fit(rows, [], groups=[]))
+    assert some.ending == "answer"
+    assert not differences(some, none)
+
+
+def test_nobody_is_told_that_the_only_row_is_none():
+    model = eq.LogisticRegression(1.0, 0.0, domain(), 0.1, "output", random_state=0)
+    model.plan(11, 2)
+    fits = [observed(lambda row=row: model.fit([row], [1], groups=["ann"])) for row in ([0.1, 0.2], None)]
+    assert not differences(*fits)
+
+
 # --- ids --------------------------------------------------------------------------------------------------------------
 
 
@@ -350,7 +367,7 @@ def test_an_id_is_a_text_by_a_public_rule():
     # Beyond the last digit of a double ids stay different.
     large = [2**53, 2**53 + 1]
     for ids in (large, np.array(large), pd.Series(large), pd.Series(large, dtype="Int64").to_frame("id")):
-        rows = person_rows(np.zeros((2, 1)), [0, 1], ids, 5, 5)
+        rows = person_rows(np.zeros((2, 1)), [0, 1], ids, (5, 1), 5)
         assert rows.persons.read().tolist() == [0, 1]
 
 

@@ -164,5 +164,5 @@ def _turned(certificate: Certificate) -> WorstCase:
     if most is None:
         return WorstCase(certificate, (feature_table(rows), feature_table(-rows)), target_column(labels, n_samples))
     persons = np.concatenate([np.full(most, place), np.delete(np.arange(n_samples), place)])
-    first, second = (person_rows(side[persons], labels[persons], persons, n_samples, most) for side in (rows, -rows))
+    first, second = (person_rows(side[persons], labels[persons], persons, rows.shape, most) for side in (rows, -rows))
     return WorstCase(certificate, (first.features, second.features), first.target, first.persons)

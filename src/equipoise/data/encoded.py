@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 Batch = dict[str, NDArray[Any]]
 NONE: Array = np.empty(0)
 
+# So many numbers a row a solver of one output holds at most besides the rows and their targets: measured, not proved.
+NUMBERS_A_ROW = 10
+
 
 def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTable":
     """Return the table as rows and targets of an objective, unread.
@@ -156,14 +159,18 @@ class EncodedTable:
         self._n_samples = n_samples
         self._kept = kept
         self._encoded: tuple[Array, NDArray[Any], NDArray[np.intp]] | None = None
+        self._room: tuple[Array, NDArray[Any]] | None = None
         parts = EncodedParts(raw, schema) if isinstance(raw, PartedTable) else None
         self.persons = None if schema.person is None else Unread((n_samples,), True, lambda: self._read()[2])
-        self.features = Unread((n_samples, schema.n_features), True, lambda: self._read()[0], parts)
+        shape = n_samples, schema.n_features
+        self.features = Unread(shape, True, lambda: self._read()[0], parts, ready=self._take_room)
         self.target = Unread((n_samples,), schema.task == "regression", lambda: self._read()[1])
 
     def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> "EncodedTable":
         """Return the table with blank bounds filled in; rows that were read already are not read again."""
-        return EncodedTable(self._schema.with_bounds(bounds), self._raw, self._n_samples, self._kept)
+        table = EncodedTable(self._schema.with_bounds(bounds), self._raw, self._n_samples, self._kept)
+        table._room, self._room = self._room, None
+        return table
 
     def counts(self, names: tuple[str, ...], cells: Cells) -> list[Counts]:
         """Return how many numbers of each column, or of a regression's target, every cell holds.
@@ -205,11 +212,21 @@ class EncodedTable:
             self._kept = list(self._batches())
         return self._kept
 
-    def _allocated(self) -> tuple[Array, NDArray[Any]]:
-        """Return room for the declared rows, before the first is read; what is lacking is told by public numbers."""
+    def _take_room(self) -> None:
+        """Take the memory for the declared rows where they are held whole; persons' rows are as many as they are."""
+        if self._room is None and self.persons is None and self.features.parts is None:
+            self._room = self._allocated(working=NUMBERS_A_ROW)
+
+    def _allocated(self, working: int = 0) -> tuple[Array, NDArray[Any]]:
+        """Return room for the declared rows, before the first is read; what is lacking is told by public numbers.
+
+        As many working numbers a row must fit besides; they are given back at once.
+        """
         try:
             target = np.empty(self._n_samples, dtype=np.float64 if self.target.numeric else object)
-            return np.empty(self.features.shape), target
+            room = np.empty(self.features.shape), target
+            np.empty((working, self._n_samples))
+            return room
         except (MemoryError, ValueError):
             raise InvalidData(
                 "memory for the declared rows",
@@ -242,7 +259,8 @@ class EncodedTable:
     def _read_rows(self, encoder: Encoder) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
         """Return as many rows as were declared, the public row where one lacks; nobody asks whose they are."""
         name = self._schema.target.name
-        features, target = self._allocated()
+        features, target = self._room or self._allocated()
+        self._room = None
         filled = 0
         for batch in self._batches():
             rows = slice(filled, filled + _count(batch))

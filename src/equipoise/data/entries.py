@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.errors import InvalidData
+from equipoise.errors import ENDINGS, InvalidData
 
 Array = NDArray[np.float64]
 
@@ -55,9 +55,27 @@ def number_of_entry(entry: object) -> float:
             entry, np.timedelta64
         ):
             return float(entry)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return math.nan
     return math.nan
+
+
+def entry_equals(entry: object, label: object) -> bool:
+    """Return whether an entry is a label.
+
+    Examples
+    --------
+    >>> [entry_equals(entry, 1) for entry in (1.0, True, "1", np.zeros(2))]
+    [True, True, False, False]
+    """
+    try:
+        return bool(entry == label)
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
+        return False
 
 
 def numbers_of_entries(entries: Iterable[object], count: int) -> Array:
@@ -71,22 +89,22 @@ def numbers_of_entries(entries: Iterable[object], count: int) -> Array:
     return np.fromiter(map(number_of_entry, entries), dtype=np.float64, count=count)
 
 
-def listed_shape(rows: Any) -> tuple[int, ...]:
+def listed_shape(rows: Any, width: int | None = None) -> tuple[int, ...]:
     """Return the shape of a table given as a list of rows; refuse rows of different lengths, in constant words.
 
-    A row that does not tell its length has no say: it is missing.
+    An entry that is no row has no say: it is the row "every value missing". Where no entry is a row the table has the
+    declared width, if there is one, and else no columns.
 
     Examples
     --------
-    >>> listed_shape([[1, 2], ("a", None), np.array([0.5, 0.6])]), listed_shape([1, 2, 3])
-    ((3, 2), (3,))
+    >>> listed_shape([[1, 2], ("a", None), None, "text"]), listed_shape([1, 2, 3]), listed_shape([], width=2)
+    ((4, 2), (3,), (0, 2))
     """
     count, widths = length_of(rows), {_width(row) for row in _entries(rows)} - {None}
-    if widths <= {-1}:
-        return (count,)
     if len(widths) > 1:
         raise InvalidData("a table of numbers", "rows of different lengths", "pass rows of one length")
-    return count, widths.pop() or 0
+    found = widths.pop() if widths else width
+    return (count,) if found is None else (count, found)
 
 
 def length_of(given: Any) -> int:
@@ -115,10 +133,12 @@ def _is_row(row: object) -> bool:
 
 
 def _width(row: object) -> int | None:
-    """Return how many entries a row has, -1 for what is no row, None for one whose own code fails."""
+    """Return how many entries a row has, None for what is no row and for one whose own code fails."""
     try:
-        return length_of(row) if _is_row(row) else -1
-    except Exception:  # a private row never raises
+        return length_of(row) if _is_row(row) else None
+    except ENDINGS:
+        raise
+    except BaseException:  # a private row never raises
         return None
 
 
@@ -139,7 +159,9 @@ def _row(row: Any, width: int) -> list[Any]:
     try:
         # One more than there should be, since what follows may have no end.
         found = list(itertools.islice(_entries(row), width + 1)) if _width(row) == width else []
-    except Exception:  # a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a private row never raises
         found = []
     return found if len(found) == width else [None] * width
 
@@ -162,5 +184,7 @@ def _only(entry: Any) -> object:
     """Return the one entry of a row, so that a column may come as a list of rows; anything else as it is."""
     try:
         return next(_entries(entry)) if _width(entry) == 1 else entry
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return None

@@ -8,7 +8,7 @@ slot. How many rows there are, in all or of one person, is private: nothing here
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -90,16 +90,19 @@ class PersonRows:
     persons: Unread
 
 
-def person_rows(X: Any, y: Any, groups: Any, n_persons: int, rows_at_most: int) -> PersonRows:  # noqa: N803
+def person_rows(X: Any, y: Any, groups: Any, planned: tuple[int, int], rows_at_most: int) -> PersonRows:  # noqa: N803
     """Return a table of numbers with one id a row as rows of persons, unread.
+
+    `planned` are the declared numbers of persons and of columns: a list of no rows has no columns of its own.
 
     Examples
     --------
-    >>> rows = person_rows([[1.0], [2.0], [3.0]], [0, 1, 1], ["a", "b", "a"], n_persons=5, rows_at_most=1)
+    >>> rows = person_rows([[1.0], [2.0], [3.0]], [0, 1, 1], ["a", "b", "a"], planned=(5, 1), rows_at_most=1)
     >>> rows.features.shape, rows.features.read().tolist(), rows.persons.read().tolist()
     ((5, 1), [[1.0], [2.0]], [0, 1])
     """
-    table, ids = feature_table(X, may_be_empty=True), id_column(groups)
+    n_persons, width = planned
+    table, ids = feature_table(X, width), id_column(groups)
     target = target_column(y, None)
     if {table.shape[0], *target.shape, *ids.shape} != {table.shape[0]}:
         # Their numbers are private.
@@ -113,7 +116,7 @@ def person_rows(X: Any, y: Any, groups: Any, n_persons: int, rows_at_most: int) 
 
     return PersonRows(
         Unread((n_persons, table.shape[1]), True, lambda: _chosen(table.read(), kept()[0])),
-        Unread((n_persons,), target.numeric, lambda: np.asarray(target.read())[kept()[0]]),
+        replace(target, shape=(n_persons,), read=lambda: np.asarray(target.read())[kept()[0]]),
         Unread((n_persons,), True, lambda: kept()[1]),
     )
 

@@ -28,7 +28,7 @@ from equipoise.data.arrow_values import (
     objects,
 )
 from equipoise.data.texts import make_ready
-from equipoise.errors import InvalidData, TableUnreadable
+from equipoise.errors import ENDINGS, InvalidData, TableUnreadable
 
 BATCH_ROWS = 65_536
 
@@ -38,7 +38,9 @@ def constant_failure() -> Iterator[None]:
     """Turn every failure while rows are read into one whose text says nothing about them."""
     try:
         yield
-    except Exception:  # files that are damaged or vanish raise errors of many kinds, and some name values
+    except ENDINGS:
+        raise
+    except BaseException:  # files that are damaged or vanish raise errors of many kinds, and some name values
         raise TableUnreadable from None
 
 
@@ -234,10 +236,9 @@ def column_kind(column: "nw.Series[Any]") -> Kind | None:
         return "unknown"
     if hasattr(native, "pyarrow_dtype"):
         return arrow_kind(native.pyarrow_dtype)
-    if (categories := _pandas_categories(column)) is not None:
-        if str(categories.dtype) == "object":
-            return "unknown"
-        return "number" if categories.dtype.kind in "fiub" else "text"
+    if _pandas_categories(column) is not None:
+        # The type of categories that pandas found in rows depends on all of them, so it says nothing.
+        return "unknown"
     kind = column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
         return "number"
@@ -272,20 +273,40 @@ def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
         import pyarrow  # type: ignore[import-untyped]
 
         return _joined(pyarrow.array(native))
-    categories = _pandas_categories(column)
-    if categories is not None and categories.dtype.kind in "fiu":
-        return np.asarray(native.astype("float64"))
-    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
-    if categories is not None:
-        return objects(np.asarray(native.astype(object)), missing)
+    if _pandas_categories(column) is not None:
+        return _looked_up(native)
     if str(native.dtype) == "object":
-        return objects(native.to_numpy(), missing)
+        # Entry by entry, by the rules for single values: pandas itself raises where one cannot be compared.
+        return np.array(native.to_numpy(), dtype=object)
+    if column.implementation.is_polars() and column.dtype in (nw.String, nw.Categorical, nw.Enum):
+        # Polars itself ends in a panic where its text is no UTF-8.
+        return _joined(native.to_arrow())
+    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     if column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     values = (column.cast(nw.String) if column.dtype == nw.Time else column).to_numpy()
     if values.dtype.kind in "Mm":
         return dates_as_text(values, missing)
     return objects(decoded(values, missing) if column.dtype == nw.Binary else values, missing)
+
+
+def _looked_up(column: Any) -> NDArray[Any]:
+    """Return what the codes of a pandas column stand for: each category by itself, as an entry of a list would be.
+
+    pandas takes one type for all categories from what they are, so that of numbers it would be another than of numbers
+    and a text. A code that stands for no category is a missing value.
+    """
+    import pandas as pd
+
+    categories = pd.Series(column.dtype.categories)
+    kind = categories.dtype
+    # Text in Arrow's memory need not be UTF-8, and pandas would raise.
+    in_arrow = hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow"
+    as_text = in_arrow and pd.api.types.is_string_dtype(kind)
+    entries = column_values(nw.from_native(categories, series_only=True)) if as_text else categories.to_list()
+    words = np.fromiter((*entries, None), dtype=object, count=len(categories) + 1)
+    codes = column.cat.codes.to_numpy(dtype=np.intp)
+    return words[np.where((codes >= 0) & (codes < len(categories)), codes, len(categories))]
 
 
 def column_ids(column: "nw.Series[Any]") -> NDArray[Any]:
@@ -304,8 +325,6 @@ def column_ids(column: "nw.Series[Any]") -> NDArray[Any]:
         import pyarrow
 
         return _joined(pyarrow.array(native), ids=True)
-    if _pandas_categories(column) is not None:
-        return objects(np.asarray(native.astype(object)), np.asarray(column.is_null().to_numpy(), dtype=bool))
     # To name the type of a pandas column of objects, narwhals would look at values.
     if str(native.dtype) == "object" or not (column.dtype.is_integer() or column.dtype.is_decimal()):
         return column_values(column)

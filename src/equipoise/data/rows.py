@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.data.entries import numbers_of_entries
+from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
-from equipoise.errors import InvalidData
+from equipoise.errors import ENDINGS, InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem, is_label
 from equipoise.vocabulary.numbers import plain
@@ -55,7 +55,9 @@ def _label(entry: object) -> Label | None:
     """Return the label that an entry is, None for a value that is none and will count as the first class."""
     try:
         label = plain(entry)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return None
     known = type(label) in (str, bool, int, float) and is_label(label)
     return label if known else None  # type: ignore[return-value] # as just tested
@@ -74,9 +76,10 @@ def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     positive = classes[1]
     kinds = "fiub" if isinstance(positive, bool | int | float) else "UT"
     if target.dtype.kind in kinds:
-        matches = np.asarray(target == positive)
+        # Truth values as whole numbers: NumPy compares no others with a class that 64 bits do not hold.
+        matches = np.asarray((target.view(np.int8) if target.dtype.kind == "b" else target) == positive)
     else:
-        matches = np.fromiter((_equal(entry, positive) for entry in target), dtype=bool, count=len(target))
+        matches = np.fromiter((entry_equals(entry, positive) for entry in target), dtype=bool, count=len(target))
     return np.where(matches, 1.0, -1.0)
 
 
@@ -92,13 +95,6 @@ def class_positions(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     for position, label in enumerate(classes[1:], start=1):
         positions[class_codes(target, (classes[0], label)) > 0] = position
     return positions
-
-
-def _equal(entry: object, label: object) -> bool:
-    try:
-        return bool(entry == label)
-    except Exception:  # a value inside a private row never raises
-        return False
 
 
 def centred_targets(target: NDArray[Any], domain: Domain) -> Array:

@@ -4,8 +4,8 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from equipoise.data.arrow_values import Kind
 from equipoise.data.entries import (
     is_undeclared,
     length_of,
@@ -23,6 +24,7 @@ from equipoise.data.entries import (
     numbers_of_entries,
 )
 from equipoise.data.raw import RawTable, column_kind, column_values
+from equipoise.data.sparse_tables import stored_entries
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -91,27 +93,31 @@ class Unread:
     read: Callable[[], Any]
     # Where rows are gone through part by part: they are never read whole.
     parts: "EncodedParts | None" = None
+    # What the declared type of a target says its labels are; None for one that holds no labels, such as dates.
+    labels: Kind | None = "unknown"
+    # Takes what reading needs besides the rows, or refuses for public reasons: the door asks for it before the spend.
+    ready: Callable[[], None] = lambda: None
 
 
-def feature_table(X: Any, may_be_empty: bool = False) -> Unread:  # noqa: N803 - the field's word for a table
+def feature_table(X: Any, width: int | None = None) -> Unread:  # noqa: N803 - the field's word for a table
     """Return a table of numbers, unread; an array that already is one will not be copied.
 
     Raises only for what is visible without a value: dimensions, emptiness, data types and column names. Where the
-    number of rows is private, it may be none.
+    number of rows is private, there may be none; a list of no rows then has the planned width.
 
     Examples
     --------
-    >>> feature_table([[1, 2], [3, 4]]).shape
-    (2, 2)
+    >>> feature_table([[1, 2], [3, 4]]).shape, feature_table([], width=2).shape
+    ((2, 2), (0, 2))
     """
     given = wrapped(X)
-    table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given)
+    table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given, width)
     if len(table.shape) != 2:
         remedy = "Reshape your data to rows and columns: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
         found = f"dim {len(table.shape)}, shape {table.shape}"
         raise InvalidData("Expected 2D array of rows and columns", found, remedy)
     for length, what in zip(table.shape, ("sample", "feature"), strict=True):
-        if length == 0 and not (may_be_empty and what == "sample"):
+        if length == 0 and (width is None or what == "feature"):
             found = f"0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
             raise InvalidData(f"at least one {what}", found, "pass the table's rows and columns")
     return table
@@ -138,6 +144,9 @@ def as_frame(given: Any) -> Any:
     if library == "pandas":
         import pandas as pd
 
+        if isinstance(given, pd.MultiIndex):
+            remedy = "pass one of its levels, as index.get_level_values(0)"
+            raise InvalidData("one column", f"an index of {given.nlevels} levels", remedy)
         # A series has neither, and a frame not the latter.
         if isinstance(given, pd.Index | pd.api.extensions.ExtensionArray):
             return pd.Series(given)
@@ -189,11 +198,11 @@ def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
     return values if values.dtype.kind in NUMERIC_KINDS else numbers_of_entries(values, len(values))
 
 
-def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
+def _from_array(X: Any, width: int | None) -> Unread:  # noqa: N803 - the field's word for a table
     if isinstance(X, nw.Series):
         return Unread(X.shape, False, X.to_native)
     if is_undeclared(X):
-        shape = listed_shape(X)
+        shape = listed_shape(X, width)
         return Unread(shape, True, lambda: listed_table(X, shape))
     matrix = X if sparse.issparse(X) else np.asarray(X)
     if matrix.dtype.kind == "c":
@@ -205,6 +214,8 @@ def _from_array(X: Any) -> Unread:  # noqa: N803 - the field's word for a table
             f"{type_in_words(matrix.dtype)} in non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
+    if sparse.issparse(matrix) and len(matrix.shape) == 2:
+        return Unread(matrix.shape, True, stored_entries(matrix))
     return Unread(matrix.shape, True, lambda: matrix)
 
 
@@ -223,7 +234,7 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
         warnings.warn(message, DataConversionWarning, stacklevel=4)
         column = target
-        target = Unread(column.shape[:1], column.numeric, lambda: column.read()[:, 0])
+        target = replace(column, shape=column.shape[:1], read=lambda: column.read()[:, 0])
     if len(target.shape) != 1:
         found = f"y should be a 1d array, got an array of shape {target.shape} instead."
         raise InvalidData("a 1d array of targets", found, "pass one column")
@@ -240,13 +251,13 @@ def _target(y: Any) -> Unread:
     given = wrapped(y)
     if isinstance(given, nw.DataFrame) and given.shape[1] == 1:
         only = _target_series(next(given.iter_columns()))
-        return Unread(given.shape, only.numeric, lambda: only.read()[:, None])
+        return replace(only, shape=given.shape, read=lambda: only.read()[:, None])
     if isinstance(given, nw.DataFrame):
         return Unread(given.shape, False, given.to_native)  # its shape will be refused
     if isinstance(given, nw.Series):
         return _target_series(given)
     array = np.asarray(y)
-    return Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array)
+    return Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array, labels=_labels_of(array.dtype))
 
 
 def _target_series(series: "nw.Series[Any]") -> Unread:
@@ -255,5 +266,45 @@ def _target_series(series: "nw.Series[Any]") -> Unread:
         found = f"a target of type {native or series.to_native().type}"
         raise InvalidData("a target of numbers or text", found, "write it as numbers or text")
     if isinstance(native, np.dtype):
-        return Unread(series.shape, native.kind in NUMERIC_KINDS, series.to_numpy)
-    return Unread(series.shape, _is_numeric(series), lambda: column_values(series))
+        return Unread(series.shape, native.kind in NUMERIC_KINDS, series.to_numpy, labels=_labels_of(native))
+    numeric = _is_numeric(series)
+    return Unread(series.shape, numeric, lambda: column_values(series), labels=_labels_in(series))
+
+
+def _labels_of(kind: "np.dtype[Any]") -> Kind | None:
+    """Return what labels an array's type holds; those of objects are what each of them is."""
+    if kind.kind in NUMERIC_KINDS:
+        return "number"
+    return "text" if kind.kind in "UT" else "unknown" if kind.kind == "O" else None
+
+
+def _labels_in(series: "nw.Series[Any]") -> Kind | None:
+    """Return what labels a column's type holds; categories are what each of them is."""
+    kind = column_kind(series)
+    # The kind comes first: to name the type of a pandas column of objects, narwhals looks at values.
+    if kind == "unknown" or series.dtype in (nw.Categorical, nw.Enum):
+        return "unknown"
+    return None if series.dtype.is_temporal() else kind
+
+
+def require_labels(target: Unread, classes: Sequence[object] | str) -> None:
+    """Refuse a target whose declared type can equal no class: all its rows would count as the first one.
+
+    Examples
+    --------
+    >>> require_labels(target_column(np.array(["no", "yes"]), 2), (0, 1))
+    Traceback (most recent call last):
+    equipoise.errors.InvalidData: asked: a target whose type can be one of the declared classes; found: text, where \
+every class is a number; to do: declare the classes as the target has them, or convert the target by a public rule
+    """
+    asked = "a target whose type can be one of the declared classes"
+    remedy = "declare the classes as the target has them, or convert the target by a public rule"
+    if target.labels is None:
+        raise InvalidData(asked, "a type that holds no labels, such as dates, bytes or complex numbers", remedy)
+    if isinstance(classes, str) or target.labels == "unknown":
+        return
+    texts = [isinstance(label, str) for label in classes]
+    if target.labels == "text" and not any(texts):
+        raise InvalidData(asked, "text, where every class is a number", remedy)
+    if target.labels == "number" and all(texts):
+        raise InvalidData(asked, "numbers, where every class is a text", remedy)

@@ -203,12 +203,12 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any) -> Self:
         intake = self._intake()
         planned: Certificate | None = getattr(self, "_planned", None)
-        rows = intake.training(X, y, groups, None if planned is None else planned.n_samples)
+        rows = intake.training(X, y, groups, None if planned is None else (planned.n_samples, planned.n_features))
         found, shape = self._found_classes(rows.target), rows.shape
         declared = self.ledger is None or isinstance(self.domain, Schema)
         asked = self._request(shape[0], shape[1], found)
         certificate = self._certified(shape, declared, lambda: issue(asked))
-        intake.remember(self, X)
+        intake.remember(self, X, shape)
         begin = None if start is None else start(certificate)
         source = noise_source(self.random_state)
         tables = rows.features, rows.target

@@ -163,7 +163,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         shape = rows.shape
         declared = self.ledger is None or any(isinstance(model.domain, Schema) for _, model in candidates)
         certificate = self._certified(shape, declared, lambda: issue_search(self._request(*shape)))
-        intake.remember(self, X)
+        intake.remember(self, X, shape)
         released = release(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
         self.__dict__.pop("classes_", None)  # of an earlier fit
         parameters, model = candidates[released.certificate.released or 0]

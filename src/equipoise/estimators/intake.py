@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
-from equipoise.data.entries import is_undeclared, listed_shape
+from equipoise.data.entries import is_undeclared
 from equipoise.data.joined import raw_table
 from equipoise.data.persons import person_rows
 from equipoise.data.products import products
 from equipoise.data.schema import Schema
-from equipoise.data.tables import Unread, as_frame, feature_table, target_column
+from equipoise.data.tables import Unread, as_frame, feature_table, require_labels, target_column
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
 from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain
@@ -66,11 +66,11 @@ class Intake(ABC):
         """Return what a request says about the rows besides their domain and shape."""
 
     @abstractmethod
-    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
-        """Return the rows to train on, unread; `planned` is the n of the plan, if one was made."""
+    def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
+        """Return the rows to train on, unread; `planned` is the shape of the plan, if one was made."""
 
     @abstractmethod
-    def remember(self, model: BaseEstimator, X: Any) -> None:
+    def remember(self, model: BaseEstimator, X: Any, shape: tuple[int, int]) -> None:
         """Note the columns' number and names on a model, as scikit-learn does."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class PlainRows(Intake):
         """Return nothing: the rows are taken as given."""
         return {}
 
-    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
+    def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
         """Return a table of numbers and one target a row, or what is kept of every person's."""
         most = self.domain.rows_a_person
         if most is None:
@@ -105,7 +105,7 @@ class PlainRows(Intake):
                     f"write domain={line}, and plan(n_samples=...) with the public number of persons",
                 )
             table = feature_table(X)
-            return TrainingRows(table, target_column(y, table.shape[0]))
+            return TrainingRows(table, self._labels(target_column(y, table.shape[0])))
         if planned is None:
             raise InvalidParameter(
                 "the declared number of persons",
@@ -113,11 +113,17 @@ class PlainRows(Intake):
                 "call plan(n_samples=..., n_features=...) with the public number of persons first",
             )
         rows = person_rows(X, y, groups, planned, most)
-        return TrainingRows(rows.features, rows.target, persons=rows.persons)
+        return TrainingRows(rows.features, self._labels(rows.target), persons=rows.persons)
 
-    def remember(self, model: BaseEstimator, X: Any) -> None:
+    def _labels(self, target: Unread) -> Unread:
+        """Return the target, if its type can hold what the domain says."""
+        if self.domain.classes is not None:
+            require_labels(target, self.domain.classes)
+        return target
+
+    def remember(self, model: BaseEstimator, X: Any, shape: tuple[int, int]) -> None:
         """Note what scikit-learn notes."""
-        validate_data(model, _as_declared(X), skip_check_array=True)
+        note_columns(model, X, shape)
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return filled and clipped rows times the weights; other columns than those of the fit are refused."""
@@ -131,17 +137,27 @@ class PlainRows(Intake):
                 "pass the same columns",
             )
         try:
-            validate_data(model, _as_declared(X), reset=False, skip_check_array=True)
-        except ValueError as error:
+            validate_data(model, _as_declared(X, table.shape), reset=False, skip_check_array=True)
+        except (ValueError, TypeError) as error:
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"
             ) from None
         return products(table.read(), self.domain, weights)
 
 
-def _as_declared(X: Any) -> Any:
+def note_columns(model: BaseEstimator, X: Any, shape: tuple[int, ...]) -> None:
+    """Note the number and the names of a table's columns on a model, as scikit-learn does."""
+    try:
+        validate_data(model, _as_declared(X, shape), skip_check_array=True)
+    except TypeError:
+        # It takes names of one type, or none; a value is not looked at.
+        found, remedy = "names of several types", "name every column by text: X.columns = X.columns.astype(str)"
+        raise InvalidData("columns whose names are all text", found, remedy) from None
+
+
+def _as_declared(X: Any, shape: tuple[int, ...]) -> Any:
     """Return a table as scikit-learn may look at it; of a list, in which it would ask a row, no more than the shape."""
-    return np.broadcast_to(0.0, listed_shape(X)) if is_undeclared(X) else as_frame(X)
+    return np.broadcast_to(0.0, shape) if is_undeclared(X) else as_frame(X)
 
 
 class SchemaRows(Intake):
@@ -175,7 +191,7 @@ class SchemaRows(Intake):
         vouched = f"{schema.vouched_by} ({schema.vouched_on})"
         return {"schema": schema.digest, "vouched": vouched, "private_bounds": bounds}
 
-    def training(self, X: Any, y: Any, groups: Any = None, planned: int | None = None) -> TrainingRows:
+    def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
         """Return the encoded table; its target is a column of it, or y, and so are its persons' ids."""
         schema = self._schema
         if groups is not None:
@@ -188,7 +204,7 @@ class SchemaRows(Intake):
         unbounded = table if schema.private_bounds is not None else None
         return TrainingRows(table.features, table.target, unbounded, table.persons)
 
-    def remember(self, model: BaseEstimator, X: Any) -> None:
+    def remember(self, model: BaseEstimator, X: Any, shape: tuple[int, int]) -> None:
         """Note the schema's columns, raw as they come."""
         model.feature_names_in_ = np.array([column.name for column in self._schema.columns], dtype=object)
         model.n_features_in_ = len(self._schema.columns)

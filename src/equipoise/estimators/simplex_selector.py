@@ -5,15 +5,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.simplex import Simplex
 from equipoise.data.schema import Schema
-from equipoise.data.tables import as_frame, feature_table
+from equipoise.data.tables import feature_table
 from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
-from equipoise.estimators.intake import refuse_persons
+from equipoise.estimators.intake import note_columns, refuse_persons
 from equipoise.estimators.saved import Saved, named
 from equipoise.noise import noise_source
 from equipoise.planning.simplex import SimplexRequest, issue_simplex
@@ -91,7 +91,7 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
         table = feature_table(X)
         shape = (table.shape[0], table.shape[1])
         certificate = self._certified(shape, self.ledger is None, lambda: issue_simplex(self._request(*shape)))
-        validate_data(self, as_frame(X), skip_check_array=True)
+        note_columns(self, X, shape)
         released = release(certificate, table, None, noise_source(self.random_state), self.ledger)
         self.column_ = int(released.weights[0, 0])
         self.certificate_ = released.certificate

@@ -21,7 +21,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import observed_classes
 from equipoise.data.tables import Unread
-from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
+from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release import carriers
@@ -114,7 +114,9 @@ def release(
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 carried = carriers.carry_out(certificate.claim, job)
-        except Exception:  # the cause may depend on rows, so it goes no further
+        except ENDINGS:
+            raise
+        except BaseException:  # the cause may depend on rows, so it goes no further
             carried = None
     if carried is None:
         raise PrivateFailure
@@ -148,12 +150,13 @@ def _check_target(trained: object, target: Unread | None) -> None:
 
 @contextlib.contextmanager
 def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> Iterator[None]:
-    """Load whatever the computation and its noise need, and reach for workers: what is not there is missed now.
+    """Load what the computation and its noise need, take room, reach for workers: what is not there is missed now.
 
     Workers are let go at the end.
     """
     try:
         carriers.ready(certificate.claim, source, table)
+        table.ready()
         if table.parts is not None:
             table.parts.table.ready()
     except MissingExtra:

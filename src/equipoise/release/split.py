@@ -51,5 +51,5 @@ def taken(job: Job, places: Places) -> Job:
         return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[places]
 
     features = Unread((len(places), table.shape[1]), table.numeric, rows)
-    labels = Unread((len(places),), target.numeric, lambda: np.asarray(target.read())[places])
+    labels = replace(target, shape=(len(places),), read=lambda: np.asarray(target.read())[places])
     return replace(job, table=features, target=labels)

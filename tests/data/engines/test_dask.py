@@ -125,12 +125,36 @@ def test_kinds_of_a_frame_follow_from_its_declared_types():
         ),
         npartitions=1,
     )
-    unknown = frame.assign(words=frame["words"].cat.as_unknown(), numbers=frame["numbers"].cat.as_unknown())
-    assert frame_table(frame).kinds["words"] == "text"
-    assert frame_table(frame).kinds["numbers"] == "number"
+    # Which categories there are may be told by rows, so they say nothing.
+    assert frame_table(frame).kinds["words"] == frame_table(frame).kinds["numbers"] == "unknown"
     assert frame_table(frame).kinds["truth"] == "number"
-    # Which categories there are is told by rows alone.
-    assert frame_table(unknown).kinds["words"] == frame_table(unknown).kinds["numbers"] == "unknown"
+
+
+def test_categories_that_every_partition_finds_for_itself_are_refused():
+    # Whole numbers with a fraction, or with a text, among them would be read as other numbers.
+    frame = frames.from_pandas(pd.DataFrame({"age": pd.Categorical([1, 2]), "town": ["a", "b"]}), npartitions=1)
+    unknown = frame.assign(age=frame["age"].cat.as_unknown())
+    with pytest.raises(InvalidData, match=r"categories that every partition finds for itself: age; to do: name them"):
+        frame_table(unknown)
+    named = unknown.assign(age=unknown["age"].astype(pd.CategoricalDtype([1, 2])))
+    assert [batch["age"].tolist() for batch in frame_table(named).batches(["age"])] == [[1, 2]]
+
+
+@pytest.mark.parametrize("fault", [ValueError, UnicodeEncodeError])
+def test_why_a_frame_cannot_be_planned_is_not_told(fault, monkeypatch):
+    frame = frames.from_pandas(pd.DataFrame({"age": [1.0, 2.0]}), npartitions=1)
+    table = frame_table(frame)
+
+    def failing(self):
+        raise fault("utf-8", "a value", 0, 1, "a reason") if fault is UnicodeEncodeError else fault("a value")
+
+    monkeypatch.setattr(type(frame), "to_delayed", failing)
+    with pytest.raises(InvalidData) as refused:
+        table.ready()
+    assert str(refused.value) == (
+        "asked: a Dask data frame that can be computed; found: one whose own work cannot be planned; "
+        "to do: check frame.head()"
+    )
 
 
 def test_partitions_of_other_types_than_the_frame_end_in_a_constant():

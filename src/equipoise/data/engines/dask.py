@@ -9,14 +9,13 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
 from equipoise.data.engines.dask_work import PartTask, Rows
 from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.many_files import absolute, open_files, require_files
-from equipoise.data.raw import FrameTable, RawTable, constant_failure
-from equipoise.errors import InvalidData
+from equipoise.data.raw import FrameTable, RawTable, constant_failure, listed
+from equipoise.errors import ENDINGS, InvalidData
 
 # How often Dask tries work on a part again that has failed, as on a disk that did not answer.
 RETRIES = 2
@@ -161,16 +160,18 @@ class DaskFrame(DaskTable):
             remedy = "pass a Dask data frame with the target among its columns"
             raise InvalidData("a table of columns with names", f"a Dask {type(frame).__name__}", remedy)
         table = FrameTable(frame._meta, self.source)
-        self.names, self.n_samples = table.names, None
-        self.kinds = {name: _kind(frame._meta[name], kind) for name, kind in table.kinds.items()}
+        self.names, self.n_samples, self.kinds = table.names, None, table.kinds
         self._frame = frame
+        _refuse_unknown_categories(frame._meta, self.names)
 
     def ready(self) -> None:
         """Refuse a frame whose graph cannot be made, and connect."""
         try:
             self._frame.to_delayed()
-        except Exception as error:  # whatever the frame's own reader raises when its files are gone
-            found = f"one that cannot be planned: {type(error).__name__}"
+        except ENDINGS:
+            raise
+        except BaseException:  # of many kinds, and of what kind may depend on rows: a plan may compute some of them
+            found = "one whose own work cannot be planned"
             raise InvalidData("a Dask data frame that can be computed", found, "check frame.head()") from None
         super().ready()
 
@@ -194,7 +195,16 @@ class DaskFrame(DaskTable):
         return list(client.compute(lazy, retries=RETRIES))
 
 
-def _kind(column: Any, kind: Kind) -> Kind:
-    """Return the kind of a column; categories that are known only when rows are read tell nothing."""
+def _refuse_unknown_categories(meta: Any, names: Sequence[str]) -> None:
+    """Refuse categories that are known only when rows are read: pandas takes one type for all those of a partition.
+
+    A single fraction among whole numbers makes floats of them, which are other numbers above 2^53.
+    """
     known = library("dask.dataframe.utils").has_known_categories
-    return "unknown" if str(column.dtype) == "category" and not known(column) else kind
+    unknown = [name for name in names if str(meta[name].dtype) == "category" and not known(meta[name])]
+    if unknown:
+        raise InvalidData(
+            "columns of the Dask data frame whose categories are known before rows are read",
+            f"categories that every partition finds for itself: {listed(unknown)}",
+            "name them: frame[name].astype(pandas.CategoricalDtype([...])), or leave them as text or numbers, or out",
+        )

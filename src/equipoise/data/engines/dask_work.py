@@ -11,7 +11,7 @@ from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Work
 from equipoise.data.engines.places import Span
 from equipoise.data.raw import FrameTable, RawTable
-from equipoise.errors import PrivateFailure
+from equipoise.errors import ENDINGS, PrivateFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,9 @@ public data of the same shape
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return self.work(self.rows.of(part), self.rows.first)
-        except Exception:  # noqa: S110 - it is raised below, where no trace of it is left
+        except ENDINGS:
+            raise
+        except BaseException:  # noqa: S110 - it is raised below, where no trace of it is left
             pass
         raise PrivateFailure
 

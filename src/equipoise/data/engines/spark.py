@@ -20,7 +20,7 @@ from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.engines.spark_session import library, require_workers, session_at
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
-from equipoise.errors import InvalidData, PrivateFailure
+from equipoise.errors import ENDINGS, InvalidData, PrivateFailure
 
 # An answer comes in rows of so many bytes: neither Spark's rows nor Connect's messages may be of any length.
 ROW_BYTES = 2**22
@@ -79,7 +79,9 @@ class Errand:
                     return pickle.dumps(self.work(batches, 0))
                 span = self.spans[part]
                 return pickle.dumps(self.work(span.rows(batches), span.first))
-        except Exception:  # whatever it is may depend on rows
+        except ENDINGS:
+            raise
+        except BaseException:  # whatever it is may depend on rows
             return None
 
 

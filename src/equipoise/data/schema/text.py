@@ -12,7 +12,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from equipoise.errors import SchemaInvalid
+from equipoise.errors import ENDINGS, SchemaInvalid
 from equipoise.vocabulary.facts import Label
 from equipoise.vocabulary.numbers import LARGEST, SMALLEST, plain
 
@@ -43,7 +43,9 @@ def text_of(value: object) -> str | None:
     """
     try:
         return _text_of(plain(value))
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return None
 
 
@@ -75,7 +77,9 @@ def number_of(value: Any) -> float:
     """
     try:
         return float(value)
-    except Exception:  # a value inside a private row never raises
+    except ENDINGS:
+        raise
+    except BaseException:  # a value inside a private row never raises
         return math.nan
 
 
