@@ -560,8 +560,8 @@ PANDAS = {
     "whole numbers": (pd.Series([1, 2, None], dtype="Int64"), "number", [1.0, 2.0, None]),
     "real numbers": (pd.Series([0.5, 2, None], dtype="Float64"), "number", [0.5, 2.0, None]),
     "truth values": (pd.Series([True, False, None], dtype="boolean"), "number", [True, False, None]),
-    "texts as categories": (pd.Series(["a", "b", None], dtype="category"), "text", ["a", "b", None]),
-    "numbers as categories": (pd.Series([1, 2, None], dtype="category"), "number", [1.0, 2.0, None]),
+    "texts as categories": (pd.Series(["a", "b", None], dtype="category"), "unknown", ["a", "b", None]),
+    "numbers as categories": (pd.Series([1, 2, None], dtype="category"), "unknown", [1, 2, None]),
     "moments": (pd.to_datetime(pd.Series(["2020-02-29", "2021-01-01", None])).astype("M8[s]"), "text", None),
     "Arrow's decimals": (
         pd.Series([decimal.Decimal("1.5"), None, None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),

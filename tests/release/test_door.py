@@ -184,7 +184,7 @@ def test_hostile_labels_and_one_class_are_fitted():
     labels = np.array([Hostile(), 1, 0, None], dtype=object)
     eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, labels)
     eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, np.ones(4, dtype=int))
-    eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, np.array(["no", "such", "label", ""]))
+    eq.LogisticRegression(domain=CLASSES, random_state=0).fit(X, ["no", "such", "label", ""])
 
 
 def test_missing_values_of_frames_become_the_fill():

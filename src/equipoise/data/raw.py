@@ -27,6 +27,7 @@ from equipoise.data.arrow_values import (
     decoded,
     objects,
 )
+from equipoise.data.entries import entry_equals
 from equipoise.data.texts import make_ready
 from equipoise.errors import ENDINGS, InvalidData, TableUnreadable
 
@@ -276,8 +277,10 @@ def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
     if _pandas_categories(column) is not None:
         return _looked_up(native)
     if str(native.dtype) == "object":
-        # Entry by entry, by the rules for single values: pandas itself raises where one cannot be compared.
-        return np.array(native.to_numpy(), dtype=object)
+        # What does not equal itself is missing: entry by entry, since pandas raises where one cannot be compared.
+        entries = native.to_numpy()
+        known = np.fromiter((entry_equals(entry, entry) for entry in entries), dtype=bool, count=len(entries))
+        return objects(entries, ~known)
     if column.implementation.is_polars() and column.dtype in (nw.String, nw.Categorical, nw.Enum):
         # Polars itself ends in a panic where its text is no UTF-8.
         return _joined(native.to_arrow())
