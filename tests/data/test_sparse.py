@@ -12,7 +12,7 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data import rows as rows_module
-from equipoise.data.rows import Rows, SparseRows
+from equipoise.data.rows import Rows, SparseRows, merged
 from equipoise.data.tables import feature_table
 
 Array = NDArray[np.float64]
@@ -300,3 +300,20 @@ BROKEN = {
 def test_a_broken_structure_is_refused_before_the_spend(name):
     with pytest.raises(eq.errors.InvalidData, match=r"found: one with .*; to do: make it again from its entries"):
         eq.LogisticRegression(domain=TWO).fit(BROKEN[name], [0, 1, 0, 1])
+
+
+def test_the_order_of_one_rows_entries_moves_no_other_row():
+    """SciPy sorts every row where one is not in order, and adds its duplicates in another order."""
+    coins = np.random.default_rng(0)
+    counts = coins.integers(0, 40, 50)
+    columns = [np.sort(coins.integers(0, 6, count)) for count in counts]
+    values = coins.normal(size=counts.sum()) * 10.0 ** coins.integers(-8, 8, counts.sum())
+    limits = np.append(0, np.cumsum(counts))
+    in_order = np.concatenate(columns)
+    columns[20] = columns[20][::-1]
+    tables = [sparse.csr_array((values, found, limits), shape=(50, 6)) for found in (in_order, np.concatenate(columns))]
+    first, second = (merged(table).toarray() for table in tables)
+    others = np.delete(np.arange(50), 20)
+    assert counts[20] > 3
+    assert np.array_equal(first[others], second[others])
+    assert np.allclose(first, tables[0].toarray(), rtol=1e-12)

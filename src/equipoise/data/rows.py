@@ -385,6 +385,31 @@ def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | No
     return np.divide(domain.row_norm, norms, out=norms), repaired
 
 
+def merged(table: Any) -> Any:
+    """Return rows whose entries are in the order of their columns, each column once; entries of one place are added.
+
+    They are added in the order in which their row has them. SciPy would sort all rows, and add in another order, where
+    one of them is not in order (P1).
+
+    Examples
+    --------
+    >>> merged(sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
+    [[2.0, 5.0]]
+    """
+    if table.has_canonical_format:
+        return table
+    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    # Sorting is stable: what has one place keeps its order.
+    order = np.lexsort((table.indices, rows))
+    rows, columns, values = rows[order], table.indices[order], table.data[order]
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    (starts,) = np.nonzero(new)
+    sums = np.add.reduceat(values, starts) if len(starts) else values
+    limits = np.searchsorted(rows[starts], np.arange(table.shape[0] + 1))
+    return sparse.csr_array((sums, columns[starts], limits), shape=table.shape)
+
+
 class SparseRows(RowSource):
     """Sparse rows, never made dense: one clipped copy of the stored values, in blocks, constant column appended.
 
@@ -399,9 +424,8 @@ class SparseRows(RowSource):
         self.n_samples, n_features = matrix.shape
         self.dimension = n_features + (1 if intercept > 0 else 0)
         self._intercept = intercept
-        # A copy: merging entries happens in place, and the table is the user's. Persons may have no rows: one block.
-        table = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-        table.sum_duplicates()
+        table = merged(sparse.csr_array(matrix, dtype=np.float64))
+        # Persons may have no rows: one block.
         self._blocks = [
             (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
             for start in range(0, max(1, self.n_samples), BLOCK_ROWS)
