@@ -7,13 +7,15 @@ say nothing, and answers are handed on as they come.
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
+from equipoise.data.engines.dask_persons import DaskPersons
 from equipoise.data.engines.dask_work import PartTask, Rows
 from equipoise.data.many_files import absolute, open_files, require_files
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import FrameTable, RawTable, constant_failure
 from equipoise.errors import InvalidData
 
@@ -56,8 +58,14 @@ class DaskTable(PartedTable):
         """Return the number of rows of each part, where it is public."""
 
     @abstractmethod
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
-        """Send tasks to their parts and return Dask's futures, in the same order."""
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
+        """Send tasks to their parts, each with what lies beside it if anything does; return Dask's futures in order."""
+
+    def grouped(self, rule: PersonRule) -> PartedTable:
+        """Return the kept rows of persons, grouped by the workers."""
+        return DaskPersons(self.with_ids(rule.column), rule)
 
     def ready(self) -> None:
         """Connect, and require workers that have this library and see the files."""
@@ -75,45 +83,71 @@ class DaskTable(PartedTable):
         if cluster is not None:
             cluster.close()
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part; a last one is of missing rows, if there are fewer than declared."""
         held = self._cluster is not None
         if not held:
             self.ready()
         try:
             self.require_same_files()
-            if self._counts is None:
-                self._counts = self._counted(names)
-            first, tasks = 0, {}
-            for number, count in enumerate(self._counts):
-                within = min(count, n_samples - first)
-                if within > 0:
-                    tasks[number] = PartTask(work, Rows(tuple(names), first, within, self.kinds))
-                first += count
-            yield from self._carried(tasks, names)
-            if first < n_samples:
-                lacking = PartTask(work, Rows(tuple(names), first, n_samples - first, self.kinds))
-                yield from self._carried({len(self._counts): lacking}, names)
+            tasks = {number: PartTask(work, rows) for number, rows in self.spans(names, n_samples).items()}
+            yield from self.arriving(self.submitted(tasks, names))
             self.require_same_files()
         finally:
             if not held:
                 self.close()
 
+    def spans(self, names: Sequence[str], n_samples: int | None) -> dict[int, Rows]:
+        """Return the rows of every part that count, by the part's number; the rows that lack have one of their own."""
+        if self._counts is None:
+            self._counts = self._counted(names)
+        first, found = 0, {}
+        for number, count in enumerate(self._counts):
+            within = count if n_samples is None else min(count, n_samples - first)
+            if within > 0:
+                found[number] = self._rows(names, first, within)
+            first += count
+        if n_samples is not None and first < n_samples:
+            found[len(self._counts)] = self._rows(names, first, n_samples - first)
+        return found
+
+    def _rows(self, names: Sequence[str], first: int, count: int | None) -> Rows:
+        return Rows(tuple(names), first, count, self.kinds, self.ids)
+
     def _counted(self, names: Sequence[str]) -> Sequence[int]:
         """Return the number of rows of each part."""
         counts = list(self._known_counts())
         # One column is enough to tell.
-        rows = Rows(tuple(names[:1]), 0, None, self.kinds)
+        rows = self._rows(names[:1], 0, None)
         unknown = {number: PartTask(count_rows, rows) for number, count in enumerate(counts) if count is None}
-        for number, count in self._carried(unknown, names[:1]):
+        for number, count in self.arriving(self.submitted(unknown, names[:1])):
             counts[number] = count
         return [count or 0 for count in counts]
 
-    def _carried(self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> Iterator[tuple[int, Answer]]:
-        cluster = self._cluster
-        if cluster is not None and tasks:
-            futures = self._submitted(cluster.client, tasks, names)
-            yield from cluster.arriving(dict(zip(futures, tasks, strict=True)))
+    def submitted(
+        self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any] = ()
+    ) -> dict[int, Any]:
+        """Send tasks to their parts and return Dask's futures by their numbers."""
+        if not tasks:
+            return {}
+        return dict(zip(tasks, self._submitted(self.held.client, tasks, names, beside), strict=True))
+
+    def submit(self, function: Any, *given: Any) -> Any:
+        """Return Dask's future of a function of values and of other futures."""
+        (name,) = _names_of_work(1)
+        return self.held.client.submit(function, *given, key=name, retries=RETRIES)
+
+    def arriving(self, futures: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
+        """Yield what futures stand for as it comes, with their numbers."""
+        yield from self.held.arriving({future: number for number, future in futures.items()})
+
+    @property
+    def held(self) -> Cluster:
+        """The cluster; it is there between `ready` and `close`."""
+        if self._cluster is None:
+            self.ready()
+        assert self._cluster is not None  # noqa: S101 - ready makes one, or raises
+        return self._cluster
 
 
 def _names_of_work(count: int) -> list[str]:
@@ -131,6 +165,13 @@ class DaskFiles(DaskTable):
         self.names, self.n_samples = raw.names, raw.n_samples
         self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
 
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids in every part."""
+        table = super().with_ids(name)
+        table._raw = self._raw.with_ids(name)
+        table._parts = table._raw.parts()
+        return table
+
     def ready(self) -> None:
         """Refuse files that are no longer there, and connect."""
         require_files(self._raw)
@@ -147,10 +188,13 @@ class DaskFiles(DaskTable):
     def _known_counts(self) -> Sequence[int | None]:
         return [part.n_samples for part in self._parts]
 
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
         parts = [self._parts[number] if number < len(self._parts) else None for number in tasks]
         whole = [task.on(part) for task, part in zip(tasks.values(), parts, strict=True)]
-        return list(client.map(PartTask.done, whole, key=_names_of_work(len(whole)), retries=RETRIES))
+        given = (whole, beside) if beside else (whole,)
+        return list(client.map(PartTask.done, *given, key=_names_of_work(len(whole)), retries=RETRIES))
 
 
 class DaskFrame(DaskTable):
@@ -184,20 +228,23 @@ class DaskFrame(DaskTable):
         """Yield the rows of these columns, partition by partition, computed by Dask's current scheduler."""
         with constant_failure():
             for partition in self._frame[list(names)].partitions:
-                yield from FrameTable(partition.compute(), self.source).batches(names)
+                yield from FrameTable(partition.compute(), self.source).with_ids(self.ids).batches(names)
 
     def _known_counts(self) -> Sequence[int | None]:
         return [None] * int(self._frame.npartitions)
 
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
         delayed = library("dask").delayed
         partitions = self._frame[list(names)].to_delayed()
         keys = iter(_names_of_work(len(tasks)))
+        pairs: list[tuple[Any, ...]] = [(future,) for future in beside] or [()] * len(tasks)
         lazy = [
             delayed(task, pure=False, traverse=False)(
-                partitions[number] if number < len(partitions) else None, dask_key_name=next(keys)
+                partitions[number] if number < len(partitions) else None, *pair, dask_key_name=next(keys)
             )
-            for number, task in tasks.items()
+            for (number, task), pair in zip(tasks.items(), pairs, strict=True)
         ]
         return list(client.compute(lazy, retries=RETRIES))
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.encoder import Encoder
-from equipoise.data.engines.base import Batch, PartedTable, batch_length
+from equipoise.data.engines.base import SHARES, Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
 from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.schema import Schema
@@ -23,6 +24,33 @@ BYTES_AT_ONCE = 2**24
 
 # A digest's words are mixed so that their low bits depend on their high ones.
 HALF_A_WORD = np.uint64(32)
+
+
+class Encoded(NamedTuple):
+    """Encoded rows, their coded targets, and what each counts for where rows are shares of persons (N1)."""
+
+    rows: Array
+    targets: Array
+    shares: Array | None
+
+    def cut(self, where: slice) -> "Encoded":
+        """Return some of the rows."""
+        return Encoded(self.rows[where], self.targets[where], None if self.shares is None else self.shares[where])
+
+    @classmethod
+    def joined(cls, several: "list[Encoded]") -> "Encoded":
+        """Return rows that came in several batches."""
+        rows, targets, shares = zip(*several, strict=True)
+        return cls(np.concatenate(rows), np.concatenate(targets), None if shares[0] is None else np.concatenate(shares))
+
+
+class EncodedPiece(NamedTuple):
+    """Rows of one block in their domain, with targets and shares; `place` is that of the first among all rows."""
+
+    place: int
+    block: Array
+    targets: Array
+    shares: Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,35 +76,35 @@ class EncodedPieces:
         features = self.schema.n_features if self.columns is None else self.columns.shape[1]
         return features + (1 if self.problem.intercept > 0 else 0)
 
-    def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[tuple[int, Array, Array]]:
-        """Yield the place of each piece's first row, its rows and its targets; a piece lies in one block.
+    def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[EncodedPiece]:
+        """Yield pieces of blocks one after the other; `first` is the place of the first row.
 
         However rows come in batches, a piece is a whole block, or a public share of one where rows are wide; only a
         part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
         """
         size, place = self._rows_of_a_piece, first
-        waiting: list[tuple[Array, Array]] = []
+        waiting: list[Encoded] = []
         lacking = size - first % size
-        for rows, targets in self._encoded(batches):
-            begin = 0
+        for encoded in self._encoded(batches):
+            begin, length = 0, len(encoded.rows)
             if waiting or lacking < size:
-                begin = min(lacking, len(rows))
-                waiting.append((rows[:begin], targets[:begin]))
+                begin = min(lacking, length)
+                waiting.append(encoded.cut(slice(begin)))
                 lacking -= begin
                 if lacking:
                     continue
-                yield from self._mapped(*_joined(waiting), place)
-                place += sum(len(some) for some, _ in waiting)
+                yield from self._mapped(Encoded.joined(waiting), place)
+                place += sum(len(some.rows) for some in waiting)
                 waiting, lacking = [], size
-            end = begin + (len(rows) - begin) // size * size
+            end = begin + (length - begin) // size * size
             if begin < end:
-                yield from self._mapped(rows[begin:end], targets[begin:end], place)
+                yield from self._mapped(encoded.cut(slice(begin, end)), place)
                 place += end - begin
-            if end < len(rows):
-                waiting.append((rows[end:], targets[end:]))
-                lacking -= len(rows) - end
+            if end < length:
+                waiting.append(encoded.cut(slice(end, None)))
+                lacking -= length - end
         if waiting:
-            yield from self._mapped(*_joined(waiting), place)
+            yield from self._mapped(Encoded.joined(waiting), place)
 
     @property
     def _rows_of_a_piece(self) -> int:
@@ -84,30 +112,26 @@ class EncodedPieces:
         fitting = BYTES_AT_ONCE // (8 * self.schema.n_features)
         return max(FINE_ROWS, min(BLOCK_ROWS, 1 << fitting.bit_length() - 1)) if fitting else FINE_ROWS
 
-    def _encoded(self, batches: Iterator[Batch]) -> Iterator[tuple[Array, Array]]:
-        """Yield encoded rows with their coded targets, as many at once as fit."""
+    def _encoded(self, batches: Iterator[Batch]) -> Iterator[Encoded]:
+        """Yield encoded rows, as many at once as fit."""
         encoder, name = Encoder(self.schema), self.schema.target.name
         at_once = max(self._rows_of_a_piece, BYTES_AT_ONCE // (8 * self.schema.n_features))
         for batch in batches:
             for begin in range(0, batch_length(batch), at_once):
                 some = {column: values[begin : begin + at_once] for column, values in batch.items()}
                 targets = coded_targets(encoder.encode_target(some[name]), self.problem, self.classes)
-                yield encoder.encode(some, batch_length(some)), targets
+                shares = np.asarray(some[SHARES]) if SHARES in some else None
+                yield Encoded(encoder.encode(some, batch_length(some)), targets, shares)
 
-    def _mapped(self, encoded: Array, targets: Array, place: int) -> Iterator[tuple[int, Array, Array]]:
+    def _mapped(self, encoded: Encoded, place: int) -> Iterator[EncodedPiece]:
         domain, intercept = self.problem.domain, self.problem.intercept
         if self.columns is None:
-            rows = row_source(encoded, domain, intercept)
+            rows = row_source(encoded.rows, domain, intercept)
         else:
-            rows = projected_rows(encoded, domain, intercept, self.columns)
+            rows = projected_rows(encoded.rows, domain, intercept, self.columns)
         for block, where in rows.blocks():
-            yield place + where.start, block, targets[where]
-
-
-def _joined(waiting: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Return rows and targets that came in several batches."""
-    rows, targets = zip(*waiting, strict=True)
-    return np.concatenate(rows), np.concatenate(targets)
+            some = encoded.cut(where)
+            yield EncodedPiece(place + where.start, block, some.targets, some.shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +165,10 @@ class Digest:
     key: int
     value: int = field(default=0)
 
-    def add(self, place: int, block: Array, targets: Array) -> None:
+    def add(self, place: int, block: Array, targets: Array, shares: Array | None = None) -> None:
         """Add a piece."""
         here = _product(block, self.key) + _product(targets, self.key + 1)
+        here += 0 if shares is None else _product(shares, self.key + 2)
         self.value = (self.value + here * (2 * place + 1)) % 2**64
 
 
@@ -152,8 +177,8 @@ def _product(numbers: Array, key: int) -> int:
     return int(np.dot(words ^ (words >> HALF_A_WORD), _odd_numbers(key, -(-words.size // BLOCK_ROWS))[: words.size]))
 
 
-# For the rows and the targets of whole pieces and of a part's last one: those of earlier fits are not kept.
-@lru_cache(maxsize=4)
+# For rows, targets and shares of whole pieces and of a part's last one: those of earlier fits are not kept.
+@lru_cache(maxsize=6)
 def _odd_numbers(key: int, blocks: int) -> NDArray[np.uint64]:
     coins = np.random.default_rng(key)
     return coins.integers(0, 2**64, size=blocks * BLOCK_ROWS, dtype=np.uint64) | np.uint64(1)

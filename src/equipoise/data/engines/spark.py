@@ -53,8 +53,8 @@ class Span:
     wanted: int
 
 
-def spans(counts: dict[int, int], n_samples: int) -> dict[int, Span]:
-    """Return where each part's rows lie, in the order of the parts' numbers.
+def spans(counts: dict[int, int], n_samples: int | None) -> dict[int, Span]:
+    """Return where each part's rows lie, in the order of the parts' numbers; all rows are wanted where none is declared.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def spans(counts: dict[int, int], n_samples: int) -> dict[int, Span]:
     """
     found, first = dict[int, Span](), 0
     for part, count in sorted(counts.items()):
-        found[part] = Span(first, count, max(0, min(count, n_samples - first)))
+        found[part] = Span(first, count, count if n_samples is None else max(0, min(count, n_samples - first)))
         first += count
     return found
 
@@ -166,14 +166,19 @@ class SparkTable(PartedTable):
         """Return the number of rows of every part; it is private, and so is the pass that finds it."""
         return dict(answers_of(self._carried(Errand(count_rows), names), 0))
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
-        """Carry work to every part by Spark; rows that lack are added up here."""
-        self.require_same_files()
+    def spans(self, names: Sequence[str], n_samples: int | None) -> dict[int, Span]:
+        """Return where the rows of every part lie."""
         if self._counts is None:
             self._counts = self._counted(names)
-        places, total = spans(self._counts, n_samples), sum(self._counts.values())
+        return spans(self._counts, n_samples)
+
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
+        """Carry work to every part by Spark; rows that lack are added up here."""
+        self.require_same_files()
+        places = self.spans(names, n_samples)
+        total = sum(span.count for span in places.values())
         yield from answers_of(self._carried(Errand(work, places), names), len(places))
-        if total < n_samples:
+        if n_samples is not None and total < n_samples:
             lacking = as_declared(iter(()), names, n_samples - total)
             yield max(places, default=-1) + 1, work(lacking, total)
         self.require_same_files()
