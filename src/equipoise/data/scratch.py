@@ -43,6 +43,8 @@ class Scratch:
 
     def add(self, records: NDArray[Any], buckets: NDArray[Any]) -> None:
         """Deal records to the buckets with these numbers; a bucket has them in the order in which they came."""
+        if not len(records):
+            return
         order = np.argsort(buckets, kind="stable")
         numbers, starts = np.unique(buckets[order], return_index=True)
         for number, some in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):

@@ -119,7 +119,7 @@ def test_a_worker_that_always_fails_ends_in_the_constant_failure_and_keeps_the_s
 def test_more_parts_than_come_back_at_once_wait_in_the_cluster(folder, monkeypatch):
     with session("local[2]"):
         expected = sums(open_table(folder, engine="spark"))
-        monkeypatch.setattr("equipoise.data.engines.spark.AT_ONCE", 2)
+        monkeypatch.setattr("equipoise.data.engines.spark_work.AT_ONCE", 2)
         assert sums(open_table(folder, engine="spark")) == expected
 
 

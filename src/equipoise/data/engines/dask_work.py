@@ -1,14 +1,11 @@
 """What travels to a worker of a cluster: work on one part, which fails there without a word about the rows."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-import numpy as np
-
 from equipoise.data.arrow_values import Kind
-from equipoise.data.engines.base import Answer, Batch, first_rows, missing_rows
+from equipoise.data.engines.base import Answer, Batch, first_rows, missing_rows, quietly
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.errors import PrivateFailure
 
@@ -98,14 +95,3 @@ class Quiet(Generic[Answer]):
     def __repr__(self) -> str:
         """Return a constant."""
         return "<work on answers>"
-
-
-def quietly(work: Callable[[], Answer]) -> Answer:
-    """Return what work returns; whatever goes wrong is told by a constant, which has no cause and no context."""
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return work()
-    except Exception:  # noqa: S110 - it is raised below, where no trace of it is left
-        pass
-    raise PrivateFailure

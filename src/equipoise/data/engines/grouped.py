@@ -2,7 +2,7 @@
 
 In the first pass runs of rows are dealt to buckets on disk by a keyed digest of their id, so that all of a person are
 in one bucket, which is small; each bucket is grouped in memory, and the standings of its runs are put back into the
-order of places. A table sorted by person has one run a person. Nothing as long as the table, or as its persons, is held.
+order of places. A table sorted by person has one run a person. Nothing as long as the table or its persons is held.
 """
 
 import secrets
@@ -18,6 +18,7 @@ import numpy as np
 
 from equipoise.data.engines.base import SHARES, Answer, Batch, PartedTable, Work, batch_length
 from equipoise.data.person_runs import (
+    DIGEST_BYTES,
     KEY_BYTES,
     RUN,
     STANDING,
@@ -53,7 +54,7 @@ def buckets_for(rows: int) -> int:
 
 def bucket_of(runs: Runs, buckets: int) -> Any:
     """Return the bucket of each run: by its person's digest, which is as good as drawn at random."""
-    words = np.ascontiguousarray(runs["id"]).view("<u4").reshape(len(runs), -1)
+    words = np.ascontiguousarray(runs["id"]).view("<u4").reshape(len(runs), DIGEST_BYTES // 4)
     return words[:, 0].astype(np.int64) * buckets >> 32
 
 

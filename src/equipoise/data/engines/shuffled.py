@@ -29,8 +29,8 @@ from equipoise.data.person_runs import (
 
 Found = TypeVar("Found")
 
-# About so many runs a bucket has where nobody has a surplus of rows; it is grouped in a worker's memory. Every part sends
-# something to every bucket, so there are not too many of them.
+# About so many runs a bucket has where nobody has a surplus of rows; it is grouped in a worker's memory. Every part
+# sends something to every bucket, so there are not too many of them.
 BUCKET_RUNS = 2**20
 MOST_BUCKETS = 256
 
