@@ -1,5 +1,6 @@
 """Small tables of persons in parts, and what a table in memory keeps of them."""
 
+import itertools
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -60,7 +61,7 @@ def person_table(order: str = "shuffled", seed: int = 3) -> pyarrow.Table:
 
 def in_parts(table: pyarrow.Table) -> list[pyarrow.Table]:
     ends = [*ENDS, len(table)]
-    return [table.slice(start, stop - start) for start, stop in zip(ends, ends[1:], strict=False)]
+    return [table.slice(start, stop - start) for start, stop in itertools.pairwise(ends)]
 
 
 def written(folder: Path, table: pyarrow.Table, ending: str = "parquet") -> Path:

@@ -1,4 +1,4 @@
-"""Persons of tables that are never held whole: the rows, shares and models of the memory, whatever the order of rows."""
+"""Persons of tables that are never held whole: rows, shares and models of the memory, whatever the order of rows."""
 
 import shutil
 import tempfile
@@ -175,13 +175,13 @@ def test_leaving_out_surplus_on_the_way_changes_no_standing():
 # --- what it takes, and what is left ----------------------------------------------------------------------------------
 
 
-def grouping_memory(rows, monkeypatch):
-    """The most that is held while rows are grouped: twice as many persons are declared as appear."""
-    coins = np.random.default_rng(rows)
-    table = StreamTable(FrameTable(pyarrow.table({"patient": coins.integers(0, rows // 2, rows)})))
+def grouping_memory(rows):
+    """The most that is held while rows are grouped: two of each person, far from each other."""
+    ids = np.random.default_rng(rows).permutation(np.arange(rows) // 2)
+    table = StreamTable(FrameTable(pyarrow.table({"patient": ids})))
     tracemalloc.start()
-    kept = table.grouped(PersonRule("patient", frozenset(), rows, 1))
-    assert kept.places(0) == len(np.unique(np.random.default_rng(rows).integers(0, rows // 2, rows)))
+    kept = table.grouped(PersonRule("patient", frozenset(), rows // 2, 2))
+    assert kept.places(0) == rows
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     kept.close()
@@ -192,10 +192,10 @@ def test_memory_does_not_grow_with_rows_or_persons(monkeypatch):
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 2**9)
     monkeypatch.setattr(scratch, "WAITING_BYTES", 2**18)
     monkeypatch.setattr(raw, "BATCH_ROWS", 2**10)
-    grouping_memory(2**11, monkeypatch)  # what is loaded once does not count
-    few, many = (grouping_memory(rows, monkeypatch) for rows in (2**13, 2**16))
-    # A digest for each of eight times as many persons would take 24 bytes, and more in a dictionary.
-    assert many < few + 2**18
+    grouping_memory(2**11)  # what is loaded once does not count
+    few, many = (grouping_memory(rows) for rows in (2**13, 2**16))
+    # Digests of all persons would take 24 bytes each, and those of all runs as much again.
+    assert many < few + 24 * 2**15 / 2
 
 
 def test_one_person_with_any_number_of_runs_takes_no_more_memory(monkeypatch):
@@ -242,7 +242,7 @@ def test_a_disk_without_room_for_the_declared_persons_is_refused_before_the_spen
     address, spends = account(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**30, 2**30, 2**20))
     table = StreamTable(FrameTable(person_table()))
-    with pytest.raises(InvalidData, match="128 MiB of disk.*TMPDIR"):
+    with pytest.raises(InvalidData, match=r"128 MiB of disk.*TMPDIR"):
         eq.LogisticRegression(1.0, domain=person_schema(), ledger=address).fit(table)
     assert spends() == 0
 
