@@ -57,14 +57,14 @@ def test_sums_have_the_same_bits_for_one_and_two_workers_and_by_connect(folder, 
         table.ready()
         bits.add(tuple(sums(table)))
         # A frame of Connect's own, with its own partitions.
-        frame = table._session.read.parquet(str(folder))
+        frame = table.session.read.parquet(str(folder))
         here = numbers(sums(open_table(folder, engine="stream")))
         np.testing.assert_allclose(numbers(sums(frame_table(frame))), here, rtol=1e-13)
         model = eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", random_state=3)
         np.testing.assert_allclose(
             model.fit(frame).coef_, model.fit(open_table(folder, engine="stream")).coef_, atol=1e-9
         )
-        table._session.stop()
+        table.session.stop()
     assert len(bits) == 1
     np.testing.assert_allclose(numbers(list(bits.pop())), here, rtol=1e-13)
 
