@@ -56,7 +56,7 @@ class RunFinder:
     def __init__(self, rule: PersonRule, key: bytes, first: int) -> None:
         self._missing, self._key, self._first, self._place = rule.missing, key, first, first
         self._waiting = np.empty(0, RUN)
-        self._told = hashlib.blake2b(key=key, digest_size=DIGEST_BYTES)
+        self._told = hashlib.blake2b(key=key, digest_size=DIGEST_BYTES, person=b"runs")
 
     def add(self, ids: Iterable[Any]) -> Runs:
         """Return the runs that have ended by now."""
