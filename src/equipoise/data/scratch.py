@@ -3,6 +3,7 @@
 The file has no name: nothing is left of it however the process ends, and nobody else can open it.
 """
 
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from typing import Any, Self
@@ -78,8 +79,9 @@ class Scratch:
         yield self._waiting[number, : self._counts[number]].copy()
 
     def close(self) -> None:
-        """Give the disk back."""
-        self._file.close()
+        """Give the disk back; one that is full has been told of by then."""
+        with contextlib.suppress(OSError):
+            self._file.close()
         self._waiting = self._waiting[:0]
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -104,8 +104,9 @@ class TableStandings:
         return np.frombuffer(self._file.read(min(count, self._count - number) * STANDING.itemsize), STANDING)
 
     def close(self) -> None:
-        """Give the disk back."""
-        self._file.close()
+        """Give the disk back; one that is full has been told of by then."""
+        with suppress(OSError):
+            self._file.close()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

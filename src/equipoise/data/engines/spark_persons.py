@@ -6,6 +6,7 @@ sent, packed and in order, to where its standings are.
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
@@ -50,10 +51,11 @@ class SparkPersons(ShuffledTable):
         self._spark.ready()
 
     def close(self) -> None:
-        """Have Spark drop what it holds."""
+        """Have Spark drop what it holds; a session that is gone already must not undo what was paid for."""
         held, self._held = self._held, None
-        if held is not None:
-            held.unpersist()
+        with suppress(Exception):
+            if held is not None:
+                held.unpersist()
         super().close()
 
     def _shuffle(self) -> Iterator[tuple[int, Told]]:
