@@ -149,8 +149,8 @@ class Deadly:
     work: Any
     done: Path
 
-    def __call__(self, batches: Iterator[Any], first: int) -> Any:
-        answer = self.work(batches, first)
+    def __call__(self, *given: Any) -> Any:
+        answer = self.work(*given)
         with contextlib.suppress(FileExistsError):
             self.done.touch(exist_ok=False)
             os.kill(os.getpid(), signal.SIGKILL)

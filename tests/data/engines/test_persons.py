@@ -9,6 +9,7 @@ import tracemalloc
 import numpy as np
 import pyarrow
 import pytest
+from pyarrow import parquet
 from sklearn.base import clone
 
 import equipoise as eq
@@ -76,6 +77,23 @@ def test_partitions_of_a_dask_frame_keep_the_same_rows():
     table = person_table()
     frame = frames.from_pandas(table.to_pandas(), npartitions=4)
     assert same_rows(kept_rows(eq.data.engines.frame_table(frame)), kept_in_memory(table))
+
+
+@pytest.mark.parametrize("way", ["stream", "dask", "frame"])
+def test_no_digit_of_an_id_is_lost(tmp_path, way):
+    # Doubles cannot tell these ids apart; two rows have each.
+    table = person_table().slice(0, 8)
+    table = table.set_column(1, "patient", pyarrow.array(2**53 + np.arange(8) // 2))
+    if way == "stream":
+        rows = StreamTable(FrameTable(table))
+    elif way == "dask":
+        pytest.importorskip("distributed")
+        parquet.write_table(table, tmp_path / "rows.parquet")
+        rows = open_table(tmp_path / "rows.parquet", engine="dask")
+    else:
+        frames = pytest.importorskip("dask.dataframe")
+        rows = eq.data.engines.frame_table(frames.from_pandas(table.to_pandas(), npartitions=2))
+    assert [share for _, share in kept_rows(rows)] == [0.5] * 8
 
 
 class Flaky:
