@@ -121,5 +121,5 @@ class _Writing:
         self._encoding = encoding
 
     def __call__(self, batches: Iterator[Batch], first: int) -> None:
-        for place, block, targets in self._encoding.pieces(batches, first):
+        for place, block, targets, _ in self._encoding.pieces(batches, first):
             self._scratch.add(place, block[:, : self._scratch.columns], targets)
