@@ -13,15 +13,16 @@ from pyarrow import parquet
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.data import raw, scratch
+from equipoise.data import raw
 from equipoise.data.diagnosis import check_table
-from equipoise.data.engines import dask_persons, grouped, open_table, shuffled
+from equipoise.data.engines import buckets, dask_persons, grouped, open_table, shuffled
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.person_runs import RUN, PersonRule, RunFinder, standings, without_surplus
 from equipoise.data.raw import FrameTable
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure
 from equipoise.ledger import Ledger
+from equipoise.release import memory
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.questions import Expansion
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -48,7 +49,7 @@ def small(monkeypatch):
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 32)
     monkeypatch.setattr(grouped, "STANDINGS_AT_ONCE", 5)
     monkeypatch.setattr(shuffled, "BUCKET_RUNS", 200)
-    monkeypatch.setattr(scratch, "PAGE_BYTES", 256)
+    monkeypatch.setattr(buckets, "PAGE_BYTES", 256)
     monkeypatch.setattr(raw, "BATCH_ROWS", 97)
 
 
@@ -233,7 +234,7 @@ def grouping_memory(rows):
 
 def test_memory_does_not_grow_with_rows_or_persons(monkeypatch):
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 2**9)
-    monkeypatch.setattr(scratch, "WAITING_BYTES", 2**18)
+    monkeypatch.setattr(buckets, "WAITING_BYTES", 2**18)
     monkeypatch.setattr(raw, "BATCH_ROWS", 2**10)
     grouping_memory(2**11)  # what is loaded once does not count
     few, many = (grouping_memory(rows) for rows in (2**13, 2**16))
@@ -243,7 +244,7 @@ def test_memory_does_not_grow_with_rows_or_persons(monkeypatch):
 
 def test_one_person_with_any_number_of_runs_takes_no_more_memory(monkeypatch):
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 2**8)
-    with scratch.Scratch(RUN, 1) as runs:
+    with buckets.Buckets(RUN, 1) as runs:
         some = np.zeros(2**16, RUN)
         some["id"], some["first"], some["length"] = b"a", 2 * np.arange(2**16), 1
         runs.add(some, np.zeros(2**16, dtype=np.int64))
@@ -255,8 +256,22 @@ def test_one_person_with_any_number_of_runs_takes_no_more_memory(monkeypatch):
     assert standings(found, 5)["kept"].sum() == 5
 
 
+def test_a_bucket_takes_what_the_rule_for_memory_counts():
+    count = 2**15
+    some = np.zeros(count, RUN)
+    some["id"], some["length"] = np.random.default_rng(0).integers(0, 2**12, count).astype("S24"), 1
+    some["first"] = np.arange(count)
+    with buckets.Buckets(RUN, 1) as runs:
+        runs.add(some, np.zeros(count, dtype=np.int64))
+        tracemalloc.start()
+        standings(grouped._bucket(runs, 0, 100), 100)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert 0.9 * grouped.RUN_BYTES * count < most < grouped.RUN_BYTES * count
+
+
 def test_nothing_is_left_on_disk_and_nothing_there_has_a_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("EQUIPOISE_SCRATCH", str(tmp_path))
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 64)
     seen, answers = [], StreamTable.answers
 
@@ -285,7 +300,7 @@ def test_a_disk_without_room_for_the_declared_persons_is_refused_before_the_spen
     address, spends = account(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(2**30, 2**30, 2**20))
     table = StreamTable(FrameTable(person_table()))
-    with pytest.raises(InvalidData, match=r"128 MiB of disk.*TMPDIR"):
+    with pytest.raises(InvalidParameter, match=r"0.125 GiB of disk.*EQUIPOISE_SCRATCH"):
         eq.LogisticRegression(1.0, domain=person_schema(), ledger=address).fit(table)
     assert spends() == 0
 
@@ -294,7 +309,7 @@ def test_a_disk_without_room_for_the_declared_persons_is_refused_before_the_spen
 @pytest.mark.usefixtures("small")
 def test_a_disk_that_is_full_after_the_spend_is_the_constant_failure(tmp_path, monkeypatch):
     address, spends = account(tmp_path)
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: open("/dev/full", "r+b"))  # noqa: SIM115
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: open("/dev/full", "r+b"))  # noqa: SIM115
     with pytest.raises(PrivateFailure) as raised:
         eq.LogisticRegression(1.0, domain=person_schema(), ledger=address).fit(StreamTable(FrameTable(person_table())))
     assert str(raised.value) == str(PrivateFailure())
@@ -315,20 +330,41 @@ class Plain(PartedTable):
         raise AssertionError("nothing may be read")
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("model", "error", "words"),
+    "model",
     [
-        (eq.LogisticRegression(1.0, 1e-6, mechanism="noisy-gradient:10"), InvalidParameter, 'engine="memory"'),
-        (eq.LinearSVC(1.0), InvalidParameter, 'engine="memory"'),
+        eq.LogisticRegression(1.0, 1e-6, mechanism="noisy-gradient:10"),
+        eq.LinearSVC(1.0),
+        eq.SGDClassifier(1.0),
+        eq.NoisySGDClassifier(1.0, 1e-6, batch_size=10),
+        eq.PhasedClassifier(1.0, 1e-6),
     ],
-    ids=["batches", "corners"],
+    ids=["batches", "corners", "sgd", "noisy sgd", "phased"],
 )
-def test_kinds_that_need_more_than_sums_are_refused_before_the_spend(tmp_path, model, error, words):
+def test_kinds_that_need_more_than_sums_are_refused_before_the_spend(tmp_path, model, engine):
     address, spends = account(tmp_path)
-    table = StreamTable(FrameTable(person_table()))
-    with pytest.raises(error, match=words):
+    table = open_table(written(tmp_path / "rows", person_table()), engine=engine)
+    with pytest.raises(InvalidParameter, match='to do: open the table with engine="memory"'):
         clone(model).set_params(domain=person_schema(), ledger=address).fit(table)
     assert spends() == 0
+
+
+def test_persons_who_cannot_be_grouped_in_the_memory_of_a_fit_are_refused_before_the_spend(tmp_path, monkeypatch):
+    address, spends = account(tmp_path)
+    table = StreamTable(FrameTable(person_table()))
+    monkeypatch.setattr(memory, "BUDGET", 300 * 2**20)  # more than the same rows of nobody take
+    with pytest.raises(InvalidParameter, match=rf"the rows of {PERSONS} persons, {PERSONS * MOST} at most; .*a person"):
+        eq.LogisticRegression(1.0, domain=person_schema(), ledger=address).fit(table)
+    assert spends() == 0
+
+
+def test_a_fit_counts_what_its_persons_take():
+    table = StreamTable(FrameTable(person_table()))
+    few, many = (table.grouped(PersonRule("patient", frozenset(), persons, 100)).grouping() for persons in (10, 10**9))
+    assert memory.bytes_needed(10**3, 21, 463, few) < memory.BUDGET < memory.bytes_needed(10**11, 21, 463, many)
+    # Files are read with their ids.
+    assert table.grouped(rule()).held(["age"]) == table.held(["age", "patient"])
 
 
 def test_an_engine_that_does_not_group_is_refused_before_the_spend(tmp_path):

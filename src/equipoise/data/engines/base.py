@@ -49,6 +49,10 @@ class PartedTable(RawTable):
             'open its files by open_table(path, engine="stream"); nothing was read',
         )
 
+    def grouping(self) -> int:
+        """Return how many bytes of this process grouping takes at most, by public numbers; none where there is none."""
+        return 0
+
     def ready(self) -> None:
         """Refuse, before the spend, whatever would fail for a public reason: files, schedulers, workers."""
 

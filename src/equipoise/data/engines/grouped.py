@@ -6,8 +6,6 @@ order of places. A table sorted by person has one run a person. Nothing as long 
 """
 
 import secrets
-import shutil
-import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -17,6 +15,7 @@ from typing import Any, Generic
 import numpy as np
 
 from equipoise.data.engines.base import SHARES, Answer, Batch, PartedTable, Work, batch_length
+from equipoise.data.engines.buckets import MOST_BUCKETS, WAITING_BYTES, Buckets
 from equipoise.data.person_runs import (
     DIGEST_BYTES,
     KEY_BYTES,
@@ -32,11 +31,13 @@ from equipoise.data.person_runs import (
     standings,
     without_surplus,
 )
-from equipoise.data.scratch import MOST_BUCKETS, WAITING_BYTES, Scratch
-from equipoise.errors import InvalidData, PrivateFailure
+from equipoise.data.scratch import require_space, scratch_file
+from equipoise.errors import PrivateFailure
 
 # About so many runs a bucket has, and so many rows a span of places, where nobody has a surplus of rows.
 BUCKET_RUNS = 2**17
+# What a run takes while its bucket is grouped: itself, its standing, and orders and sums over them.
+RUN_BYTES = 200
 # So many standings are read at once.
 STANDINGS_AT_ONCE = 2**15
 
@@ -68,7 +69,7 @@ class TableStandings:
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._file = scratch_file()
         self._count = self.kept = self._persons = 0
         # Whoever first appears here or later comes after as many persons as were declared.
         self._end: int | None = None
@@ -111,12 +112,12 @@ class TableStandings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dealing:
-    """Work that deals the runs of a part to a scratch, and tells what it has seen of ids: a secret digest."""
+    """Work that deals the runs of a part to buckets, and tells what it has seen of ids: a secret digest."""
 
     rule: PersonRule
     key: bytes
-    scratch: Scratch
-    buckets: int
+    buckets: Buckets
+    count: int
 
     def __call__(self, batches: Iterator[Batch], first: int) -> Told:
         """Go through the ids of a part."""
@@ -127,7 +128,7 @@ class Dealing:
         return finder.told
 
     def _deal(self, runs: Runs) -> None:
-        self.scratch.add(runs, bucket_of(runs, self.buckets))
+        self.buckets.add(runs, bucket_of(runs, self.count))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +187,10 @@ class GroupedTable(PartedTable):
     def _kept(self) -> int:
         """How many rows are kept, once they are grouped."""
 
+    def held(self, names: Sequence[str]) -> int:
+        """Return what reading the table holds, ids with the rows."""
+        return self._table.held([*names, self._rule.column])
+
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield all rows of these columns."""
         return self._table.batches(names)
@@ -235,18 +240,19 @@ class GroupedHere(GroupedTable):
 
     _standings: TableStandings | None = None
 
+    def grouping(self) -> int:
+        """Return what grouping takes: waiting pages of runs and of standings, and one bucket with its copies.
+
+        A bucket is read until it has four times as many runs as are meant for one, or twice as many as are kept of it.
+        """
+        rows = self._rule.n_persons * self._rule.rows_at_most
+        return 2 * WAITING_BYTES + RUN_BYTES * max(4 * BUCKET_RUNS, 2 * (rows // buckets_for(rows)))
+
     def ready(self) -> None:
         """Refuse a disk without room for the declared persons; how many runs their rows have is private."""
         self._table.ready()
         needed = (RUN.itemsize + STANDING.itemsize) * self._rule.n_persons + 2 * WAITING_BYTES
-        folder = tempfile.gettempdir()
-        free = shutil.disk_usage(folder).free
-        if free < needed:
-            raise InvalidData(
-                f"{needed / 2**20:.0f} MiB of disk, to group the rows of {self._rule.n_persons} persons",
-                f"{free / 2**20:.0f} MiB in {folder}",
-                "free some, or let TMPDIR name a folder on another disk; nothing was read and nothing was spent",
-            )
+        require_space(needed, f"a fit that groups the rows of {self._rule.n_persons} persons")
 
     def close(self) -> None:
         """Forget whose rows there were, and give the disk back."""
@@ -264,14 +270,14 @@ class GroupedHere(GroupedTable):
         buckets, rows = buckets_for(rule.n_persons * rule.rows_at_most), 0
         self._standings = TableStandings()
         with ExitStack() as held:
-            runs = held.enter_context(Scratch(RUN, buckets))
+            runs = held.enter_context(Buckets(RUN, buckets))
             dealing = Dealing(rule, self._key, runs, buckets)
             for part, told in self._table.answers(dealing, [rule.column], None):
                 rows = max(rows, told[2])
                 yield part, told
             spans = buckets_for(rows)
             span = -(-rows // spans) or 1
-            found = held.enter_context(Scratch(STANDING, spans))
+            found = held.enter_context(Buckets(STANDING, spans))
             for number in range(buckets):
                 some = standings(_bucket(runs, number, rule.rows_at_most), rule.rows_at_most)
                 found.add(some, some["first"] // span)
@@ -289,7 +295,7 @@ class GroupedHere(GroupedTable):
         return self._table.answers(on_part, names, None)
 
 
-def _bucket(runs: Scratch, number: int, rows_at_most: int) -> Runs:
+def _bucket(runs: Buckets, number: int, rows_at_most: int) -> Runs:
     """Return the runs of a bucket; those of somebody's surplus rows are left out on the way, however many there are."""
     some, waiting, room = [np.empty(0, RUN)], 0, 4 * BUCKET_RUNS
     for page in runs.bucket(number):
