@@ -10,9 +10,10 @@ import pytest
 import equipoise as eq
 from equipoise.data.engines import frame_table, open_table, shuffled, spark_persons
 from equipoise.data.engines.grouped import Keeping
+from equipoise.data.engines.places import spans
 from equipoise.data.engines.shuffled import FindingRuns, KeptWork, Summarising
 from equipoise.data.engines.spark_persons import Carry, RunsErrand, grouped_rows, numbered, standing_rows
-from equipoise.data.engines.spark_work import answer_row, named_values, packed, spans, unpacked
+from equipoise.data.engines.spark_work import answer_row, named_values, packed, unpacked
 from equipoise.data.raw import FrameTable
 from equipoise.errors import PrivateFailure
 from equipoise.ledger import Ledger
