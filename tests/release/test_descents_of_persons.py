@@ -14,8 +14,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.descents import StochasticDescent
 from equipoise.certify.theorems.smooth_descent import CurvedDescent
 from equipoise.cli import worst_cases
-from equipoise.cli.audit import measure
-from equipoise.cli.worst_cases import worst_case
+from equipoise.cli.worst_cases import measure, worst_case
 from equipoise.data.persons import person_rows
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel

@@ -275,8 +275,7 @@ class Rows(RowSource):
         self.n_samples = matrix.shape[0]
         self._n_features: int = matrix.shape[1]
         self.dimension = self._n_features + (1 if intercept > 0 else 0)
-        self._matrix = matrix
-        self._intercept = intercept
+        self._matrix, self._intercept = matrix, intercept
         self._factors = np.empty(self.n_samples)
         self._row_norm = domain.row_norm
         self._repaired: dict[int, Repaired] = {}
