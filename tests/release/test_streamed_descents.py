@@ -15,6 +15,7 @@ import equipoise as eq
 from equipoise.data import scratch
 from equipoise.data.encoded import encoded_table
 from equipoise.data.engines import piles as piles_module
+from equipoise.data.engines import stream
 from equipoise.data.engines.piles import Piles
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.rows import coded_targets, row_source
@@ -377,6 +378,8 @@ LONG = {
 
 def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(piles_module, "PILE_BYTES", 2**20)
+    # How many batches wait is the clock's affair: here they come one by one.
+    monkeypatch.setattr(stream, "ahead", lambda batches: batches)
     reading, finish = [], Piles.finish
 
     def finished(self):

@@ -15,7 +15,7 @@ from sklearn.base import clone
 import equipoise as eq
 from equipoise.data import raw
 from equipoise.data.diagnosis import check_table
-from equipoise.data.engines import buckets, dask_persons, grouped, open_table, shuffled
+from equipoise.data.engines import buckets, dask_persons, grouped, open_table, pieces, shuffled
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.person_runs import RUN, PersonRule, RunFinder, standings, without_surplus
@@ -151,7 +151,9 @@ def test_the_model_and_the_certificate_are_those_of_the_memory(tmp_path, paramet
     assert streamed.coef_ == pytest.approx(held.coef_, rel=1e-9)
 
 
-def test_sums_are_shared_and_have_the_same_bits_however_rows_are_cut(tmp_path):
+@pytest.mark.parametrize("at_once", [pieces.BYTES_AT_ONCE, 4 * 8 * 3], ids=["whole blocks", "pieces of four rows"])
+def test_sums_are_shared_and_have_the_same_bits_however_rows_are_cut(tmp_path, monkeypatch, at_once):
+    monkeypatch.setattr(pieces, "BYTES_AT_ONCE", at_once)
     table, bits = person_table(), []
     schema = person_schema()
     model = eq.LogisticRegression(1.0, domain=schema, mechanism="output").plan()
@@ -171,6 +173,24 @@ def test_sums_are_shared_and_have_the_same_bits_however_rows_are_cut(tmp_path):
     losses = np.log1p(np.exp(-signs * (features @ [0.3, -0.2] + 0.1 * intercept)))
     expected = sum(losses[persons == person].mean() for person in range(PERSONS))
     assert float(sums[0][0]) == pytest.approx(expected, rel=(BLOCK_ROWS + 40) * 2.0**-53)
+
+
+def test_a_digest_notices_another_share():
+    rows, shares = np.ones((3, 2)), np.array([0.5, 0.5, 1.0])
+    found = set()
+    for given in (None, shares, shares[::-1].copy(), np.ones(3)):
+        digest = pieces.Digest(1)
+        digest.add(0, rows, np.ones(3), given)
+        found.add(digest.value)
+    assert len(found) == 4
+
+
+def test_rows_of_persons_that_come_without_shares_are_no_answer():
+    encoded = eq.data.encoded.encoded_table(person_schema(), StreamTable(FrameTable(person_table())), PERSONS)
+    problem = eq.LogisticRegression(1.0, domain=person_schema(), mechanism="output").plan().claim.problem
+    batches = FrameTable(person_table()).batches(["age", "dose", "ill"])
+    with pytest.raises(KeyError):
+        next(encoded.features.parts.pieces(problem, ("no", "yes"), None).pieces(batches, 0))
 
 
 # --- whose rows: runs and standings -----------------------------------------------------------------------------------
