@@ -304,9 +304,11 @@ def altered(name: str, **changes: object) -> PrivateLinearModel:
 
 @every_plan
 def test_rounding_and_work_are_counted_for_all_rows_of_a_batch(name, monkeypatch):
+    # Corners take so much work that fewer rows are within the limit.
+    most = 1000 if name == "phases with corners" else 2000
     few, many = (
         altered(name, domain=dataclasses.replace(PLANNED[name].domain, rows_a_person=rows)).plan(1000, 5)
-        for rows in (1, 1000)
+        for rows in (1, most)
     )
     if name == "phases with corners":
         # Its tolerance pays for rounding; sums over more rows need no other here.
