@@ -15,9 +15,12 @@ import pyarrow
 from pyarrow import csv, parquet
 
 from equipoise.data.engines.base import PartedTable, first_rows
+from equipoise.data.engines.grouped import GroupedHere
 from equipoise.data.engines.pieces import EncodedPieces
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
+from equipoise.errors import PrivateFailure
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 
@@ -68,6 +71,14 @@ class Planted(PartedTable):
         self.n_samples = sum(part.n_samples for part in self._parts)
         self._fault, self.passes = fault, 0
 
+    def with_ids(self, name: str) -> "Planted":
+        table = super().with_ids(name)
+        table._parts = [part.with_ids(name) for part in self._parts]
+        return table
+
+    def grouped(self, rule: PersonRule) -> PartedTable:
+        return GroupedHere(self.with_ids(rule.column), rule)
+
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         for part in self._parts:
             yield from part.batches(names)
@@ -86,6 +97,51 @@ class Planted(PartedTable):
         return work(first_rows(part.batches(names), part.n_samples), first)
 
 
+# Faults of an engine: what becomes of a pass's honest answers.
+
+
+def twice(_, found):
+    return [*found, *reversed(found)]
+
+
+def backwards(_, found):
+    return reversed(found)
+
+
+def swapped(_, found):
+    """Two parts answer under each other's number, as if somebody had counted from 1."""
+    (_, first), (_, second), *others = found
+    return [(0, second), (1, first), *others]
+
+
+def lost(_, found):
+    return found[1:]
+
+
+def lost_later(passes, found):
+    return found if passes == 1 else found[1:]
+
+
+def another(_, found):
+    """A part's answer comes under the number of one that is lost."""
+    (_, first), (_, _), *others = found
+    return [(0, first), (1, first), *others]
+
+
+def another_later(passes, found):
+    return found if passes == 1 else another(passes, found)
+
+
+def swapped_later(passes, found):
+    return found if passes == 1 else swapped(passes, found)
+
+
+HARMLESS = (None, twice, backwards, swapped)
+HARMFUL = (lost, lost_later, another, another_later, swapped_later)
+# How a fit fails after its spend.
+CONSTANT = f"{PrivateFailure()} None None"
+
+
 @dataclass(frozen=True)
 class Deadly:
     """Work that ends its worker once: a file says that it did."""
@@ -93,8 +149,8 @@ class Deadly:
     work: Any
     done: Path
 
-    def __call__(self, batches: Iterator[Any], first: int) -> Any:
-        answer = self.work(batches, first)
+    def __call__(self, *given: Any) -> Any:
+        answer = self.work(*given)
         with contextlib.suppress(FileExistsError):
             self.done.touch(exist_ok=False)
             os.kill(os.getpid(), signal.SIGKILL)

@@ -23,7 +23,8 @@ from pyarrow import csv, parquet
 
 from equipoise.data.engines import spark_session
 from equipoise.data.engines.pieces import EncodedPieces
-from equipoise.data.engines.spark import Errand, SparkFiles
+from equipoise.data.engines.spark import SparkFiles
+from equipoise.data.engines.spark_work import Errand
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import MissingExtra
 from equipoise.release.parted_rows import PartedRows
@@ -150,10 +151,10 @@ class Faulty(SparkFiles):
 
     fault, flags, passes = "", "", 0
 
-    def _carried(self, errand: Errand, names: Any) -> Any:
+    def carried(self, errand: Errand, names: Any) -> Any:
         self.passes += 1
         work = Once(errand.work, LENGTHS[0], self.fault, self.flags, self.passes)
-        return super()._carried(replace(errand, work=work), names)
+        return super().carried(replace(errand, work=work), names)
 
 
 def faulty(raw: Any, scheduler: str, fault: str, flags: Path) -> Faulty:

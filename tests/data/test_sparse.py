@@ -12,7 +12,8 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data import rows as rows_module
-from equipoise.data.rows import Rows, SparseRows, merged
+from equipoise.data.rows import Rows, SparseRows
+from equipoise.data.sparse_tables import merged
 from equipoise.data.tables import feature_table
 
 Array = NDArray[np.float64]

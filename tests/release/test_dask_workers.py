@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.data.engines import dask_cluster, open_table
+import person_tables
+from equipoise.data.engines import dask_cluster, dask_persons, open_table
 from equipoise.data.engines.dask import DaskFiles
 from equipoise.data.many_files import open_files
 from equipoise.errors import PrivateFailure
@@ -84,6 +85,16 @@ def test_a_worker_that_is_killed_in_a_pass_changes_no_bit(cluster, folder):
     found = two_passes(DeadlyFiles(folder, cluster.scheduler_address, passes=1))
     assert (folder.parent / "killed-0").exists()
     assert found == two_passes(open_table(folder, engine="dask"))
+
+
+@pytest.mark.parametrize("name", ["bucket_standings", pytest.param("part_standings", marks=pytest.mark.statistics)])
+def test_a_worker_that_is_killed_while_persons_are_grouped_changes_no_row(cluster, tmp_path, monkeypatch, name):
+    table, killed = person_tables.person_table(), tmp_path / "killed"
+    folder = person_tables.written(tmp_path / "rows", table)
+    monkeypatch.setattr(dask_persons, name, Deadly(getattr(dask_persons, name), killed))
+    found = person_tables.kept_rows(open_table(folder, engine="dask", scheduler=cluster.scheduler_address))
+    assert killed.exists()
+    assert person_tables.same_rows(found, person_tables.kept_in_memory(table))
 
 
 def test_work_that_fails_on_a_worker_leaves_nothing_but_a_constant(cluster, folder, capfd):

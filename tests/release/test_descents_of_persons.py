@@ -14,8 +14,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.descents import StochasticDescent
 from equipoise.certify.theorems.smooth_descent import CurvedDescent
 from equipoise.cli import worst_cases
-from equipoise.cli.audit import measure
-from equipoise.cli.worst_cases import worst_case
+from equipoise.cli.worst_cases import measure, worst_case
 from equipoise.data.persons import person_rows
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
@@ -305,9 +304,11 @@ def altered(name: str, **changes: object) -> PrivateLinearModel:
 
 @every_plan
 def test_rounding_and_work_are_counted_for_all_rows_of_a_batch(name, monkeypatch):
+    # Corners take so much work that fewer rows are within the limit.
+    most = 1000 if name == "phases with corners" else 2000
     few, many = (
         altered(name, domain=dataclasses.replace(PLANNED[name].domain, rows_a_person=rows)).plan(1000, 5)
-        for rows in (1, 2000)
+        for rows in (1, most)
     )
     if name == "phases with corners":
         # Its tolerance pays for rounding; sums over more rows need no other here.

@@ -9,43 +9,18 @@ from equipoise.errors import PrivateFailure
 from equipoise.ledger import Ledger
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.questions import Expansion
-from planted_engines import ROWS, Planted, encoding, parts, schema
-
-
-def twice(_, found):
-    return [*found, *reversed(found)]
-
-
-def backwards(_, found):
-    return reversed(found)
-
-
-def swapped(_, found):
-    """Two parts answer under each other's number, as if somebody had counted from 1."""
-    (_, first), (_, second), *others = found
-    return [(0, second), (1, first), *others]
-
-
-def lost(_, found):
-    return found[1:]
-
-
-def lost_later(passes, found):
-    return found if passes == 1 else found[1:]
-
-
-def another(_, found):
-    """A part's answer comes under the number of one that is lost."""
-    (_, first), (_, _), *others = found
-    return [(0, first), (1, first), *others]
-
-
-def another_later(passes, found):
-    return found if passes == 1 else another(passes, found)
-
-
-def swapped_later(passes, found):
-    return found if passes == 1 else swapped(passes, found)
+from planted_engines import (
+    CONSTANT,
+    HARMFUL,
+    HARMLESS,
+    ROWS,
+    Planted,
+    another_later,
+    encoding,
+    lost,
+    parts,
+    schema,
+)
 
 
 class Changing(Planted):
@@ -60,10 +35,6 @@ class Changing(Planted):
 
 def altered(table, ages):
     return table.set_column(0, "age", pyarrow.array(ages))
-
-
-HARMLESS = (None, twice, backwards, swapped)
-HARMFUL = (lost, lost_later, another, another_later, swapped_later)
 
 
 def two_passes(table):
@@ -104,9 +75,6 @@ def ending(table, folder):
     except PrivateFailure as error:
         told = f"{error} {error.__cause__} {error.__context__}"
     return told, len(Ledger(ledger).history()) - 1
-
-
-CONSTANT = f"{PrivateFailure()} None None"
 
 
 @pytest.mark.parametrize("fault", [*HARMLESS, *HARMFUL])

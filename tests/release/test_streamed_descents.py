@@ -12,12 +12,15 @@ import pytest
 from pyarrow import csv, parquet
 
 import equipoise as eq
+from equipoise.data import scratch
 from equipoise.data.encoded import encoded_table
-from equipoise.data.engines import scratch as scratch_module
-from equipoise.data.engines.scratch import VARIABLE, Scratch
+from equipoise.data.engines import piles as piles_module
+from equipoise.data.engines import stream
+from equipoise.data.engines.piles import Piles
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.rows import coded_targets, row_source
 from equipoise.data.schema import NumberColumn, Schema, Target
+from equipoise.data.scratch import VARIABLE
 from equipoise.errors import InvalidParameter, PrivateFailure
 from equipoise.ledger import Ledger
 from equipoise.noise import SeededSource
@@ -41,9 +44,9 @@ SCHEMA = Schema(
 @pytest.fixture(autouse=True)
 def small_piles(monkeypatch, tmp_path_factory):
     """About six piles of a thousand rows, and fewer rows that wait."""
-    a_row = 8 * (COLUMNS + 1) + scratch_module.BYTES_BESIDES
-    monkeypatch.setattr(scratch_module, "PILE_BYTES", 1000 * a_row)
-    monkeypatch.setattr(scratch_module, "WAITING_BYTES", 300 * a_row)
+    a_row = 8 * (COLUMNS + 1) + piles_module.BYTES_BESIDES
+    monkeypatch.setattr(piles_module, "PILE_BYTES", 1000 * a_row)
+    monkeypatch.setattr(piles_module, "WAITING_BYTES", 300 * a_row)
     monkeypatch.setenv(VARIABLE, str(tmp_path_factory.mktemp("scratch")))
 
 
@@ -77,24 +80,24 @@ def before_noise(monkeypatch):
 
 def numbered(n_samples, columns, seed=0):
     """Rows whose target is their place."""
-    scratch = Scratch(n_samples, columns, seed)
+    piles = Piles(n_samples, columns, seed)
     for first in range(0, n_samples, BLOCK_ROWS):
         places = np.arange(first, min(first + BLOCK_ROWS, n_samples), dtype=np.float64)
-        scratch.add(first, np.zeros((len(places), columns)), places)
-    scratch.finish()
-    return scratch
+        piles.add(first, np.zeros((len(places), columns)), places)
+    piles.finish()
+    return piles
 
 
-def dealt(scratch, seed=0):
+def dealt(piles, seed=0):
     problem = eq.Problem(eq.losses.named("logistic"), eq.penalties.named("none", 0.0), SCHEMA.domain, 0.0)
-    return DealtRows(scratch, problem, seed)
+    return DealtRows(piles, problem, seed)
 
 
 def public_orders(n_samples, batch, fresh, passes, columns=COLUMNS, seed=0):
     """The places that some passes visit, a list of batches a pass."""
-    with numbered(n_samples, columns, seed) as scratch:
+    with numbered(n_samples, columns, seed) as piles:
         orders, places = [], []
-        for hand in dealt(scratch, seed).passes(batch, fresh):
+        for hand in dealt(piles, seed).passes(batch, fresh):
             places.extend(hand.targets[hand.order].astype(int).tolist())
             if len(places) == n_samples:
                 orders.append(np.array(places))
@@ -127,15 +130,15 @@ def test_the_order_depends_on_the_public_seed_and_not_on_the_size_of_batches():
 
 def test_every_order_of_few_rows_is_equally_likely(monkeypatch):
     # Two piles for four rows. Chi-square with 23 degrees of freedom exceeds 82 with probability 2e-8.
-    monkeypatch.setattr(scratch_module, "PILE_BYTES", 2 * (8 * (COLUMNS + 1) + scratch_module.BYTES_BESIDES))
+    monkeypatch.setattr(piles_module, "PILE_BYTES", 2 * (8 * (COLUMNS + 1) + piles_module.BYTES_BESIDES))
     counts = Counter(tuple(public_orders(4, 1, False, 1, seed=seed)[0]) for seed in range(1200))
     assert len(counts) == 24
     assert sum((count - 50) ** 2 for count in counts.values()) / 50 < 82
 
 
 def test_phases_share_one_pass_and_no_row():
-    with numbered(ROWS, COLUMNS) as scratch:
-        turns, met = Turns(dealt(scratch).passes(1, fresh=False)), []
+    with numbered(ROWS, COLUMNS) as piles:
+        turns, met = Turns(dealt(piles).passes(1, fresh=False)), []
         for rows in (2500, 1, 1250, 600):
             places = [hand.targets[hand.order] for hand in turns.next_rows(rows)]
             met.append(np.concatenate(places))
@@ -144,10 +147,10 @@ def test_phases_share_one_pass_and_no_row():
 
 
 def test_draws_are_fetched_in_the_order_in_which_they_were_drawn():
-    with numbered(ROWS, COLUMNS) as scratch:
-        _, places = scratch.picked(np.arange(ROWS))
+    with numbered(ROWS, COLUMNS) as piles:
+        _, places = piles.picked(np.arange(ROWS))
         slots = np.random.default_rng(0).integers(ROWS, size=5000)
-        hand = dealt(scratch).drawn(slots)
+        hand = dealt(piles).drawn(slots)
     assert hand.targets[hand.order].tolist() == places[slots].tolist()
 
 
@@ -211,9 +214,9 @@ def test_masks_and_skips_are_those_of_memory(folder, before_noise, monkeypatch):
 
 def _taken_at_once(n_samples, batch, passes, steps):
     """The pieces in which orders are taken: hands, cut after so many steps."""
-    with numbered(n_samples, COLUMNS) as scratch:
+    with numbered(n_samples, COLUMNS) as piles:
         left = passes * n_samples
-        for hand in dealt(scratch).passes(batch, fresh=False):
+        for hand in dealt(piles).passes(batch, fresh=False):
             for first in range(0, len(hand.order), steps * batch):
                 piece = hand.order[first : first + steps * batch]
                 left -= len(piece)
@@ -329,7 +332,7 @@ WITNESSES = {
 
 @pytest.mark.parametrize("theorem", WITNESSES)
 def test_one_row_moves_the_end_as_far_as_certified_and_no_further(tmp_path, before_noise, monkeypatch, theorem):
-    monkeypatch.setattr(scratch_module, "PILE_BYTES", 50 * (16 + scratch_module.BYTES_BESIDES))
+    monkeypatch.setattr(piles_module, "PILE_BYTES", 50 * (16 + piles_module.BYTES_BESIDES))
     recipe = WITNESSES[theorem]
     order = public_orders(300, 5, False, 1, columns=1)[0]
     found = [ends(before_noise, order[where], tmp_path, **recipe) for where in (0, 150, -1)]
@@ -349,8 +352,8 @@ def test_one_row_moves_the_end_as_far_as_certified_and_no_further(tmp_path, befo
 
 def public_orders_of_first_hand(n_samples):
     """The row that ends the first pile."""
-    with numbered(n_samples, 1) as scratch:
-        hand = next(iter(dealt(scratch).passes(5, fresh=False)))
+    with numbered(n_samples, 1) as piles:
+        hand = next(iter(dealt(piles).passes(5, fresh=False)))
         return int(hand.targets[hand.order[-1]])
 
 
@@ -374,8 +377,10 @@ LONG = {
 
 
 def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch_module, "PILE_BYTES", 2**20)
-    reading, finish = [], Scratch.finish
+    monkeypatch.setattr(piles_module, "PILE_BYTES", 2**20)
+    # How many batches wait is the clock's affair: here they come one by one.
+    monkeypatch.setattr(stream, "ahead", lambda batches: batches)
+    reading, finish = [], Piles.finish
 
     def finished(self):
         finish(self)
@@ -383,7 +388,7 @@ def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
         reading.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.reset_peak()
 
-    monkeypatch.setattr(Scratch, "finish", finished)
+    monkeypatch.setattr(Piles, "finish", finished)
     lengths = 2**14, 2**17, 2**18
     schemas = {rows: long_file(tmp_path, rows) for rows in lengths}
     for name, (make, parameters) in LONG.items():
@@ -416,7 +421,7 @@ def ending(model, table, folder):
 
 def test_a_disk_that_is_full_after_the_spend_is_the_constant_failure(folder, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    written, write = [], Scratch._write
+    written, write = [], Piles._write
 
     def full(self, *given):
         written.append(1)
@@ -424,7 +429,7 @@ def test_a_disk_that_is_full_after_the_spend_is_the_constant_failure(folder, tmp
             raise OSError(errno.ENOSPC, "12 rows did not fit")
         write(self, *given)
 
-    monkeypatch.setattr(Scratch, "_write", full)
+    monkeypatch.setattr(Piles, "_write", full)
     model = eq.SGDClassifier(epsilon=1.0, domain=SCHEMA)
     found = ending(model, eq.open_table(folder, engine="stream"), tmp_path)
     assert found == (f"PrivateFailure: {PrivateFailure()} None None", 1)
@@ -435,7 +440,7 @@ def test_a_disk_that_is_too_small_and_a_folder_that_is_not_there_cost_nothing(fo
     usage = namedtuple("Usage", "total used free")
     (tmp_path / "small").mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr(scratch_module.shutil, "disk_usage", lambda _: usage(0, 0, 1000))
+        patch.setattr(scratch.shutil, "disk_usage", lambda _: usage(0, 0, 1000))
         model = eq.SGDClassifier(epsilon=1.0, domain=SCHEMA)
         told, spends = ending(model, eq.open_table(folder, engine="stream"), tmp_path / "small")
         assert "GiB free in" in told
@@ -478,7 +483,7 @@ def test_tables_of_workers_are_refused_before_the_spend_with_a_remedy(tmp_path, 
 
 
 def test_large_batches_are_refused_before_the_spend(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch_module, "BATCH_BYTES", 100 * 8 * (COLUMNS + 1))
+    monkeypatch.setattr(piles_module, "BATCH_BYTES", 100 * 8 * (COLUMNS + 1))
     model = eq.SGDClassifier(epsilon=1.0, domain=SCHEMA, batch_size=101)
     told, spends = ending(model, eq.open_table(folder, engine="stream"), tmp_path)
     assert "smaller batches" in told

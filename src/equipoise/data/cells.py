@@ -26,13 +26,13 @@ class Cells:
     """Cells of either sign, ``2^bits`` from each power of two to the next, and one around zero.
 
     A cell holds its end that is nearer to zero, and not the other. The first and the last hold what is
-    ``2^largest`` or more, infinities among it; a missing number is in none. A number is in one cell at most, so that
-    one row moves one count down and one up.
+    ``2^largest`` or more; a missing number is in none, and neither is one that is not finite. A number is in one cell
+    at most, so that one row moves one count down and one up.
 
     Examples
     --------
     >>> cells = Cells(smallest=0, largest=2, bits=1)
-    >>> cells.places(np.array([-np.inf, -3.0, -1.0, 0.0, 1.0, 1.5, 2.0, 3.9, 4.0, np.nan])).tolist()
+    >>> cells.places(np.array([-np.inf, -5.0, -3.0, -1.0, 0.0, 1.0, 1.5, 2.0, 3.9, 4.0, np.nan])).tolist()
     [0, 1, 4, 5, 6, 7, 8, 9, 10]
     >>> cells.starts(np.array([-4.0, -1.0, 0.0, 1.5, 4.0])).tolist()
     [1, 5, 5, 7, 10]

@@ -19,6 +19,7 @@ from equipoise.data.cells import Cells, CellWork, Counts, counts_of_parts, reade
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import NumberColumn, Schema
@@ -75,7 +76,6 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
 def check_columns(schema: Schema, raw: RawTable) -> None:
     """Refuse a table whose names and kinds do not fit the schema; no row is read."""
     required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
-    _check_engine(schema, raw)
     known = {*required, *schema.unused}
     present = set(raw.names)
     absent = [name for name in required if name not in present]
@@ -113,13 +113,12 @@ def _check_kinds(schema: Schema, raw: RawTable, others: Sequence[str]) -> None:
         )
 
 
-def _check_engine(schema: Schema, raw: RawTable) -> None:
-    if schema.person is not None and isinstance(raw, PartedTable):
-        raise InvalidData(
-            f"rows of persons in memory, in {raw.source}",
-            "a table that is never held whole: its rows are not yet grouped by the ids of persons",
-            'open it by open_table(path, engine="memory"), or collect a data frame; nothing was read',
-        )
+def _kept_rows(schema: Schema, table: PartedTable, n_samples: int) -> PartedTable:
+    """Return a table that is never held whole, grouped by persons where n counts them; nothing is read yet."""
+    person = schema.person
+    if person is None:
+        return table
+    return table.grouped(PersonRule(person.column, frozenset(schema.missing), n_samples, person.rows_at_most))
 
 
 def _id_name(schema: Schema) -> list[str]:
@@ -160,7 +159,7 @@ class EncodedTable:
         self._kept = kept
         self._encoded: tuple[Array, NDArray[Any], NDArray[np.intp]] | None = None
         self._room: tuple[Array, NDArray[Any]] | None = None
-        parts = EncodedParts(raw, schema) if isinstance(raw, PartedTable) else None
+        parts = EncodedParts(_kept_rows(schema, raw, n_samples), schema) if isinstance(raw, PartedTable) else None
         self.persons = None if schema.person is None else Unread((n_samples,), True, lambda: self._read()[2])
         shape = n_samples, schema.n_features
         self.features = Unread(shape, True, lambda: self._read()[0], parts, ready=self._take_room)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.data.entries import entry_equals, numbers_of_entries
+from equipoise.data.sparse_tables import merged
 from equipoise.data.tables import NUMERIC_KINDS, Matrix, type_in_words
 from equipoise.errors import ENDINGS, InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -276,8 +277,7 @@ class Rows(RowSource):
         self.n_samples = matrix.shape[0]
         self._n_features: int = matrix.shape[1]
         self.dimension = self._n_features + (1 if intercept > 0 else 0)
-        self._matrix = matrix
-        self._intercept = intercept
+        self._matrix, self._intercept = matrix, intercept
         self._factors = np.empty(self.n_samples)
         self._row_norm = domain.row_norm
         self._repaired: dict[int, Repaired] = {}
@@ -383,31 +383,6 @@ def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | No
         norms[odd] = np.inf
     np.maximum(norms, domain.row_norm, out=norms)
     return np.divide(domain.row_norm, norms, out=norms), repaired
-
-
-def merged(table: Any) -> Any:
-    """Return rows whose entries are in the order of their columns, each column once; entries of one place are added.
-
-    They are added in the order in which their row has them. SciPy would sort all rows, and add in another order, where
-    one of them is not in order (P1).
-
-    Examples
-    --------
-    >>> merged(sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
-    [[2.0, 5.0]]
-    """
-    if table.has_canonical_format:
-        return table
-    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    # Sorting is stable: what has one place keeps its order.
-    order = np.lexsort((table.indices, rows))
-    rows, columns, values = rows[order], table.indices[order], table.data[order]
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
-    (starts,) = np.nonzero(new)
-    sums = np.add.reduceat(values, starts) if len(starts) else values
-    limits = np.searchsorted(rows[starts], np.arange(table.shape[0] + 1))
-    return sparse.csr_array((sums, columns[starts], limits), shape=table.shape)
 
 
 class SparseRows(RowSource):

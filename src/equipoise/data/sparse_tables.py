@@ -139,3 +139,28 @@ def _of_entries(entries: Iterator[tuple[Any, Any, Any]], shape: tuple[int, int])
 
 def _is_place(index: object, length: int) -> bool:
     return isinstance(index, int | np.integer) and 0 <= int(index) < length
+
+
+def merged(table: Any) -> Any:
+    """Return rows whose entries are in the order of their columns, each column once; entries of one place are added.
+
+    They are added in the order in which their row has them. SciPy would sort all rows, and add in another order, where
+    one of them is not in order (P1).
+
+    Examples
+    --------
+    >>> merged(sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
+    [[2.0, 5.0]]
+    """
+    if table.has_canonical_format:
+        return table
+    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    # Sorting is stable: what has one place keeps its order.
+    order = np.lexsort((table.indices, rows))
+    rows, columns, values = rows[order], table.indices[order], table.data[order]
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    (starts,) = np.nonzero(new)
+    sums = np.add.reduceat(values, starts) if len(starts) else values
+    limits = np.searchsorted(rows[starts], np.arange(table.shape[0] + 1))
+    return sparse.csr_array((sums, columns[starts], limits), shape=table.shape)

@@ -1,7 +1,7 @@
-"""Rows one by one, of a table that is never held: read once into a scratch, and handed to descents a pile at a time.
+"""Rows one by one, of a table that is never held: read once into piles on disk, handed to descents a pile at a time.
 
 Orders are public and follow from the public seed, the number of rows and the number of columns alone. Draws are the
-caller's: a slot of the scratch stands for a row by a public one-to-one rule, so that slots drawn with equal chances are
+caller's: a slot of the piles stands for a row by a public one-to-one rule, so that slots drawn with equal chances are
 rows drawn with equal chances.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.engines.base import Batch
 from equipoise.data.engines.pieces import EncodedPieces
-from equipoise.data.engines.scratch import Scratch
+from equipoise.data.engines.piles import Piles
 from equipoise.data.rows import DenseArrays, row_source
 from equipoise.errors import PrivateFailure
 from equipoise.release.job import Array, Made, Task
@@ -30,13 +30,13 @@ PILE_ORDERS = 8
 
 
 class DealtRows:
-    """Rows of a problem in a scratch, and the public seed that orders them."""
+    """Rows of a problem in piles, and the public seed that orders them."""
 
-    def __init__(self, scratch: Scratch, problem: Problem, public_seed: int) -> None:
-        self.n_samples = scratch.n_samples
-        self.dimension = scratch.columns + (1 if problem.intercept > 0 else 0)
-        self.rows_at_once = scratch.rows_at_once
-        self._scratch = scratch
+    def __init__(self, piles: Piles, problem: Problem, public_seed: int) -> None:
+        self.n_samples = piles.n_samples
+        self.dimension = piles.columns + (1 if problem.intercept > 0 else 0)
+        self.rows_at_once = piles.rows_at_once
+        self._piles = piles
         self._problem = problem
         self._seed = public_seed
 
@@ -47,13 +47,13 @@ class DealtRows:
         the next pile, a short batch at the end. Where the order is fresh, piles and the rows in them have a new order
         in every pass; else the order is that of the first.
         """
-        sizes = self._scratch.sizes
+        sizes = self._piles.sizes
         length = int(sizes.max()) + batch - 1
-        table, targets = np.empty((length, self._scratch.columns)), np.empty(length)
+        table, targets = np.empty((length, self._piles.columns)), np.empty(length)
         for number in count() if fresh else repeat(0):
             left, rows_to_come = 0, self.n_samples
             for pile in self._order(number, 0, len(sizes)):
-                size = self._scratch.read_pile(pile, table[left:], targets[left:])
+                size = self._piles.read_pile(pile, table[left:], targets[left:])
                 rows_to_come -= size
                 order = np.concatenate([np.arange(left), left + self._order(number, 1 + pile, size)])
                 whole = len(order) // batch * batch if rows_to_come else len(order)
@@ -70,11 +70,11 @@ class DealtRows:
     def drawn(self, slots: Order) -> Hand:
         """Return the rows that were drawn, each once, with the draws as their order."""
         distinct, order = np.unique(slots, return_inverse=True)
-        return self._hand(*self._scratch.picked(distinct), order)
+        return self._hand(*self._piles.picked(distinct), order)
 
     def objective(self, slots: NDArray[np.intp]) -> Objective:
         """Return the objective over some rows, given by their slots in rising order."""
-        rows, targets = self._scratch.picked(slots)
+        rows, targets = self._piles.picked(slots)
         source = row_source(rows, self._problem.domain, self._problem.intercept)
         return Objective(self._problem.loss, self._problem.penalty, source, targets)
 
@@ -102,24 +102,24 @@ class Turns:
 
 @contextlib.contextmanager
 def dealt_rows(task: Task[Made]) -> Iterator[DealtRows]:
-    """Read a task's table once and deal its rows; the scratch is gone at the end."""
+    """Read a task's table once and deal its rows; they are gone at the end."""
     if not isinstance(task.rows, PartedRows):
         raise PrivateFailure
     problem, encoding = task.claim.problem, task.rows.encoding
     columns = encoding.dimension - (1 if problem.intercept > 0 else 0)
-    with Scratch(task.rows.n_samples, columns, task.public_seed) as scratch:
-        task.rows.visit(_Writing(scratch, encoding))
-        scratch.finish()
-        yield DealtRows(scratch, problem, task.public_seed)
+    with Piles(task.rows.n_samples, columns, task.public_seed) as piles:
+        task.rows.visit(_Writing(piles, encoding))
+        piles.finish()
+        yield DealtRows(piles, problem, task.public_seed)
 
 
 class _Writing:
-    """Work on a part, in this process: rows go into the scratch, the constant column apart."""
+    """Work on a part, in this process: rows go into piles, the constant column apart."""
 
-    def __init__(self, scratch: Scratch, encoding: EncodedPieces) -> None:
-        self._scratch = scratch
+    def __init__(self, piles: Piles, encoding: EncodedPieces) -> None:
+        self._piles = piles
         self._encoding = encoding
 
     def __call__(self, batches: Iterator[Batch], first: int) -> None:
-        for place, block, targets in self._encoding.pieces(batches, first):
-            self._scratch.add(place, block[:, : self._scratch.columns], targets)
+        for place, block, targets, _ in self._encoding.pieces(batches, first):
+            self._piles.add(place, block[:, : self._piles.columns], targets)

@@ -2,7 +2,9 @@
 
 Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, the pages
 of a file that are open at once, and sums over rows: one for every level of their tree (N12), and those that a solver
-holds. No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25.
+holds. No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25. Rows of persons are
+grouped before the first sum, which has pages of runs and a bucket in place of pieces, and the kept rows of a batch are
+a copy.
 """
 
 from equipoise.certify.claims import Trained
@@ -33,29 +35,35 @@ def numbers_of_a_sum(dimension: int, outputs: int, squares: bool) -> int:
     return linear + dimension**2 if squares or (outputs == 1 and dimension <= LARGEST_HESSIAN) else linear
 
 
-def bytes_needed(n_samples: int, width: int, numbers: int) -> int:
+def bytes_needed(rows: int, width: int, numbers: int, grouping: int = 0) -> int:
     """Return what a fit of rows of this encoded width needs, whose sums have so many numbers; pages of files apart.
+
+    `grouping` is what it takes to group them by persons, if they are.
 
     Examples
     --------
     >>> [round(bytes_needed(10**11, width, width + 1) / 2**20) for width in (20, 10_000, 1_000_000)]
     [192, 195, 505]
     """
-    sums = NUMBER * numbers * (tree_depth(n_samples) + HELD)
-    return BATCHES * LARGEST_BATCH + PIECES * max(BYTES_AT_ONCE, NUMBER * width) + sums
+    sums = NUMBER * numbers * (tree_depth(rows) + HELD)
+    batches = (BATCHES + (grouping > 0)) * LARGEST_BATCH
+    return batches + max(PIECES * max(BYTES_AT_ONCE, NUMBER * width), grouping) + sums
 
 
 def require_memory(claim: Trained, parts: EncodedParts, squares: bool) -> None:
-    """Refuse a fit that may need more than the budget: wide rows by their public width, files by their structure."""
+    """Refuse a fit that may need more than the budget: by public widths and numbers, and files by their structure."""
     table, names = parts.table, [column.name for column in parts.schema.columns]
     width, problem = parts.schema.n_features + 1, claim.problem
     dimension = (getattr(claim, "projection", 0) or parts.schema.n_features) + 1
-    needed = bytes_needed(claim.n_samples, width, numbers_of_a_sum(dimension, problem.loss.outputs, squares))
+    numbers, rows = numbers_of_a_sum(dimension, problem.loss.outputs, squares), claim.setting().rows
+    needed = bytes_needed(rows, width, numbers, table.grouping())
     if needed > BUDGET:
+        persons = f" and the rows of {claim.n_samples} persons, {rows} at most" if rows > claim.n_samples else ""
+        fewer = "levels, columns or rows a person" if persons else "levels or columns"
         raise InvalidParameter(
             f"a fit of rows that are never held in {BUDGET // 2**20} MiB",
-            f"{needed // 2**20} MiB for {parts.schema.n_features} encoded columns",
-            'declare fewer levels or columns, choose another mechanism, or open the table with engine="memory"',
+            f"{needed // 2**20} MiB for {parts.schema.n_features} encoded columns{persons}",
+            f'declare fewer {fewer}, choose another mechanism, or open the table with engine="memory"',
         )
     _require_pages(table, [*names, parts.schema.target.name], BUDGET - needed)
 

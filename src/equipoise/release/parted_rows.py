@@ -4,6 +4,8 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from equipoise.data.engines.base import Batch, PartedTable, Work
 from equipoise.data.engines.pieces import Digest, EncodedPieces
 from equipoise.errors import PrivateFailure
@@ -14,25 +16,25 @@ from equipoise.vocabulary.work import FINE_ROWS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartWork:
-    """What travels to a part: how its rows are encoded, and what is asked about them."""
+    """What travels to a part: how its rows are encoded, what is asked about them, and how many rows answer in all."""
 
     encoding: EncodedPieces
     question: Question
-    n_samples: int
+    places: int
     key: int
 
     def __call__(self, batches: Iterator[Batch], first: int) -> tuple[int, PlaceSums]:
         """Return a digest of the rows that were read, and the question's sums over them."""
-        digest, sums = Digest(self.key), PlaceSums(self.n_samples)
+        digest, sums = Digest(self.key), PlaceSums(self.places)
         for start, stop, answer in in_groups(self._answered(batches, first, digest)):
             sums.add(start, stop, answer)
         return digest.value, sums
 
     def _answered(self, batches: Iterator[Batch], first: int, digest: Digest) -> Iterator[tuple[int, int, Sums]]:
-        for place, block, targets in self.encoding.pieces(batches, first):
-            digest.add(place, block, targets)
-            piece = Piece(place, block, targets)
-            yield place, piece.stop, self.question(piece)
+        for encoded in self.encoding.pieces(batches, first):
+            digest.add(*encoded)
+            piece = Piece(*encoded)
+            yield piece.place, piece.stop, self.question(piece)
 
 
 def in_groups(answers: Iterable[tuple[int, int, Sums]]) -> Iterator[tuple[int, int, Sums]]:
@@ -59,7 +61,8 @@ class PartedRows:
     """A table's rows in their domain, wherever they are; every question is a pass over them.
 
     A part that answers again is not counted again. Rows that are not those of the first pass end the fit: parts that
-    were tried twice, or read twice, must have been the same.
+    were tried twice, or read twice, must have been the same. Where n counts persons, the rows are those that are kept
+    of them, each with what it counts for; how many there are is private (N1).
     """
 
     def __init__(self, table: PartedTable, encoding: EncodedPieces, n_samples: int) -> None:
@@ -77,8 +80,11 @@ class PartedRows:
 
     def sums(self, question: Question) -> Sums:
         """Return a question's answers, added up over all rows."""
-        work = PartWork(self.encoding, question, self.n_samples, self._key)
-        whole, read = PlaceSums(self.n_samples), dict[int, int]()
+        places = self._table.places(self.n_samples)
+        if not places:
+            return question(Piece(0, np.empty((0, self.dimension)), np.empty(0)))
+        work = PartWork(self.encoding, question, places, self._key)
+        whole, read = PlaceSums(places), dict[int, int]()
         for part, (digest, sums) in self._table.answers(work, self.encoding.names, self.n_samples):
             if part not in read:
                 whole.merge(sums)

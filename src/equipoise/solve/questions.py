@@ -15,17 +15,24 @@ from equipoise.vocabulary.losses import Loss
 class Piece(NamedTuple):
     """Rows of one block, in their domain, with their targets; `place` is that of the first in the table.
 
-    `block` may be overwritten by who asked for it last.
+    `block` may be overwritten by who asked for it last. `shares` say what each row counts for, where it is not 1 (N1).
     """
 
     place: int
     block: Array
     targets: Array
+    shares: Array | None = None
 
     @property
     def stop(self) -> int:
         """The place after the last row."""
         return self.place + len(self.targets)
+
+    def shared(self, values: Array) -> Array:
+        """Return a number or several a row, each times what its row counts for."""
+        if self.shares is None:
+            return values
+        return values * (self.shares if values.ndim == 1 else self.shares[:, None])
 
 
 class Question(Protocol):
@@ -56,12 +63,12 @@ class Expansion:
         """Return the sums over a piece."""
         arrays, block = arrays_of(self.loss), piece.block
         predictions = block @ self.weights
-        slopes = arrays.slope(predictions, piece.targets).T
+        slopes = piece.shared(arrays.slope(predictions, piece.targets)).T
         gradient = slopes @ FineBlock(block) if self.finely else slopes @ block
-        value = np.array([arrays.value(predictions, piece.targets).sum()])
+        value = np.array([piece.shared(arrays.value(predictions, piece.targets)).sum()])
         if not self.curved:
             return value, gradient
-        block *= np.sqrt(arrays.curvature(predictions, piece.targets))[:, None]
+        block *= np.sqrt(piece.shared(arrays.curvature(predictions, piece.targets)))[:, None]
         return value, gradient, block.T @ block
 
 
@@ -77,7 +84,7 @@ class CurvatureProduct:
         """Return the sum over a piece."""
         predictions, along = piece.block @ self.weights, piece.block @ self.direction
         curved = arrays_of(self.loss).curvature_product(predictions, piece.targets, along)
-        return (curved.T @ piece.block,)
+        return (piece.shared(curved).T @ piece.block,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,12 +98,13 @@ class ClippedSlopes:
     def __call__(self, piece: Piece) -> Sums:
         """Return the sum over a piece."""
         predictions = piece.block @ self.weights
-        return (clipped_slopes(arrays_of(self.loss), predictions, piece.targets, self.clip).T @ piece.block,)
+        slopes = clipped_slopes(arrays_of(self.loss), predictions, piece.targets, self.clip)
+        return (piece.shared(slopes).T @ piece.block,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Products:
-    """``sum x x'`` and ``sum y x``."""
+    """``sum x x'`` and ``sum y x``, over rows of which each counts for one."""
 
     def __call__(self, piece: Piece) -> Sums:
         """Return the sums over a piece."""

@@ -12,7 +12,8 @@ import pytest
 import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
-from equipoise.data.engines.spark import Errand, SparkFrame, answers_of
+from equipoise.data.engines.spark import SparkFrame
+from equipoise.data.engines.spark_work import Errand, answers_of
 from equipoise.data.many_files import open_files
 from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn
@@ -191,7 +192,7 @@ def test_a_part_that_has_other_rows_than_were_counted_is_refused():
 
 
 def test_answers_longer_than_a_row_come_back_whole(monkeypatch):
-    monkeypatch.setattr("equipoise.data.engines.spark.ROW_BYTES", 10)
+    monkeypatch.setattr("equipoise.data.engines.spark_work.ROW_BYTES", 10)
 
     class Fetched:
         def collect(self):

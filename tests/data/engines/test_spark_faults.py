@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+import person_tables
 from equipoise.data.engines import frame_table, open_table, spark_session
 from equipoise.data.many_files import open_files
 from equipoise.errors import InvalidParameter, PrivateFailure
@@ -57,16 +58,31 @@ def test_sums_have_the_same_bits_for_one_and_two_workers_and_by_connect(folder, 
         table.ready()
         bits.add(tuple(sums(table)))
         # A frame of Connect's own, with its own partitions.
-        frame = table._session.read.parquet(str(folder))
+        frame = table.session.read.parquet(str(folder))
         here = numbers(sums(open_table(folder, engine="stream")))
         np.testing.assert_allclose(numbers(sums(frame_table(frame))), here, rtol=1e-13)
         model = eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", random_state=3)
         np.testing.assert_allclose(
             model.fit(frame).coef_, model.fit(open_table(folder, engine="stream")).coef_, atol=1e-9
         )
-        table._session.stop()
+        table.session.stop()
     assert len(bits) == 1
     np.testing.assert_allclose(numbers(list(bits.pop())), here, rtol=1e-13)
+
+
+def test_persons_are_grouped_by_connect(tmp_path):
+    cloudpickle = pytest.importorskip("pyspark.cloudpickle")
+    cloudpickle.register_pickle_by_value(person_tables)
+    table = person_tables.person_table()
+    expected = person_tables.kept_in_memory(table)
+    with connect_server(tmp_path, free_port()) as address:
+        files = open_table(person_tables.written(tmp_path / "rows", table), engine="spark", scheduler=address)
+        assert person_tables.same_rows(person_tables.kept_rows(files), expected)
+        session_there = spark_session.session_at(address)
+        frame = session_there.createDataFrame(table)
+        found = person_tables.kept_rows(frame_table(frame))
+        session_there.stop()
+    assert person_tables.same_rows(found, expected)
 
 
 @pytest.mark.parametrize("fault", ["kill the process", "kill the executor", "raise"])
@@ -119,7 +135,7 @@ def test_a_worker_that_always_fails_ends_in_the_constant_failure_and_keeps_the_s
 def test_more_parts_than_come_back_at_once_wait_in_the_cluster(folder, monkeypatch):
     with session("local[2]"):
         expected = sums(open_table(folder, engine="spark"))
-        monkeypatch.setattr("equipoise.data.engines.spark.AT_ONCE", 2)
+        monkeypatch.setattr("equipoise.data.engines.spark_work.AT_ONCE", 2)
         assert sums(open_table(folder, engine="spark")) == expected
 
 

@@ -1,5 +1,6 @@
 """What every engine promises: work goes to all parts of a table, each of which knows the place of its first row."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -8,11 +9,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from equipoise.data.arrow_values import Column
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import BATCH_ROWS, RawTable
-from equipoise.errors import InvalidParameter
+from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, PrivateFailure
 
 Answer = TypeVar("Answer")
 Batch = dict[str, Column]
+
+# What a row of a person counts for, beside its columns: no column has an empty name.
+SHARES = ""
 
 # Work on one part: its batches, and the place of its first row in the table.
 Work = Callable[[Iterator[Batch], int], Answer]
@@ -25,12 +30,28 @@ class PartedTable(RawTable):
     comes_here: ClassVar[bool] = False
 
     @abstractmethod
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part and yield what it returns, with the part's number; in any order.
 
         Together the parts have the declared number of rows: what is beyond it is left out, and the rows that lack are
-        the public row "every value missing". A part may answer more than once.
+        the public row "every value missing". None stands for all rows that there are. A part may answer more than once.
         """
+
+    def places(self, n_samples: int) -> int:
+        """Return how many rows answer: the declared number; of persons as many as are kept, which is private."""
+        return n_samples
+
+    def grouped(self, rule: PersonRule) -> "PartedTable":
+        """Return the kept rows of persons as a table, with `SHARES` among their columns; nothing is read yet."""
+        raise InvalidData(
+            f"rows of persons in {self.source}",
+            "a table whose engine does not group its rows by the ids of persons",
+            'open its files by open_table(path, engine="stream"); nothing was read',
+        )
+
+    def grouping(self) -> int:
+        """Return how many bytes of this process grouping takes at most, by public numbers; none where there is none."""
+        return 0
 
     def ready(self) -> None:
         """Refuse, before the spend, whatever would fail for a public reason: files, schedulers, workers."""
@@ -78,15 +99,15 @@ def count_rows(batches: Iterator[Batch], first: int) -> int:
     return sum(map(batch_length, batches))
 
 
-def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int) -> Iterator[Batch]:
-    """Yield the first rows, as many as declared, and missing ones for those that are not there.
+def as_declared(batches: Iterator[Batch], names: Sequence[str], n_samples: int | None) -> Iterator[Batch]:
+    """Yield the first rows, as many as declared, and missing ones for those that are not there; by None all there are.
 
     Examples
     --------
     >>> [batch["age"].tolist() for batch in as_declared(iter([{"age": np.array([31.0, 52.0])}]), ["age"], 3)]
     [[31.0, 52.0], [None]]
     """
-    return first_rows(chain(batches, missing_rows(names)), n_samples)
+    return batches if n_samples is None else first_rows(chain(batches, missing_rows(names)), n_samples)
 
 
 def first_rows(batches: Iterator[Batch], count: int) -> Iterator[Batch]:
@@ -112,3 +133,16 @@ def missing_rows(names: Sequence[str]) -> Iterator[Batch]:
     batch: Batch = dict.fromkeys(names, np.full(BATCH_ROWS, None, dtype=object))
     while True:
         yield batch
+
+
+def quietly(work: Callable[[], Answer]) -> Answer:
+    """Return what work returns; whatever goes wrong is told by a constant, which has no cause and no context."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return work()
+    except ENDINGS:
+        raise
+    except BaseException:  # noqa: S110 - it is raised below, where no trace of it is left
+        pass
+    raise PrivateFailure

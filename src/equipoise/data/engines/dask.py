@@ -7,13 +7,15 @@ say nothing, and answers are handed on as they come.
 import uuid
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
+from equipoise.data.engines.dask_persons import DaskPersons
 from equipoise.data.engines.dask_work import PartTask, Rows
 from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.many_files import absolute, open_files, require_files
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import FrameTable, RawTable, constant_failure, listed
 from equipoise.errors import ENDINGS, InvalidData
 
@@ -52,8 +54,14 @@ class DaskTable(CountedTable):
         """Return the number of rows of each part, where it is public."""
 
     @abstractmethod
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
-        """Send tasks to their parts and return Dask's futures, in the same order."""
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
+        """Send tasks to their parts, each with what lies beside it if anything does; return Dask's futures in order."""
+
+    def grouped(self, rule: PersonRule) -> PartedTable:
+        """Return the kept rows of persons, grouped by the workers."""
+        return DaskPersons(self.with_ids(rule.column), rule)
 
     def ready(self) -> None:
         """Connect, and require workers that have this library and see the files."""
@@ -72,7 +80,7 @@ class DaskTable(CountedTable):
         if cluster is not None:
             cluster.close()
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part, by the workers at hand or by those that are found for this pass."""
         held = self._cluster is not None
         if not held:
@@ -87,23 +95,47 @@ class DaskTable(CountedTable):
         """Return the number of rows of each part, counted where no footer tells it."""
         told = dict(enumerate(self._known_counts()))
         # One column is enough to tell.
-        task = PartTask(count_rows, Rows(tuple(names[:1]), self.kinds))
+        task = PartTask(count_rows, Rows(tuple(names[:1]), self.kinds, self.ids))
         unknown = {number: task for number, count in told.items() if count is None}
         known = {number: count for number, count in told.items() if count is not None}
-        return known | dict(self._carried(unknown, names[:1]))
+        return known | dict(self.arriving(self.submitted(unknown, names[:1])))
 
     def _worked(
         self, work: Work[Answer], places: Mapping[int, Span], names: Sequence[str]
     ) -> Iterator[tuple[int, Answer]]:
-        wanted = {number: span for number, span in places.items() if span.wanted}
-        rows = {number: Rows(tuple(names), self.kinds, span) for number, span in wanted.items()}
-        yield from self._carried({number: PartTask(work, some) for number, some in rows.items()}, names)
+        tasks = {number: PartTask(work, rows) for number, rows in self.wanted(places, names).items()}
+        yield from self.arriving(self.submitted(tasks, names))
 
-    def _carried(self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> Iterator[tuple[int, Answer]]:
-        cluster = self._cluster
-        if cluster is not None and tasks:
-            futures = self._submitted(cluster.client, tasks, names)
-            yield from cluster.arriving(dict(zip(futures, tasks, strict=True)))
+    def wanted(self, places: Mapping[int, Span], names: Sequence[str]) -> dict[int, Rows]:
+        """Return the rows of every part that has wanted ones, by the part's number."""
+        return {
+            number: Rows(tuple(names), self.kinds, self.ids, span) for number, span in places.items() if span.wanted
+        }
+
+    def submitted(
+        self, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any] = ()
+    ) -> dict[int, Any]:
+        """Send tasks to their parts and return Dask's futures by their numbers."""
+        if not tasks:
+            return {}
+        return dict(zip(tasks, self._submitted(self.cluster.client, tasks, names, beside), strict=True))
+
+    def submit(self, function: Any, *given: Any) -> Any:
+        """Return Dask's future of a function of values and of other futures."""
+        (name,) = _names_of_work(1)
+        return self.cluster.client.submit(function, *given, key=name, retries=RETRIES)
+
+    def arriving(self, futures: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
+        """Yield what futures stand for as it comes, with their numbers."""
+        yield from self.cluster.arriving({future: number for number, future in futures.items()})
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster; it is there between `ready` and `close`."""
+        if self._cluster is None:
+            self.ready()
+        assert self._cluster is not None  # noqa: S101 - ready makes one, or raises
+        return self._cluster
 
 
 def _names_of_work(count: int) -> list[str]:
@@ -120,6 +152,13 @@ class DaskFiles(DaskTable):
         self._parts = raw.parts()
         self.names, self.n_samples = raw.names, raw.n_samples
         self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids in every part."""
+        table = super().with_ids(name)
+        table._raw = self._raw.with_ids(name)
+        table._parts = table._raw.parts()
+        return table
 
     def ready(self) -> None:
         """Refuse files that are no longer there, and connect."""
@@ -141,9 +180,12 @@ class DaskFiles(DaskTable):
     def _known_counts(self) -> Sequence[int | None]:
         return [part.n_samples for part in self._parts]
 
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
         whole = [task.on(self._parts[number]) for number, task in tasks.items()]
-        return list(client.map(PartTask.done, whole, key=_names_of_work(len(whole)), retries=RETRIES))
+        given = (whole, beside) if beside else (whole,)
+        return list(client.map(PartTask.done, *given, key=_names_of_work(len(whole)), retries=RETRIES))
 
 
 class DaskFrame(DaskTable):
@@ -179,18 +221,21 @@ class DaskFrame(DaskTable):
         """Yield the rows of these columns, partition by partition, computed by Dask's current scheduler."""
         with constant_failure():
             for partition in self._frame[list(names)].partitions:
-                yield from FrameTable(partition.compute(), self.source).batches(names)
+                yield from FrameTable(partition.compute(), self.source).with_ids(self.ids).batches(names)
 
     def _known_counts(self) -> Sequence[int | None]:
         return [None] * int(self._frame.npartitions)
 
-    def _submitted(self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str]) -> list[Any]:
+    def _submitted(
+        self, client: Any, tasks: Mapping[int, PartTask[Answer]], names: Sequence[str], beside: Sequence[Any]
+    ) -> list[Any]:
         delayed = library("dask").delayed
         partitions = self._frame[list(names)].to_delayed()
         keys = iter(_names_of_work(len(tasks)))
+        pairs: list[tuple[Any, ...]] = [(future,) for future in beside] or [()] * len(tasks)
         lazy = [
-            delayed(task, pure=False, traverse=False)(partitions[number], dask_key_name=next(keys))
-            for number, task in tasks.items()
+            delayed(task, pure=False, traverse=False)(partitions[number], *pair, dask_key_name=next(keys))
+            for (number, task), pair in zip(tasks.items(), pairs, strict=True)
         ]
         return list(client.compute(lazy, retries=RETRIES))
 

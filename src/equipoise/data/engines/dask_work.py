@@ -1,29 +1,27 @@
 """What travels to a worker of a cluster: work on one part, which fails there without a word about the rows."""
 
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-import numpy as np
-
 from equipoise.data.arrow_values import Kind
-from equipoise.data.engines.base import Answer, Batch, Work
+from equipoise.data.engines.base import Answer, Batch, quietly
 from equipoise.data.engines.places import Span
 from equipoise.data.raw import FrameTable, RawTable
-from equipoise.errors import ENDINGS, PrivateFailure
+from equipoise.errors import PrivateFailure
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Which columns and rows of a part are asked for.
 
-    `span` is None where the number of rows is not known yet; `kinds` are what the table's types said when it was
-    opened.
+    `kinds` are what the table's types said when it was opened; `ids` is the column of ids, if there is one; `span` is
+    None where the number of rows is not known yet.
     """
 
     names: tuple[str, ...]
     kinds: Mapping[str, Kind]
+    ids: str = ""
     span: Span | None = None
 
     @property
@@ -33,7 +31,7 @@ class Rows:
 
     def of(self, part: Any) -> Iterator[Batch]:
         """Yield the rows of a part: a table or a data frame."""
-        table = part if isinstance(part, RawTable) else FrameTable(part)
+        table = part if isinstance(part, RawTable) else FrameTable(part).with_ids(self.ids)
         # Types of a frame's part that are not those of the frame would have other rows read in another way.
         if any({table.kinds[name], self.kinds[name]} == {"number", "text"} for name in self.names):
             raise PrivateFailure
@@ -59,7 +57,7 @@ is withheld because it may depend on them; to do: the budget, if one was bound, 
 public data of the same shape
     """
 
-    work: Work[Answer]
+    work: Callable[..., Answer]
     rows: Rows
     part: RawTable | None = None
 
@@ -67,22 +65,35 @@ public data of the same shape
         """Return the same work with its part."""
         return replace(self, part=part)
 
-    def done(self) -> Answer:
+    def done(self, *beside: Any) -> Answer:
         """Do the work on the part that came with it."""
-        return self(self.part)
+        return self(self.part, *beside)
 
-    def __call__(self, part: Any) -> Answer:
-        """Return the work's answer; whatever goes wrong is told by a constant, which has no cause and no context."""
-        try:
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return self.work(self.rows.of(part), self.rows.first)
-        except ENDINGS:
-            raise
-        except BaseException:  # noqa: S110 - it is raised below, where no trace of it is left
-            pass
-        raise PrivateFailure
+    def __call__(self, part: Any, *beside: Any) -> Answer:
+        """Return the work's answer for a part, with what lies beside it if anything does."""
+        return quietly(lambda: self.work(self.rows.of(part), self.rows.first, *beside))
 
     def __repr__(self) -> str:
         """Return a constant."""
         return "<work on a part>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Quiet(Generic[Answer]):
+    """Work on what other work has answered; it fails, and is shown, by constants.
+
+    Examples
+    --------
+    >>> Quiet(len), Quiet(len)([1, 2])
+    (<work on answers>, 2)
+    """
+
+    function: Callable[..., Answer]
+
+    def __call__(self, *given: Any) -> Answer:
+        """Return the answer."""
+        return quietly(lambda: self.function(*given))
+
+    def __repr__(self) -> str:
+        """Return a constant."""
+        return "<work on answers>"

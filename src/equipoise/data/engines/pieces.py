@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.encoder import Encoder
-from equipoise.data.engines.base import Batch, PartedTable, batch_length
+from equipoise.data.engines.base import SHARES, Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
 from equipoise.data.rows import coded_targets, inspected
 from equipoise.data.schema import Schema
@@ -19,6 +20,18 @@ Array = NDArray[np.float64]
 
 # So many bytes of encoded rows are at hand at once, whatever a row's width.
 BYTES_AT_ONCE = 2**24
+
+
+class EncodedPiece(NamedTuple):
+    """Rows of one block in their domain, with targets; `place` is that of the first among all rows.
+
+    `shares` say what each row counts for where rows are those of persons (N1), and are None elsewhere.
+    """
+
+    place: int
+    block: Array
+    targets: Array
+    shares: Array | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +57,8 @@ class EncodedPieces:
         features = self.schema.n_features if self.columns is None else self.columns.shape[1]
         return features + (1 if self.problem.intercept > 0 else 0)
 
-    def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[tuple[int, Array, Array]]:
-        """Yield the place of each piece's first row, its rows and its targets; a piece lies in one block.
+    def pieces(self, batches: Iterator[Batch], first: int) -> Iterator[EncodedPiece]:
+        """Yield pieces of blocks one after the other; `first` is the place of the first row.
 
         However rows come in batches, a piece is a whole block, or a public share of one where rows are wide; only a
         part's first and last may be shorter. Rows are in one buffer, which the next piece overwrites.
@@ -55,20 +68,24 @@ class EncodedPieces:
         size, place, filled = self._rows_of_a_piece, first, 0
         lacking = size - first % size
         rows, targets = np.empty((size, self._width)), np.empty(size)
+        shares = None if self.schema.person is None else np.empty(size)
         for batch in batches:
-            read = {column: encoder.read(column, values) for column, values in batch.items()}
+            # Ids that come with the rows are nothing to encode.
+            read = {column: encoder.read(column, batch[column]) for column in self.names}
             codes, begin, count = coded(read.pop(name)), 0, batch_length(batch)
             while begin < count:
                 end, until = min(count, begin + lacking - filled), min(lacking, filled + count - begin)
                 some = {column: values[begin:end] for column, values in read.items()}
                 encoder.rows(some, end - begin, into=rows[filled:until, : encoder.width])
                 targets[filled:until] = codes[begin:end]
+                if shares is not None:
+                    shares[filled:until] = batch[SHARES][begin:end]
                 begin, filled = end, until
                 if filled == lacking:
-                    yield place, self._mapped(rows[:filled]), targets[:filled]
+                    yield self._piece(place, rows[:filled], targets, shares)
                     place, filled, lacking = place + filled, 0, size
         if filled:
-            yield place, self._mapped(rows[:filled]), targets[:filled]
+            yield self._piece(place, rows[:filled], targets, shares)
 
     @property
     def _width(self) -> int:
@@ -80,6 +97,10 @@ class EncodedPieces:
         """A whole block, or a power of two of rows that fit, or a single row."""
         fitting = BYTES_AT_ONCE // (8 * self._width)
         return min(BLOCK_ROWS, 1 << fitting.bit_length() - 1) if fitting else 1
+
+    def _piece(self, place: int, encoded: Array, targets: Array, shares: Array | None) -> EncodedPiece:
+        count = len(encoded)
+        return EncodedPiece(place, self._mapped(encoded), targets[:count], None if shares is None else shares[:count])
 
     def _mapped(self, encoded: Array) -> Array:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""
@@ -140,9 +161,10 @@ class Digest:
     key: int
     value: int = field(default=0)
 
-    def add(self, place: int, block: Array, targets: Array) -> None:
+    def add(self, place: int, block: Array, targets: Array, shares: Array | None = None) -> None:
         """Add a piece."""
         here = _product(block, self.key) + _product(targets, self.key + 1)
+        here += 0 if shares is None else _product(shares, self.key + 2)
         self.value = (self.value + here * (2 * place + 1)) % 2**64
 
 
@@ -153,8 +175,8 @@ def _product(numbers: Array, key: int) -> int:
     return int(mixed_product(words, _odd_numbers(key, -(-words.size // BLOCK_ROWS))))
 
 
-# For the rows and the targets of whole pieces and of a part's last one: those of earlier fits are not kept.
-@lru_cache(maxsize=4)
+# For rows, targets and shares of whole pieces and of a part's last one: those of earlier fits are not kept.
+@lru_cache(maxsize=6)
 def _odd_numbers(key: int, blocks: int) -> NDArray[np.uint64]:
     coins = np.random.default_rng(key)
     return coins.integers(0, 2**64, size=blocks * BLOCK_ROWS, dtype=np.uint64) | np.uint64(1)

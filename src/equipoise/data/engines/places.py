@@ -40,8 +40,8 @@ class Span:
             raise TableUnreadable
 
 
-def spans(counts: Mapping[int, int], n_samples: int) -> dict[int, Span]:
-    """Return where each part's rows lie, in the order of the parts' numbers.
+def spans(counts: Mapping[int, int], n_samples: int | None) -> dict[int, Span]:
+    """Return where each part's rows lie, in the order of the parts' numbers; all are wanted where none are declared.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def spans(counts: Mapping[int, int], n_samples: int) -> dict[int, Span]:
     """
     found, first = dict[int, Span](), 0
     for part, count in sorted(counts.items()):
-        found[part] = Span(first, count, max(0, min(count, n_samples - first)))
+        found[part] = Span(first, count, count if n_samples is None else max(0, min(count, n_samples - first)))
         first += count
     return found
 
@@ -78,14 +78,19 @@ class CountedTable(PartedTable):
     ) -> Iterator[tuple[int, Answer]]:
         """Carry work to every part that has wanted rows, and yield what it returns."""
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
-        """Carry work to every part by workers; rows that lack are added up here."""
-        self.require_same_files()
+    def spans(self, names: Sequence[str], n_samples: int | None) -> dict[int, Span]:
+        """Return where the rows of every part lie."""
         if self._counts is None:
             self._counts = self._counted(names)
-        places, total = spans(self._counts, n_samples), sum(self._counts.values())
+        return spans(self._counts, n_samples)
+
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
+        """Carry work to every part by workers; rows that lack are added up here."""
+        self.require_same_files()
+        places = self.spans(names, n_samples)
+        total = sum(span.count for span in places.values())
         yield from self._worked(work, places, names)
-        if total < n_samples:
+        if n_samples is not None and total < n_samples:
             lacking = as_declared(iter(()), names, n_samples - total)
             yield max(places, default=-1) + 1, work(lacking, total)
         self.require_same_files()

@@ -5,28 +5,29 @@ wrong there is told by one constant sentence, since Spark prints and keeps what 
 """
 
 import pickle
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from equipoise.data.arrow_values import arrow_batch
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.places import CountedTable, Span
+from equipoise.data.engines.spark_persons import NUMBERED, Carry, SparkPersons, numbered
 from equipoise.data.engines.spark_session import library, require_workers, session_at
+from equipoise.data.engines.spark_work import (
+    ANSWER,
+    Carried,
+    Errand,
+    answers_of,
+    named_values,
+    packed,
+    partition_number,
+    read_parts,
+    unpacked,
+)
 from equipoise.data.many_files import absolute, open_files, require_files
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
-from equipoise.errors import ENDINGS, InvalidData, PrivateFailure
-
-# An answer comes in rows of so many bytes: neither Spark's rows nor Connect's messages may be of any length.
-ROW_BYTES = 2**22
-ANSWER = "part bigint, answer binary"
-# Answers of so many parts come back at once; those of more wait in the cluster and are fetched one after the other.
-AT_ONCE = 64
+from equipoise.errors import InvalidData
 
 
 class Spark(Engine):
@@ -45,80 +46,32 @@ class Spark(Engine):
         return SparkFrame(frame) if its_own else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Errand:
-    """What travels to a worker: work, and where the rows of every part lie, once that is known."""
-
-    work: Work[Any]
-    spans: Mapping[int, Span] | None = None
-
-    def __call__(self, part: int, batches: Iterator[Batch]) -> Iterator[Any]:
-        """Yield the part's number and its answer, as record batches."""
-        import pyarrow  # type: ignore[import-untyped]
-
-        answer = self._answer(part, batches)
-        if answer is None:
-            # Outside of the handler: no cause, and no line of one, is left in what Spark prints of it.
-            raise PrivateFailure
-        for start in range(0, len(answer), ROW_BYTES):
-            yield pyarrow.RecordBatch.from_pydict(
-                {
-                    "part": pyarrow.array([part], pyarrow.int64()),
-                    "answer": pyarrow.array([answer[start : start + ROW_BYTES]], pyarrow.binary()),
-                }
-            )
-
-    def _answer(self, part: int, batches: Iterator[Batch]) -> bytes | None:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        try:
-            # One thread a task: cores are Spark's to share out, and sums keep their bits on workers with more of them.
-            with np.errstate(all="ignore"), warnings.catch_warnings(), threadpool_limits(1):
-                warnings.simplefilter("ignore")
-                if self.spans is None:
-                    return pickle.dumps(self.work(batches, 0))
-                span = self.spans[part]
-                return pickle.dumps(self.work(span.rows(batches), span.first))
-        except ENDINGS:
-            raise
-        except BaseException:  # whatever it is may depend on rows
-            return None
-
-
-def answers_of(carried: Any, parts: int) -> Iterator[tuple[int, Any]]:
-    """Yield the answers that lie in a DataFrame, with their parts' numbers."""
-    for part, rows in groupby(_fetched(carried, parts), key=lambda row: int(row["part"])):
-        yield part, pickle.loads(b"".join(row["answer"] for row in rows))  # noqa: S301 - from workers of our own
-
-
-def _fetched(carried: Any, parts: int) -> Iterator[Any]:
-    if parts <= AT_ONCE:
-        yield from carried.collect()
-        return
-    # Fetching one after the other would compute one after the other: so all are computed first, and kept.
-    kept = carried.persist()
-    try:
-        kept.count()
-        yield from kept.toLocalIterator()
-    finally:
-        kept.unpersist()
-
-
 class SparkTable(CountedTable):
-    """What frames and files on Spark share: errands to all parts, and their answers."""
+    """What frames and files on Spark share: errands to all parts, and their answers. The session outlives a table."""
+
+    # Where this table's work goes.
+    session: Any
 
     @abstractmethod
-    def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
+    def carried(self, errand: Carried, names: Sequence[str]) -> Any:
         """Return what comes of an errand to all parts: a DataFrame of numbers and answers, not yet computed."""
+
+    def grouped(self, rule: PersonRule) -> PartedTable:
+        """Return the kept rows of persons, grouped by the workers."""
+        return SparkPersons(self.with_ids(rule.column), rule)
+
+    @abstractmethod
+    def beside(self, held: Any, parts: int, carry: Carry, names: Sequence[str]) -> Any:
+        """Return what comes of work on all parts, each with what a DataFrame holds for it by the part's number."""
 
     def _counted(self, names: Sequence[str]) -> Mapping[int, int]:
         """Return the number of rows of every part; it is private, and so is the pass that finds it."""
-        return dict(answers_of(self._carried(Errand(count_rows), names), 0))
+        return dict(answers_of(self.carried(Errand(count_rows), names), 0))
 
     def _worked(
         self, work: Work[Answer], places: Mapping[int, Span], names: Sequence[str]
     ) -> Iterator[tuple[int, Answer]]:
-        yield from answers_of(self._carried(Errand(work, places), names), len(places))
+        yield from answers_of(self.carried(Errand(work, places), names), len(places))
 
 
 class SparkFrame(SparkTable):
@@ -137,39 +90,58 @@ class SparkFrame(SparkTable):
         if frame.isStreaming:
             remedy = "write what has come so far to files, and pass spark.read of them"
             raise InvalidData(f"a table of a fixed number of rows as {source}", "a stream, which has no end", remedy)
-        self._session = frame.sparkSession
+        self.session = frame.sparkSession
         # Spark reads dots in names as paths, and does not tell capitals from small letters.
         self._frame = frame.toDF(*(f"column{place}" for place in range(len(self.names))))
 
     def ready(self) -> None:
         """Fail now if its workers do not answer or lack the library."""
-        require_workers(self._session)
+        require_workers(self.session)
 
     def _chosen(self, names: Sequence[str]) -> Any:
         return self._frame.select(*(f"column{self.names.index(name)}" for name in names))
 
-    def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
+    def carried(self, errand: Carried, names: Sequence[str]) -> Any:
+        """Return what comes of an errand to all partitions."""
+        ids = self.ids
+
         def function(batches: Iterator[Any]) -> Iterator[Any]:
-            return errand(partition_number(), (named_values(batch, names) for batch in batches))
+            return errand(partition_number(), (named_values(batch, names, ids) for batch in batches))
 
         return self._chosen(names).mapInArrow(function, ANSWER)
 
+    def beside(self, held: Any, parts: int, carry: Carry, names: Sequence[str]) -> Any:
+        """Return what comes of work on all partitions: their rows are sent, in order, to where standings are."""
+        ids = self.ids
+
+        def send(batches: Iterator[Any]) -> Iterator[Any]:
+            return numbered(partition_number(), packed(batches))
+
+        def function(batches: Iterator[Any]) -> Iterator[Any]:
+            return carry.on_rows(batches, lambda rows: (named_values(batch, names, ids) for batch in unpacked(rows)))
+
+        # Standings come before the first batch of rows. Partitions of a union are numbered one table after the other:
+        # only those of the first have their own numbers.
+        standings = held.selectExpr("part", "cast(-1 as bigint) as place", "answer")
+        rows = self._chosen(names).mapInArrow(send, NUMBERED).union(standings)
+        ordered = rows.repartition(parts, "part").sortWithinPartitions("part", "place")
+        return ordered.mapInArrow(function, ANSWER)
+
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, as Arrow holds them on the workers."""
-        import pyarrow
 
         def function(batches: Iterator[Any]) -> Iterator[Any]:
             return packed(batches)
 
         with constant_failure():
             for row in self._chosen(names).mapInArrow(function, "rows binary").toLocalIterator(prefetchPartitions=True):
-                for batch in pyarrow.ipc.open_stream(bytes(row["rows"])):
-                    yield named_values(batch, names)
+                for batch in unpacked([bytes(row["rows"])]):
+                    yield named_values(batch, names, self.ids)
 
 
 def _arrow_schema(schema: Any, source: str) -> Any:
     """Return a Spark schema as Arrow's; a type that Arrow lacks is refused like the nested ones."""
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped]
 
     types, fields = library("pyspark.sql.pandas.types"), []
     for field in schema.fields:
@@ -182,47 +154,35 @@ def _arrow_schema(schema: Any, source: str) -> Any:
     return pyarrow.schema(fields)
 
 
-def partition_number() -> int:
-    """Return the number of the partition that this task works on."""
-    return int(library("pyspark").TaskContext.get().partitionId())
-
-
-def named_values(batch: Any, names: Sequence[str]) -> Batch:
-    """Return a record batch's columns, in their order, under these names."""
-    return arrow_batch(dict(zip(names, batch.columns, strict=True)), ids="")
-
-
-def packed(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield each record batch as the bytes of an Arrow stream, in a batch of one row."""
-    import pyarrow
-
-    for batch in batches:
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
-            writer.write_batch(batch)
-        yield pyarrow.RecordBatch.from_pydict({"rows": pyarrow.array([sink.getvalue().to_pybytes()], pyarrow.binary())})
-
-
 class SparkFiles(SparkTable):
     """Files whose parts are read by workers: a row's place is its position in the declared order of files."""
 
     def __init__(self, raw: RawTable, scheduler: str | None) -> None:
         super().__init__()
         library()
-        self._raw, self._scheduler = raw, scheduler
-        self._session: Any = None
+        self._scheduler = scheduler
+        self.session = None
         self.names, self.n_samples = raw.names, raw.n_samples
         self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+        self._open(raw)
+
+    def _open(self, raw: RawTable) -> None:
         # Each worker unpacks the part that it reads, and no other.
-        parts = raw.parts()
+        self._raw, parts = raw, raw.parts()
         self._packed = tuple(pickle.dumps(part) for part in parts)
         self._told = [part.n_samples for part in parts]
+
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids in every part."""
+        table = super().with_ids(name)
+        table._open(self._raw.with_ids(name))
+        return table
 
     def ready(self) -> None:
         """Fail now if the scheduler or its workers do not answer, lack the library, or cannot open the files."""
         require_files(self._raw)
-        self._session = session_at(self._scheduler)
-        require_workers(self._session, tuple(map(str, self.files)))
+        self.session = session_at(self._scheduler)
+        require_workers(self.session, tuple(map(str, self.files)))
 
     def require_same_files(self) -> None:
         """Refuse a folder that holds other files than when it was opened."""
@@ -241,21 +201,23 @@ class SparkFiles(SparkTable):
         told = {part: count for part, count in enumerate(self._told) if count is not None}
         return told if len(told) == len(self._told) else super()._counted(names[:1])
 
-    def _carried(self, errand: Errand, names: Sequence[str]) -> Any:
+    def carried(self, errand: Carried, names: Sequence[str]) -> Any:
+        """Return what comes of an errand to all parts, which are read by the workers."""
         parts = self._packed
 
         def function(batches: Iterator[Any]) -> Iterator[Any]:
             return read_parts(batches, parts, errand, names)
 
-        if self._session is None:
-            self._session = session_at(self._scheduler)
+        if self.session is None:
+            self.session = session_at(self._scheduler)
         count = len(parts)
-        return self._session.range(0, count, 1, count).mapInArrow(function, ANSWER)
+        return self.session.range(0, count, 1, count).mapInArrow(function, ANSWER)
 
+    def beside(self, held: Any, parts: int, carry: Carry, names: Sequence[str]) -> Any:
+        """Return what comes of work on all parts, each read where its standings are."""
+        tables = self._packed
 
-def read_parts(batches: Iterator[Any], parts: Sequence[bytes], errand: Errand, names: Sequence[str]) -> Iterator[Any]:
-    """Yield the answers of the parts whose numbers are in the batches."""
-    for batch in batches:
-        for part in batch.column(0).to_pylist():
-            raw: RawTable = pickle.loads(parts[part])  # noqa: S301 - from a driver of our own
-            yield from errand(part, raw.batches(names))
+        def function(batches: Iterator[Any]) -> Iterator[Any]:
+            return carry.on_files(batches, lambda part: pickle.loads(tables[part]).batches(names))  # noqa: S301
+
+        return held.mapInArrow(function, ANSWER)

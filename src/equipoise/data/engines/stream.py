@@ -1,11 +1,13 @@
 """One machine, one pass after the other: rows stream from their files and are never held."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from equipoise.data.engines.ahead import ahead
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, as_declared
+from equipoise.data.engines.grouped import GroupedHere
 from equipoise.data.many_files import open_files, require_files
+from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable
 
 
@@ -39,6 +41,16 @@ class StreamTable(PartedTable):
         self.names, self.n_samples = raw.names, raw.n_samples
         self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
 
+    def with_ids(self, name: str) -> Self:
+        """Return the table with a column of ids."""
+        table = super().with_ids(name)
+        table._raw = self._raw.with_ids(name)
+        return table
+
+    def grouped(self, rule: PersonRule) -> PartedTable:
+        """Return the kept rows of persons, grouped in a scratch on disk."""
+        return GroupedHere(self.with_ids(rule.column), rule)
+
     def ready(self) -> None:
         """Refuse files that are no longer there."""
         require_files(self._raw)
@@ -51,6 +63,6 @@ class StreamTable(PartedTable):
         """Yield the rows of these columns, decoded ahead of their use."""
         return ahead(self._raw.batches(names))
 
-    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int) -> Iterator[tuple[int, Answer]]:
+    def answers(self, work: Work[Answer], names: Sequence[str], n_samples: int | None) -> Iterator[tuple[int, Answer]]:
         """Go through all files once."""
         yield 0, work(as_declared(self.batches(names), names, n_samples), 0)

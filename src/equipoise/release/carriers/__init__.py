@@ -4,7 +4,7 @@ from typing import Any
 
 from equipoise.certify.claims import Claim, Trained
 from equipoise.data.engines.pieces import EncodedParts
-from equipoise.data.engines.scratch import require_scratch
+from equipoise.data.engines.piles import require_piles
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
@@ -37,10 +37,11 @@ def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
 
 def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -> None:
     """Refuse a kind that needs more than sums of a table that is never held, unless rows can be kept in a scratch."""
-    if rows_at_once is None or not isinstance(claim, Trained):
+    # Persons in a secret order would need all their rows, which lie anywhere (N1, vii).
+    if rows_at_once is None or not isinstance(claim, Trained) or parts.schema.person is not None:
         raise InvalidParameter(
             "a release that needs no more of its rows than sums, for a table that is never held whole",
-            f"one of kind {claim.kind!r} for this loss",
+            f"one of kind {claim.kind!r} for {'this loss' if parts.schema.person is None else 'persons'}",
             'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
         )
     if not parts.table.comes_here:
@@ -49,7 +50,7 @@ def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -
             "a table whose rows stay with workers",
             'open its files with engine="stream", which keeps rows on this disk while a fit runs, or engine="memory"',
         )
-    require_scratch(claim.n_samples, claim.n_features, rows_at_once)
+    require_piles(claim.n_samples, claim.n_features, rows_at_once)
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

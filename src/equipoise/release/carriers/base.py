@@ -58,7 +58,8 @@ class TrainedCarrier(Carrier[Made]):
         """Map, train, add noise, and spread the weights over all outputs and columns."""
         if job.table.shape[0] != claim.n_samples:
             raise PrivateFailure
-        persons = None if job.persons is None else job.persons.read()
+        # Rows that are never held keep what they count for with them, like their targets.
+        persons = None if job.persons is None or job.table.parts is not None else job.persons.read()
         shares = None if persons is None else shares_of(persons, claim.n_samples)
         task = self.prepared(Task(claim, *mapped(claim, job), job, persons, shares))
         return Carried(task.claim, spread(claim, self.weights(task), job), job)
@@ -71,7 +72,7 @@ class TrainedCarrier(Carrier[Made]):
 def mapped(claim: Trained, job: Job) -> tuple[RowSource | PartedRows, Array]:
     """Return the rows in their domain, reduced to public directions where the claim says so, and coded targets.
 
-    Rows of a table that is never held keep their targets with them.
+    Rows of a table that is never held keep their targets with them, and what they count for.
     """
     problem, count = claim.problem, getattr(claim, "projection", 0)
     if job.target is None:

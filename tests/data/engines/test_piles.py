@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.data.engines import scratch as module
-from equipoise.data.engines.scratch import VARIABLE, Scratch, bytes_needed, require_scratch
+from equipoise.data import scratch
+from equipoise.data.engines import piles as module
+from equipoise.data.engines.piles import Piles, bytes_needed, require_piles
+from equipoise.data.scratch import VARIABLE
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.constants import BLOCK_ROWS
 
@@ -35,32 +37,32 @@ def table(changed: int | None = None):
 
 
 def filled(rows, targets, seed=0, length=BLOCK_ROWS):
-    scratch = Scratch(len(rows), rows.shape[1], seed)
+    piles = Piles(len(rows), rows.shape[1], seed)
     for first in range(0, len(rows), BLOCK_ROWS):
         for begin in range(first, min(first + BLOCK_ROWS, len(rows)), length):
             end = min(begin + length, first + BLOCK_ROWS, len(rows))
-            scratch.add(begin, rows[begin:end], targets[begin:end])
-    scratch.finish()
-    return scratch
+            piles.add(begin, rows[begin:end], targets[begin:end])
+    piles.finish()
+    return piles
 
 
-def piles(scratch):
-    for number, size in enumerate(scratch.sizes):
-        rows, targets = np.empty((size, scratch.columns)), np.empty(size)
-        assert scratch.read_pile(number, rows, targets) == size
+def each_pile(piles):
+    for number, size in enumerate(piles.sizes):
+        rows, targets = np.empty((size, piles.columns)), np.empty(size)
+        assert piles.read_pile(number, rows, targets) == size
         yield rows, targets
 
 
-def whole(scratch):
-    found = list(piles(scratch))
+def whole(piles):
+    found = list(each_pile(piles))
     return np.concatenate([rows for rows, _ in found]), np.concatenate([targets for _, targets in found])
 
 
 def test_every_row_lies_in_one_slot_with_its_target():
     rows, targets = table()
-    with filled(rows, targets) as scratch:
-        found, places = whole(scratch)
-        assert len(scratch.sizes) == 9
+    with filled(rows, targets) as piles:
+        found, places = whole(piles)
+        assert len(piles.sizes) == 9
         assert sorted(places) == list(range(ROWS))
         assert found.tobytes() == rows[places.astype(int)].tobytes()
 
@@ -78,8 +80,8 @@ def test_a_row_s_slot_follows_from_its_place_and_the_seed_and_from_nothing_in_it
 
 
 def test_each_pile_is_a_random_share_of_the_whole_table():
-    with filled(*table()) as scratch:
-        for _, places in piles(scratch):
+    with filled(*table()) as piles:
+        for _, places in each_pile(piles):
             # The mean of 1,000 places has a deviation of 9 rows in a thousand.
             assert abs(places.mean() / ROWS - 0.5) < 6 * 0.009
             assert abs(len(places) - ROWS / 9) < 6 * ROWS**0.5 / 3
@@ -88,34 +90,34 @@ def test_each_pile_is_a_random_share_of_the_whole_table():
 @pytest.mark.parametrize("count", [1, 7, 700, ROWS])
 def test_rows_of_chosen_slots_are_those_of_the_piles(count):
     slots = np.sort(np.random.default_rng(2).choice(ROWS, count, replace=False))
-    with filled(*table()) as scratch:
-        rows, targets = whole(scratch)
-        found, found_targets = scratch.picked(slots)
+    with filled(*table()) as piles:
+        rows, targets = whole(piles)
+        found, found_targets = piles.picked(slots)
     assert found.tobytes() == rows[slots].tobytes()
     assert found_targets.tobytes() == targets[slots].tobytes()
 
 
 def test_rows_that_are_missing_or_come_twice_or_too_late_are_refused():
     rows, targets = table()
-    with Scratch(ROWS, COLUMNS, 0) as scratch:
+    with Piles(ROWS, COLUMNS, 0) as piles:
         with pytest.raises(ValueError, match="missing"):
-            scratch.finish()
-        scratch.add(0, rows[:9], targets[:9])
+            piles.finish()
+        piles.add(0, rows[:9], targets[:9])
         for place in (0, 5, 10):
             with pytest.raises(ValueError, match="order"):
-                scratch.add(place, rows[:9], targets[:9])
+                piles.add(place, rows[:9], targets[:9])
 
 
 def test_a_file_that_ends_early_fails():
-    with filled(*table()) as scratch:
-        scratch._file.truncate(1000)
+    with filled(*table()) as piles:
+        piles._file.truncate(1000)
         with pytest.raises(OSError, match="early"):
-            whole(scratch)
+            whole(piles)
 
 
 def test_the_file_is_as_long_as_was_said():
-    with filled(*table()) as scratch:
-        assert os.fstat(scratch._file.fileno()).st_size == bytes_needed(ROWS, COLUMNS)
+    with filled(*table()) as piles:
+        assert os.fstat(piles._file.fileno()).st_size == bytes_needed(ROWS, COLUMNS)
 
 
 # --- before the spend -------------------------------------------------------------------------------------------------
@@ -126,25 +128,25 @@ def test_a_folder_that_is_not_there_or_takes_no_file_is_refused(tmp_path, monkey
     for name in ("nowhere", "file"):
         monkeypatch.setenv(VARIABLE, str(tmp_path / name))
         with pytest.raises(InvalidParameter, match=f"{name}.*set {VARIABLE}"):
-            require_scratch(10, COLUMNS, 1)
+            require_piles(10, COLUMNS, 1)
 
 
 def test_a_disk_that_is_too_small_is_refused_by_what_is_needed(monkeypatch):
     usage = namedtuple("Usage", "total used free")
     for free, fits in ((bytes_needed(ROWS, COLUMNS), True), (bytes_needed(ROWS, COLUMNS) - 1, False)):
-        monkeypatch.setattr(module.shutil, "disk_usage", lambda _, free=free: usage(0, 0, free))
+        monkeypatch.setattr(scratch.shutil, "disk_usage", lambda _, free=free: usage(0, 0, free))
         if fits:
-            require_scratch(ROWS, COLUMNS, 1)
+            require_piles(ROWS, COLUMNS, 1)
         else:
             with pytest.raises(InvalidParameter, match=f"GiB free in .*set {VARIABLE}"):
-                require_scratch(ROWS, COLUMNS, 1)
+                require_piles(ROWS, COLUMNS, 1)
 
 
 def test_batches_that_memory_does_not_hold_are_refused(monkeypatch):
     monkeypatch.setattr(module, "BATCH_BYTES", 100 * (8 * (COLUMNS + 1) + module.BYTES_BESIDES))
-    require_scratch(ROWS, COLUMNS, 100)
+    require_piles(ROWS, COLUMNS, 100)
     with pytest.raises(InvalidParameter, match="smaller batches"):
-        require_scratch(ROWS, COLUMNS, 101)
+        require_piles(ROWS, COLUMNS, 101)
 
 
 # --- what is left -----------------------------------------------------------------------------------------------------
@@ -153,19 +155,19 @@ def test_batches_that_memory_does_not_hold_are_refused(monkeypatch):
 def test_nothing_is_left_in_the_folder_and_nothing_has_a_name_there(tmp_path):
     with filled(*table()):
         assert list(tmp_path.iterdir()) == []
-    with pytest.raises(RuntimeError), filled(*table()) as scratch:
+    with pytest.raises(RuntimeError), filled(*table()) as piles:
         raise RuntimeError
-    assert scratch._file.closed
+    assert piles._file.closed
     assert list(tmp_path.iterdir()) == []
 
 
 KILLED = """
 import numpy as np
-from equipoise.data.engines.scratch import Scratch
+from equipoise.data.engines.piles import Piles
 
-scratch = Scratch(4096, 100, 0)
-scratch.add(0, np.ones((4096, 100)), np.ones(4096))
-scratch.finish()
+piles = Piles(4096, 100, 0)
+piles.add(0, np.ones((4096, 100)), np.ones(4096))
+piles.finish()
 print("written", flush=True)
 input()
 """

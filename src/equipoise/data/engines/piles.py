@@ -1,13 +1,9 @@
-"""The scratch: rows in their domain, dealt by public coins into piles that fit into memory, in a file without a name.
+"""Piles in a scratch: rows in their domain, dealt by public coins into piles that fit into memory.
 
 A table that is never held is read once and written here, so that a descent can take rows one by one, in a random order.
-Which pile a row lies in follows from its place and the public seed, never from a value. The file is gone when its
-process ends, however it ends; while a fit runs, private rows lie on that disk.
+Which pile a row lies in follows from its place and the public seed, never from a value.
 """
 
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Self
@@ -15,14 +11,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.scratch import require_space, scratch_file
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.constants import BLOCK_ROWS
 
 Array = NDArray[np.float64]
 Slots = NDArray[np.int64]
-
-# Where the file lies; the system's folder for temporary files otherwise.
-VARIABLE = "EQUIPOISE_SCRATCH"
 
 # A pile, what waits to be dealt, and a batch are at most so long: together they stay far below the 512 MiB that a
 # streamed fit may take. A row counts with its numbers, its target and what orders and factors take besides.
@@ -54,12 +48,12 @@ def bytes_needed(n_samples: int, columns: int) -> int:
     return 8 * n_samples * (columns + 1)
 
 
-def require_scratch(n_samples: int, columns: int, batch: int) -> None:
+def require_piles(n_samples: int, columns: int, batch: int) -> None:
     """Refuse, before the spend, batches that memory does not hold, and a folder that cannot take the rows.
 
     Examples
     --------
-    >>> require_scratch(1000, columns=10, batch=64)
+    >>> require_piles(1000, columns=10, batch=64)
     """
     most = rows_within(BATCH_BYTES, columns)
     if batch > most:
@@ -68,30 +62,10 @@ def require_scratch(n_samples: int, columns: int, batch: int) -> None:
             f"batches of {batch} rows",
             'take smaller batches, or open the table with engine="memory"; nothing was read',
         )
-    needed = bytes_needed(n_samples, columns)
-    try:
-        folder = _folder()
-        with tempfile.TemporaryFile(dir=folder):
-            free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise InvalidParameter(
-            "a folder that a fit can keep rows in while it runs",
-            f"{os.environ.get(VARIABLE) or 'the folder for temporary files'}: {error.strerror}",
-            f"set {VARIABLE} to a folder on a disk that may hold private rows; nothing was read",
-        ) from None
-    if needed > free:
-        raise InvalidParameter(
-            f"{needed / 2**30:.3g} GiB of disk for the rows of a fit that takes them one by one",
-            f"{free / 2**30:.3g} GiB free in {folder}",
-            f"set {VARIABLE} to a folder on a larger disk that may hold private rows; nothing was read",
-        )
+    require_space(bytes_needed(n_samples, columns), "the rows of a fit that takes them one by one")
 
 
-def _folder() -> str:
-    return os.environ.get(VARIABLE) or tempfile.gettempdir()
-
-
-class Scratch:
+class Piles:
     """A nameless file of rows and targets, in piles that each hold a random share of the table.
 
     Every row goes to a pile by a coin of its own, so piles read one after the other, each in a random order, are the
@@ -106,10 +80,10 @@ class Scratch:
 
     Examples
     --------
-    >>> with Scratch(2, 3, public_seed=0) as scratch:
-    ...     scratch.add(0, np.eye(2, 3), np.array([1.0, -1.0]))
-    ...     scratch.finish()
-    ...     scratch.picked(np.array([1]))
+    >>> with Piles(2, 3, public_seed=0) as piles:
+    ...     piles.add(0, np.eye(2, 3), np.array([1.0, -1.0]))
+    ...     piles.finish()
+    ...     piles.picked(np.array([1]))
     (array([[0., 1., 0.]]), array([-1.]))
     """
 
@@ -128,10 +102,10 @@ class Scratch:
         waiting = min(n_samples, rows_within(WAITING_BYTES, columns))
         self._waiting = _Waiting(np.empty((waiting, columns)), np.empty(waiting), np.empty(waiting, dtype=np.int64))
         # Unbuffered: rows go from arrays to the system and back.
-        self._file = tempfile.TemporaryFile(dir=_folder(), buffering=0)  # noqa: SIM115 - closed by `__exit__`
+        self._file = scratch_file(buffering=0)
 
     def __enter__(self) -> Self:
-        """Return the scratch."""
+        """Return the piles."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -154,7 +128,7 @@ class Scratch:
         """Add the rows from a place on, which lie in one block, in the order of their places and each once."""
         block, begin = divmod(place, BLOCK_ROWS)
         if place != self._reached or begin + len(rows) > BLOCK_ROWS or place + len(rows) > self.n_samples:
-            raise ValueError("rows of a scratch came in another order")
+            raise ValueError("rows of piles came in another order")
         self._reached += len(rows)
         piles = self._piles(block)[begin : begin + len(rows)]
         while len(rows):
@@ -166,7 +140,7 @@ class Scratch:
     def finish(self) -> None:
         """Deal what waits; ValueError where rows are missing."""
         if self._reached != self.n_samples:
-            raise ValueError("rows of a scratch are missing")
+            raise ValueError("rows of piles are missing")
         self._deal()
         # Reading needs the memory for something else.
         del self._waiting
