@@ -258,8 +258,7 @@ def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
     kind = getattr(matrix, "dtype", np.dtype(np.float64))
     if kind.kind == "f" and kind.itemsize > 8:
         # Repaired blocks are of 64 bits: a wider number elsewhere would tell by its type that nothing was repaired.
-        with np.errstate(all="ignore"):
-            matrix = matrix.astype(np.float64)
+        matrix = matrix.astype(np.float64)
     return SparseRows(matrix, domain, intercept) if sparse.issparse(matrix) else Rows(matrix, domain, intercept)
 
 
