@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import random
+import re
 import resource
 import sys
 import time
@@ -16,21 +17,26 @@ from pathlib import Path
 
 import atheris
 
+import equipoise
 from fuzz.engine import BYTES, LARGEST_INPUT, SECONDS, Trial, altered
 
 # Beyond the ceiling that is measured, this one ends an allocation that would end the machine.
 ROOM = 4 * BYTES
 
-# What is guided by its lines; Numba compiles loops from the code as it is written, not as it is watched.
-WATCHED, COMPILED = (
-    ["equipoise", "equipoise_studies"],
-    ["equipoise.data.text_loops", "equipoise.solve.descents.kernels"],
-)
+WATCHED = ["equipoise", "equipoise_studies"]
+
+
+def compiled_modules() -> list[str]:
+    """Return the modules of loops that Numba compiles: from the code as it is written, not as it is watched."""
+    root = Path(equipoise.__file__).parent
+    texts = ((path, path.read_text()) for path in root.rglob("*.py"))
+    loops = (path for path, text in texts if re.search(r"^@compiled|^import numba", text, re.MULTILINE))
+    return [".".join(("equipoise", *path.relative_to(root).with_suffix("").parts)) for path in loops]
 
 
 def main(name: str, inputs: int, seed: int, folder: Path) -> None:
     """Try so many inputs, write how they ended, and leave."""
-    with atheris.instrument_imports(include=WATCHED, exclude=COMPILED, enable_loader_override=False):
+    with atheris.instrument_imports(include=WATCHED, exclude=compiled_modules(), enable_loader_override=False):
         reader = importlib.import_module(f"fuzz.readers.{name}")
         examples = reader.examples()
     corpus = folder / f"{name}-corpus"
