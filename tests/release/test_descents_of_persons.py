@@ -47,7 +47,7 @@ class Placed(SeededSource):
 def ended(model: PrivateLinearModel, X: Array, y: Array, ids: object, n_persons: int, source: SeededSource) -> Array:
     """Return the weights of a release from a given source."""
     certificate = model.plan(n_persons, X.shape[1])
-    rows = person_rows(X, y, ids, n_persons, certificate.claim.problem.domain.rows_a_person)
+    rows = person_rows(X, y, ids, (n_persons, X.shape[1]), certificate.claim.problem.domain.rows_a_person)
     return release(certificate, rows.features, rows.target, source, persons=rows.persons).weights[0]
 
 
