@@ -8,7 +8,8 @@ import pyarrow.compute
 import pyarrow.ipc
 import pytest
 
-from equipoise.data.arrow_values import arrow_values
+from equipoise.data.arrow_columns import undamaged, with_all_digits
+from equipoise.data.arrow_values import arrow_column, arrow_values
 from equipoise.data.files import open_table
 from equipoise.errors import InvalidData, TableUnreadable
 
@@ -104,3 +105,19 @@ def test_codes_of_codes_are_refused_by_their_type(tmp_path, outer):
         array = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), coded)
     with pytest.raises(InvalidData, match="other types: a"):
         values_of(tmp_path, array)
+
+
+@pytest.mark.parametrize("odd", ["text that is no UTF-8", "25 o'clock", "a day and an hour"])
+def test_a_value_of_a_run_raises_no_more_than_one_of_a_plain_column(odd):
+    ends = pa.array([1, 2], pa.int32())
+    if odd == "25 o'clock":
+        values = pa.array([3600, 90000], pa.int32()).view(pa.time32("s"))
+    elif odd == "a day and an hour":
+        values = pa.array([86_400_000, 90_000_000], pa.int64()).view(pa.date64())
+    else:
+        values = pa.array([b"a", b"\xff"]).view(pa.string())
+    plain = pa.RunEndEncodedArray.from_arrays(ends, pa.nulls(2))
+    runs = pa.Array.from_buffers(pa.run_end_encoded(pa.int32(), values.type), 2, [None], children=[ends, values])
+    assert len(plain) == len(runs)
+    assert len(arrow_column(undamaged(runs))) == 2
+    assert len(arrow_column(with_all_digits(undamaged(runs)))) == 2

@@ -177,3 +177,21 @@ def test_a_panic_behind_the_door_is_a_constant(monkeypatch):
     monkeypatch.setattr("equipoise.release.door.carriers.carry_out", panic)
     with pytest.raises(PrivateFailure):
         eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_a_year_that_python_has_no_date_for_is_one_missing_category(unit):
+    days = pd.Series(np.array(["2021-01-01", "12021-01-01", "2022-01-01"], dtype=f"datetime64[{unit}]"))
+    for column in (
+        days.dt.tz_localize("UTC"),
+        days.dt.tz_localize("UTC").astype(f"timestamp[{unit}, tz=UTC][pyarrow]"),
+    ):
+        read = column_values(nw.from_native(column.astype("category"), series_only=True))
+        assert len(read) == 3
+        assert [str(value)[:4] for value in read[[0, 2]]] == ["2021", "2022"]
+
+
+def test_a_list_without_any_row_is_missing_rows_of_the_planned_width():
+    model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), alpha=0.1, mechanism="output", random_state=0)
+    model.plan(4, 2)
+    assert model.fit([None] * 4, [0, 1, 0, 1]).coef_.shape == (1, 2)

@@ -200,7 +200,7 @@ def test_a_ledger_does_not_take_what_is_conditional(tmp_path):
 )
 def test_what_cannot_be_asked_is_refused_with_a_remedy_and_before_the_training(changes, error, words):
     called = []
-    asked = {"train": lambda *_: called.append(1), "X": np.zeros((10, 2)), "y": np.zeros(10), "problem": SQUARED,
+    asked = {"train": lambda *_: called.append(1), "X": np.zeros((10, 2)), "y": [0.0] * 10, "problem": SQUARED,
              "recipe": momentum(10), "budget": BUDGET} | changes  # fmt: skip
     with pytest.raises(error, match=words):
         eq.release_method(**asked)

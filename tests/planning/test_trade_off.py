@@ -346,7 +346,7 @@ def test_the_command_writes_one_page_that_asks_for_nothing(page):
 
 
 def test_a_page_of_noise_on_the_weights_names_the_plans_alpha_and_what_is_missing(explored, monkeypatch):
-    monkeypatch.setattr(plan_command, "trade_off", lambda certificate: explored("ridge"))
+    monkeypatch.setattr("equipoise.planning.trade_off.trade_off", lambda certificate: explored("ridge"))
     text = Outline(plan_command._trade_off(explored("ridge").certificate)).text
     assert "The vertical line is the plan's alpha" in text
     assert "elsewhere" not in text

@@ -346,7 +346,7 @@ def test_values_never_raise():
     X[0], X[1, 1], y[2] = np.nan, np.inf, np.nan
     X[3] = 1e200
     assert np.isfinite(regressor(epsilon=5.0).fit(X, y).coef_).all()
-    assert np.isfinite(classifier(epsilon=5.0).fit(X, np.full(200, "strange")).coef_).all()
+    assert np.isfinite(classifier(epsilon=5.0).fit(X, ["strange"] * 200).coef_).all()
 
 
 @pytest.mark.parametrize("kind", [regressor, classifier])

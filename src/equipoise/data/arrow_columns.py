@@ -34,8 +34,7 @@ def undamaged(column: Any) -> Any:
     if types.is_run_end_encoded(column.type):
         values = undamaged(column.values)
         pyarrow.RunEndEncodedArray.from_arrays(column.run_ends, pyarrow.nulls(len(values))).validate(full=True)
-        runs = pyarrow.RunEndEncodedArray.from_arrays(column.run_ends, values)
-        return runs.slice(column.offset, len(column))
+        return _coded(column, values)
     if types.is_string(column.type):
         column.view(pyarrow.binary()).validate(full=True)
     elif types.is_large_string(column.type):
@@ -45,6 +44,17 @@ def undamaged(column: Any) -> Any:
     elif types.is_binary(column.type) or types.is_large_binary(column.type):
         column.validate(full=True)
     return column
+
+
+def _coded(column: Any, values: Any) -> Any:
+    """Return a column of runs as codes of these values, one a run: to make runs of them PyArrow would look at each."""
+    import pyarrow
+
+    first, count = column.find_physical_offset(), column.find_physical_length()
+    ends = np.asarray(column.run_ends.slice(first, count))
+    rows = np.arange(column.offset, column.offset + len(column))
+    codes = pyarrow.array(first + np.searchsorted(ends, rows, side="right"), pyarrow.int64())
+    return pyarrow.DictionaryArray.from_arrays(codes, values, safe=False)
 
 
 def _views(column: Any) -> NDArray[Any]:
@@ -118,8 +128,7 @@ def with_all_digits(column: Any) -> Any:
         words = with_all_digits(column.dictionary)
         return pyarrow.DictionaryArray.from_arrays(column.indices, words, safe=False)
     if types.is_run_end_encoded(column.type):
-        runs = pyarrow.RunEndEncodedArray.from_arrays(column.run_ends, with_all_digits(column.values))
-        return runs.slice(column.offset, len(column))
+        return _coded(column, with_all_digits(column.values))
     exact = types.is_integer(column.type) or types.is_decimal(column.type)
     return column.cast(pyarrow.string()) if exact else column
 

@@ -306,10 +306,22 @@ def _looked_up(column: Any) -> NDArray[Any]:
     # Text in Arrow's memory need not be UTF-8, and pandas would raise.
     in_arrow = hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", None) == "pyarrow"
     as_text = in_arrow and pd.api.types.is_string_dtype(kind)
-    entries = column_values(nw.from_native(categories, series_only=True)) if as_text else categories.to_list()
+    entries = column_values(nw.from_native(categories, series_only=True)) if as_text else _one_by_one(categories)
     words = np.fromiter((*entries, None), dtype=object, count=len(categories) + 1)
     codes = column.cat.codes.to_numpy(dtype=np.intp)
     return words[np.where((codes >= 0) & (codes < len(categories)), codes, len(categories))]
+
+
+def _one_by_one(values: Any) -> Iterator[Any]:
+    """Yield the entries of a pandas series, None for one that Python has nothing for, such as a year above 9999."""
+    for place in range(len(values)):
+        try:
+            entry = values.iloc[place]
+        except ENDINGS:
+            raise
+        except BaseException:  # a value inside a private row never raises
+            entry = None
+        yield entry.item() if isinstance(entry, np.generic) and entry.dtype.kind not in "mM" else entry
 
 
 def column_ids(column: "nw.Series[Any]") -> NDArray[Any]:

@@ -20,9 +20,10 @@ REMEDY = "make it again from its entries: scipy.sparse.coo_array((values, (rows,
 
 
 def stored_entries(table: Any) -> Callable[[], Any]:
-    """Return how to read the entries of a sparse table that lie within it; refuse a table without a valid structure.
+    """Return how to read a sparse table by rows: the entries that lie within it, in order, those of one place added.
 
-    A table whose entries all lie within it is then returned as it is, after one comparison an entry.
+    A table without a valid structure is refused. One by rows whose entries are in order is returned as it is, after a
+    comparison or two an entry.
 
     Examples
     --------
@@ -32,21 +33,21 @@ def stored_entries(table: Any) -> Callable[[], Any]:
     """
     if table.format in ("csr", "csc", "bsr"):
         _require_limits(table)
-        return lambda: _compressed(table)
+        return lambda: merged(_compressed(table))
     if table.format == "coo":
         fits = {len(table.data)} == {len(axis) for axis in table.coords} and all(map(_is_whole, table.coords))
         _require(fits, "coordinates that do not fit its values")
-        return lambda: _coordinates(table)
+        return lambda: merged(_coordinates(table))
     if table.format == "dia":
         fits = table.data.ndim == 2 and table.offsets.shape == table.data.shape[:1] and _is_whole(table.offsets)
         _require(
             fits and len(set(table.offsets.tolist())) == len(table.offsets), "offsets that do not fit its diagonals"
         )
-        return lambda: _diagonals(table)
+        return lambda: merged(_diagonals(table))
     if table.format == "lil":
         _require(table.rows.shape == table.data.shape == table.shape[:1], "lists that do not fit its rows")
-        return lambda: _of_entries(_listed(table), table.shape)
-    return lambda: _of_entries(_keyed(table), table.shape)
+        return lambda: merged(_of_entries(_listed(table), table.shape))
+    return lambda: merged(_of_entries(_keyed(table), table.shape))
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -144,7 +145,7 @@ def _is_place(index: object, length: int) -> bool:
 def merged(table: Any) -> Any:
     """Return rows whose entries are in the order of their columns, each column once; entries of one place are added.
 
-    They are added in the order in which their row has them. SciPy would sort all rows, and add in another order, where
+    They are added in the order in which the table has them. SciPy would sort all rows, and add in another order, where
     one of them is not in order (P1).
 
     Examples
@@ -152,15 +153,30 @@ def merged(table: Any) -> Any:
     >>> merged(sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
     [[2.0, 5.0]]
     """
-    if table.has_canonical_format:
-        return table
-    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    if table.format == "csr":
+        # A new object: what SciPy noted about the order of an older one may no longer be true.
+        table = sparse.csr_array((table.data, table.indices, table.indptr), shape=table.shape)
+        if table.has_canonical_format:
+            return table
+    # SciPy knows neither halves nor foreign orders of bytes in every form.
+    values = table.astype(np.float64) if table.format == "csr" else _wide(table)
+    entries = values.tocoo(copy=False)
     # Sorting is stable: what has one place keeps its order.
-    order = np.lexsort((table.indices, rows))
-    rows, columns, values = rows[order], table.indices[order], table.data[order]
+    order = np.lexsort((entries.coords[1], entries.coords[0]))
+    rows, columns = (axis[order].astype(np.int64) for axis in entries.coords)
     new = np.ones(len(rows), dtype=bool)
     new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     (starts,) = np.nonzero(new)
-    sums = np.add.reduceat(values, starts) if len(starts) else values
+    sums = np.add.reduceat(entries.data[order], starts) if len(starts) else entries.data[order]
     limits = np.searchsorted(rows[starts], np.arange(table.shape[0] + 1))
     return sparse.csr_array((sums, columns[starts], limits), shape=table.shape)
+
+
+def _wide(table: Any) -> Any:
+    """Return a table of another form whose values are doubles."""
+    values = np.asarray(table.data, dtype=np.float64)
+    if table.format == "coo":
+        return sparse.coo_array((values, table.coords), shape=table.shape)
+    if table.format == "dia":
+        return sparse.dia_array((values, table.offsets), shape=table.shape)
+    return type(table)((values, table.indices, table.indptr), shape=table.shape)

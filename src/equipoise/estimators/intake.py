@@ -104,7 +104,8 @@ class PlainRows(Intake):
                     "one that takes every row for a person",
                     f"write domain={line}, and plan(n_samples=...) with the public number of persons",
                 )
-            table = feature_table(X)
+            # Where no entry of a list is a row, the plan tells how wide rows are.
+            table = feature_table(X, None if planned is None else planned[1])
             return TrainingRows(table, self._labels(target_column(y, table.shape[0])))
         if planned is None:
             raise InvalidParameter(
