@@ -112,3 +112,13 @@ def test_decimals_of_any_length_are_refused_by_their_type(tmp_path, odd):
     assert str(pa.parquet.read_schema(path).field("a").type) == "decimal128(5, 0)"
     with pytest.raises(InvalidData, match="decimals of any length: a"):
         open_table(path)
+
+
+@pytest.mark.parametrize("inner", [7, 8], ids=["numbers of eight bytes", "texts"])
+def test_a_list_that_claims_more_entries_than_there_are_bytes_ends_at_once(inner):
+    """Beyond the end there are no bytes, and a slice of nothing raises nothing: the loop would go on for ever."""
+    endless = bytes([0x19, 0xF0 | inner]) + b"\xff" * 8 + b"\x7f" + b"\x01" * 20
+    with pytest.raises(ValueError, match="more entries than bytes"):
+        parquet_footer.record_at(endless, 0)
+    with pytest.raises(ValueError, match="beyond the end"):
+        parquet_footer.record_at(b"\x17\x00\x00", 0)

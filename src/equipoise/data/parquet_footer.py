@@ -175,10 +175,10 @@ def _value(data: Bytes, place: int, kind: int) -> tuple[Any, int]:
         if not -(2 ** (_BITS[kind] - 1)) <= value < 2 ** (_BITS[kind] - 1):
             raise ValueError("a number of which readers take the last bits")
         return value, place
-    if kind == 7:
-        return data[place : place + 8], place + 8
-    if kind == 8:
-        length, place = _plain(data, place)
+    if kind in (7, 8):
+        length, place = (8, place) if kind == 7 else _plain(data, place)
+        if length > len(data) - place:
+            raise ValueError("bytes beyond the end")
         return data[place : place + length], place + length
     if kind in (9, 10):
         return _list(data, place)[1:]
@@ -192,6 +192,9 @@ def _list(data: Bytes, place: int) -> tuple[int, list[Any], int]:
     place += 1
     if count == 15:
         count, place = _plain(data, place)
+    # Every entry takes a byte at least.
+    if count > len(data) - place:
+        raise ValueError("a list of more entries than bytes are left")
     entries = []
     for _ in range(count):
         entry, place = _value(data, place, inner)
