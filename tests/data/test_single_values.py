@@ -17,8 +17,8 @@ from equipoise.data.raw import FrameTable, column_ids, column_kind, column_value
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.schema.text import number_of, text_of
-from equipoise.data.tables import target_column
-from equipoise.errors import PrivateFailure, TableUnreadable
+from equipoise.data.tables import feature_table, target_column
+from equipoise.errors import InvalidData, PrivateFailure, TableUnreadable
 from observing import differences, observed
 
 LARGE = 2**53 + 1
@@ -195,3 +195,17 @@ def test_a_list_without_any_row_is_missing_rows_of_the_planned_width():
     model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), alpha=0.1, mechanism="output", random_state=0)
     model.plan(4, 2)
     assert model.fit([None] * 4, [0, 1, 0, 1]).coef_.shape == (1, 2)
+
+
+@pytest.mark.parametrize("held", ["Arrow table", "Arrow column", "pandas frame", "pandas series"])
+def test_decimals_of_a_negative_scale_are_refused_by_their_type(held):
+    column = pa.chunked_array([pa.array([1000, 2000], pa.decimal128(38, -3))])
+    series = pd.Series(column, dtype=pd.ArrowDtype(column.type))
+    given = {"Arrow table": pa.table({"a": column}), "pandas frame": pd.DataFrame({"a": series})}
+    given |= {"Arrow column": column, "pandas series": series}
+    with pytest.raises(InvalidData, match="decimals of a negative scale"):
+        (feature_table if held in ("Arrow table", "pandas frame") else target_of_two)(given[held])
+
+
+def target_of_two(given):
+    return target_column(given, 2)

@@ -163,10 +163,25 @@ def wrapped(given: Any) -> Any:
             f"an object of type {type(given).__name__}, whose rows are read or computed later",
             "pass a schema as the domain, as eq.Schema.from_toml(path), or collect the rows first",
         )
+    frame = as_frame(given)
+    if any(getattr(kind, "scale", 0) < 0 for kind in _arrow_types(frame)):
+        remedy = "cast them to float64"
+        raise InvalidData("columns whose types are known here", "decimals of a negative scale", remedy)
     try:
-        return nw.from_native(as_frame(given), eager_only=True, allow_series=True, pass_through=True)
+        return nw.from_native(frame, eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise InvalidData("columns with different names", "repeated names", "rename all but one of each") from None
+
+
+def _arrow_types(frame: Any) -> list[Any]:
+    """Return the Arrow types of a table's columns, or of a column: no value is looked at, and other types are none."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "pyarrow":
+        return list(frame.schema.types) if hasattr(frame, "schema") else [frame.type]
+    if library != "pandas":
+        return []
+    kinds = list(frame.dtypes) if len(frame.shape) == 2 else [frame.dtype]
+    return [kind.pyarrow_dtype for kind in kinds if hasattr(kind, "pyarrow_dtype")]
 
 
 def _from_frame(frame: "nw.DataFrame[Any]") -> Unread:
