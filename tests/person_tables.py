@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow
+from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
 from equipoise.data.encoded import encoded_table
@@ -106,3 +107,15 @@ def same_rows(found: Sequence[tuple[float, float]], expected: Sequence[tuple[flo
         abs(one - other) < 1e-9 and share == another
         for (one, share), (other, another) in zip(found, expected, strict=True)
     )
+
+
+def one_more_person(
+    coins: np.random.Generator, common: NDArray[Any], rows: int, may_be_nobody: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return six persons with a row each and a seventh with so many at random, or nobody: rows, labels and ids."""
+    own = coins.normal(size=(rows, 2)) * coins.uniform(0, 3) + 3 * coins.normal(size=2)
+    own = own if not may_be_nobody or coins.random() < 0.7 else own[:0]
+    X = np.concatenate([common, own])
+    y = (coins.random(len(X)) < coins.random()).astype(int)
+    y[:6] = [0, 1, 0, 1, 0, 1]
+    return X, y, np.concatenate([np.arange(6), np.full(len(own), 6)])

@@ -22,6 +22,7 @@ from equipoise.noise import SeededSource
 from equipoise.noise.source import ExactSource
 from equipoise.release import release
 from observing import differences, observed
+from person_tables import one_more_person
 
 Array = NDArray[np.float64]
 
@@ -122,12 +123,7 @@ def test_a_search_finds_no_person_who_moves_a_descent_further():
             common, place = coins.normal(size=(6, 2)), int(coins.integers(7))
             ends = []
             for side in range(2):
-                own = coins.normal(size=(rows, 2)) * coins.uniform(0, 3) + 3 * coins.normal(size=2)
-                own = own if side == 0 or coins.random() < 0.7 else own[:0]
-                X = np.concatenate([common, own])
-                persons = np.concatenate([np.arange(6), np.full(len(own), 6)])
-                y = (coins.random(len(X)) < coins.random()).astype(int)
-                y[:6] = [0, 1, 0, 1, 0, 1]
+                X, y, persons = one_more_person(coins, common, rows, may_be_nobody=side == 1)
                 source = Placed(0)
                 source.permutation = lambda count, place=place: np.roll(np.arange(count), place)
                 ends.append(ended(model, X, y, persons, 7, source))

@@ -23,6 +23,7 @@ from equipoise.ledger import Ledger
 from equipoise.noise import SeededSource
 from equipoise.release import release
 from observing import differences, observed
+from person_tables import one_more_person
 
 Array = NDArray[np.float64]
 
@@ -121,12 +122,7 @@ def test_a_search_finds_no_person_who_moves_a_minimiser_further(mechanism):
             common = coins.normal(size=(6, 2))
             ends = []
             for side in range(2):
-                own = coins.normal(size=(rows, 2)) * coins.uniform(0, 3) + 3 * coins.normal(size=2)
-                own = own if side == 0 or coins.random() < 0.7 else own[:0]
-                X = np.concatenate([common, own])
-                persons = np.concatenate([np.arange(6), np.full(len(own), 6)])
-                y = (coins.random(len(X)) < coins.random()).astype(int)
-                y[:6] = [0, 1, 0, 1, 0, 1]
+                X, y, persons = one_more_person(coins, common, rows, may_be_nobody=side == 1)
                 model = eq.LogisticRegression(1e9, 0.0, domain(), alpha, mechanism, False, 0)
                 model.plan(7, 2)
                 ends.append(model.fit(X, y, groups=persons).coef_)

@@ -42,15 +42,15 @@ RUN_BYTES = 200
 STANDINGS_AT_ONCE = 2**15
 
 
-def buckets_for(rows: int) -> int:
-    """Return how many buckets keep each small, for so many rows.
+def buckets_for(rows: int, runs: int = BUCKET_RUNS, most: int = MOST_BUCKETS) -> int:
+    """Return how many buckets keep each at about so many runs, for so many rows.
 
     Examples
     --------
     >>> buckets_for(1000), buckets_for(10**8)
     (1, 763)
     """
-    return max(1, min(MOST_BUCKETS, -(-rows // BUCKET_RUNS)))
+    return max(1, min(most, -(-rows // runs)))
 
 
 def bucket_of(runs: Runs, buckets: int) -> Any:

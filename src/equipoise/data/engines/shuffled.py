@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from equipoise.data.engines.base import Answer, Batch, PartedTable
-from equipoise.data.engines.grouped import GroupedTable, Keeping, bucket_of
+from equipoise.data.engines.grouped import GroupedTable, Keeping, bucket_of, buckets_for
 from equipoise.data.person_runs import (
     RUN,
     STANDING,
@@ -43,7 +43,7 @@ def shuffle_buckets(rule: PersonRule) -> int:
     >>> shuffle_buckets(PersonRule("id", frozenset(), n_persons=10**6, rows_at_most=100))
     96
     """
-    return max(1, min(MOST_BUCKETS, -(-rule.n_persons * rule.rows_at_most // BUCKET_RUNS)))
+    return buckets_for(rule.n_persons * rule.rows_at_most, BUCKET_RUNS, MOST_BUCKETS)
 
 
 class PartRuns(NamedTuple):
