@@ -42,15 +42,20 @@ RUN_BYTES = 200
 STANDINGS_AT_ONCE = 2**15
 
 
-def buckets_for(rows: int, runs: int = BUCKET_RUNS, most: int = MOST_BUCKETS) -> int:
+def buckets_for(rows: int, runs: int, most: int) -> int:
     """Return how many buckets keep each at about so many runs, for so many rows.
 
     Examples
     --------
-    >>> buckets_for(1000), buckets_for(10**8)
+    >>> buckets_for(1000, runs=2**17, most=2**12), buckets_for(10**8, runs=2**17, most=2**12)
     (1, 763)
     """
     return max(1, min(most, -(-rows // runs)))
+
+
+def disk_buckets(rows: int) -> int:
+    """Return how many buckets on disk so many rows are dealt to."""
+    return buckets_for(rows, BUCKET_RUNS, MOST_BUCKETS)
 
 
 def bucket_of(runs: Runs, buckets: int) -> Any:
@@ -246,7 +251,7 @@ class GroupedHere(GroupedTable):
         A bucket is read until it has four times as many runs as are meant for one, or twice as many as are kept of it.
         """
         rows = self._rule.n_persons * self._rule.rows_at_most
-        return 2 * WAITING_BYTES + RUN_BYTES * max(4 * BUCKET_RUNS, 2 * (rows // buckets_for(rows)))
+        return 2 * WAITING_BYTES + RUN_BYTES * max(4 * BUCKET_RUNS, 2 * (rows // disk_buckets(rows)))
 
     def ready(self) -> None:
         """Refuse a disk without room for the declared persons; how many runs their rows have is private."""
@@ -267,7 +272,7 @@ class GroupedHere(GroupedTable):
 
     def _group(self) -> Iterator[tuple[int, Told]]:
         rule = self._rule
-        buckets, rows = buckets_for(rule.n_persons * rule.rows_at_most), 0
+        buckets, rows = disk_buckets(rule.n_persons * rule.rows_at_most), 0
         self._standings = TableStandings()
         with ExitStack() as held:
             runs = held.enter_context(Buckets(RUN, buckets))
@@ -275,7 +280,7 @@ class GroupedHere(GroupedTable):
             for part, told in self._table.answers(dealing, [rule.column], None):
                 rows = max(rows, told[2])
                 yield part, told
-            spans = buckets_for(rows)
+            spans = disk_buckets(rows)
             span = -(-rows // spans) or 1
             found = held.enter_context(Buckets(STANDING, spans))
             for number in range(buckets):
