@@ -17,6 +17,7 @@ from equipoise.solve.solvers import line_search
 from equipoise.solve.solvers import newton as newton_module
 from equipoise.solve.solvers import newton_conjugate as conjugate_module
 from equipoise.solve.solvers.base import Target, constrained_subgradient
+from equipoise.solve.summed import SummedObjective
 from equipoise.vocabulary.constants import constants, rounding_floor
 from equipoise.vocabulary.losses import KinkedLoss
 
@@ -149,6 +150,17 @@ def test_every_solver_but_the_fallback_is_the_choice_for_some_objective():
         solvers.suited(Objective(eq.losses.named(loss), eq.penalties.named(penalty, 0.1), table, np.ones(2))).id
         for loss, penalty, table in pairs
     }
+
+    class Long:
+        """Rows that are seen through sums, and are many."""
+
+        n_samples, dimension = 2**21, 1
+
+        def first(self, count):
+            return self
+
+    long = SummedObjective(eq.losses.named("squared"), eq.penalties.named("l2", 0.1), Long())
+    taken.add(solvers.suited(long).id)
     assert taken == set(solvers.members()) - {"gradient"}
 
 

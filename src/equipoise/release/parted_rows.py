@@ -73,6 +73,12 @@ class PartedRows:
         self._key = secrets.randbits(62)
         self._first: dict[int, int] | None = None
 
+    def first(self, count: int) -> "PartedRows | None":
+        """Return the rows at the first places; none where n counts persons, whose rows have no public places."""
+        if self.encoding.schema.person is not None:
+            return None
+        return PartedRows(self._table, self.encoding, count)
+
     def visit(self, work: Work[None]) -> None:
         """Carry work to every part, for what it does there."""
         for _ in self._table.answers(work, self.encoding.names, self.n_samples):

@@ -120,6 +120,9 @@ class RowParts(Protocol):
     def sums(self, question: Question, /) -> Sums:
         """Return a question's answers, added up over all rows in the tree of their places (N12)."""
 
+    def first(self, count: int, /) -> "RowParts | None":
+        """Return the rows at the first places, None where rows have no places of their own."""
+
 
 def is_parted(rows: Any) -> bool:
     """Return whether rows are seen through sums alone."""

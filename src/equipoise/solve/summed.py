@@ -70,6 +70,16 @@ class SummedObjective(Objective):
         """Return the objective of another loss on the same rows; its passes count here."""
         return SummedObjective(loss, self.penalty_arrays, self._parts, self.start, self.tilt, self.passes)
 
+    def first(self, count: int) -> "SummedObjective | None":
+        """Return the same objective over the first rows alone, None where these cannot be told.
+
+        They tell roughly where the minimum is, and a pass over them is a share of one over all, counted by itself.
+        """
+        some = self._parts.first(count)
+        if some is None:
+            return None
+        return SummedObjective(self.loss, self.penalty_arrays, some, self.start, self.tilt)
+
     def _point(self, weights: Array, curved: bool) -> _Point:
         """Return what is known about weights, from one pass unless it was made already."""
         key = weights.tobytes()

@@ -38,31 +38,30 @@ class Newton(Solver):
 
     def solve(self, objective: Objective, target: Target) -> Array:
         """Return weights whose subgradient is accepted."""
-        weights = objective.start
+        return self.onward(objective, target, objective.start)
+
+    def onward(self, objective: Objective, target: Target, weights: Array) -> Array:
+        """Return weights whose subgradient is accepted, from other weights than the objective's start."""
         for _ in range(NEWTON_STEPS):
             predictions, gradient, hessian = objective.expansion(weights)
             if accepted(constrained_subgradient(weights, gradient, target), target):
                 return weights
-            following = self._step(objective, target.radius, weights, predictions, gradient, hessian)
+            following = damped_step(objective, target.radius, weights, predictions, gradient, hessian)
             if following is None or not target.first(objective):
                 break
             weights = following
         return ProjectedGradient().solve(objective, target)
 
-    def _step(
-        self,
-        objective: Objective,
-        radius: float | None,
-        weights: Array,
-        predictions: Array,
-        gradient: Array,
-        hessian: Array,
-    ) -> Array | None:
-        try:
-            proposal = minimise_model(weights, gradient, hessian, radius)
-        except np.linalg.LinAlgError:
-            return None
-        return search(objective, weights, predictions, gradient, proposal - weights)
+
+def damped_step(
+    objective: Objective, radius: float | None, weights: Array, predictions: Array, gradient: Array, hessian: Array
+) -> Array | None:
+    """Return where a Newton step leads, shortened until it lowers the objective; None where it leads nowhere."""
+    try:
+        proposal = minimise_model(weights, gradient, hessian, radius)
+    except np.linalg.LinAlgError:
+        return None
+    return search(objective, weights, predictions, gradient, proposal - weights)
 
 
 def minimise_model(weights: Array, gradient: Array, hessian: Array, radius: float | None) -> Array:
