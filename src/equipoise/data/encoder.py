@@ -61,6 +61,9 @@ class Encoder:
         self.width = len(self.names)
         entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
         self._row_norm = math.sqrt(entries) if schema.row_norm is None else schema.row_norm
+        # No row is longer than the root of its number of entries, however it is rounded: all have the same length, by
+        # which numbers are divided at once.
+        self._length = self._row_norm if schema.row_norm is None else 1.0
         self._places, self._scales = np.fromiter(_number_places(schema), np.int64), [*map(_scale, schema.columns)]
         self._missing_numbers = [number for number in map(number_of, schema.missing) if math.isfinite(number)]
         self._levels = {
@@ -106,9 +109,20 @@ class Encoder:
         array([[0.5, 0. , 0.5],
                [0. , 0.5, 0. ]])
         """
+        rows = np.empty((count, self.width)) if into is None else into
+        self.fill(read, rows, self.room(count))
+        return rows
+
+    def room(self, count: int) -> Array:
+        """Return the room that `fill` needs for so many rows; who fills many blocks keeps it."""
+        return np.empty(len(self._places) * count)
+
+    def fill(self, read: Mapping[str, NDArray[Any]], rows: Array, room: Array) -> float:
+        """Put encoded rows where they are wanted; return the largest of their squared norms, but for rounding."""
         from equipoise.data.row_loops import mark_levels, put_entries, scale_numbers
 
-        scaled = np.empty((len(self._places), count))
+        count = len(rows)
+        scaled = room[: len(self._places) * count].reshape(len(self._places), count)
         levels: list[tuple[int, NDArray[np.intp]]] = []
         # Squared lengths are added up column by column, which rounds in the same way for any number of rows.
         squares = np.zeros(count)
@@ -120,21 +134,24 @@ class Encoder:
                 squares += 1.0
                 place += len(column.levels)
                 continue
-            scale_numbers(values, *scale, next(entries), squares)
+            scale_numbers(values, *scale, self._length, next(entries), squares)
             if column.indicator:
                 missing = next(entries)
                 np.logical_not(np.isfinite(values), out=missing)
                 squares += missing
+                missing /= self._length
             place += 1 + column.indicator
         lengths = np.maximum(np.sqrt(squares), self._row_norm)
-        rows = np.empty((count, self.width)) if into is None else into
         if levels:
             rows.fill(0.0)
-        scaled /= lengths
+        if self.schema.row_norm is not None:
+            scaled /= lengths
         put_entries(scaled, self._places, rows)
         for first, positions in levels:
             mark_levels(positions, first, lengths, rows)
-        return rows
+        squares /= lengths
+        squares /= lengths
+        return float(squares.max(initial=0.0))
 
     def targets(self, read: NDArray[Any]) -> NDArray[Any]:
         """Return the class at each position that was read, or the numbers scaled to [-1, 1]."""
@@ -144,7 +161,7 @@ class Encoder:
         from equipoise.data.row_loops import scale_numbers
 
         scaled = np.empty(len(read))
-        scale_numbers(read, *_scale(self.schema.target), scaled, np.zeros(len(read)))
+        scale_numbers(read, *_scale(self.schema.target), 1.0, scaled, np.zeros(len(read)))
         return scaled
 
     def class_codes(self, codes: Callable[[NDArray[Any]], Array]) -> Callable[[NDArray[Any]], Array]:
@@ -290,11 +307,17 @@ class _Positions:
 
     def _found(self, numbers: Array) -> NDArray[np.intp]:
         """Return the positions of real numbers, of which only few are known."""
-        positions = np.full(len(numbers), self._unknown, dtype=np.intp)
-        for number in (*self._numbers, math.inf, -math.inf):
-            positions[numbers == number] = self.one(number)
-        positions[np.isnan(numbers)] = self._missing
-        return positions
+        from equipoise.data.row_loops import find_numbers
+
+        found = np.empty(len(numbers), dtype=np.intp)
+        find_numbers(np.ascontiguousarray(numbers), *self._known_numbers, self._missing, self._unknown, found)
+        return found
+
+    @cached_property
+    def _known_numbers(self) -> tuple[Array, NDArray[np.intp]]:
+        """Numbers that may be known, infinite ones among them, and their positions."""
+        known = [*self._numbers, math.inf, -math.inf]
+        return np.array(known), np.array([self.one(number) for number in known], dtype=np.intp)
 
     @cached_property
     def _words(self) -> Words:

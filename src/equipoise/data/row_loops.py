@@ -25,18 +25,20 @@ WORDS = types.Array(types.uint64, 1, "C", readonly=True)
 TILE = 16
 
 
-@compiled(types.void(NUMBERS, NUMBER, NUMBER, NUMBER, NUMBER, ROOM, ROOM))
-def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: float, scaled: Any, squares: Any) -> None:
-    """Clip numbers into bounds, scale them to [-1, 1], and add their squares; what is not finite is at the middle.
+@compiled(types.void(NUMBERS, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, ROOM, ROOM))
+def scale_numbers(
+    numbers: Any, unit: float, low: float, high: float, middle: float, length: float, scaled: Any, squares: Any
+) -> None:
+    """Clip numbers into bounds, scale them to [-1, 1], add their squares, and divide them by a length.
 
-    All but the numbers themselves is in a unit, in which no difference of finite ones overflows.
+    What is not finite is at the middle. Bounds are in a unit, in which no difference of finite numbers overflows.
     """
     for row in range(numbers.size):
         number = unit * numbers[row]
         clipped = min(max(number, low), high)
         share = (clipped - low) / (high - low) if number - number == 0.0 else middle
         entry = 2.0 * share - 1.0
-        scaled[row] = entry
+        scaled[row] = entry / length
         squares[row] += entry * entry
 
 
@@ -61,6 +63,18 @@ def mark_levels(positions: Any, first: int, lengths: Any, rows: Any) -> None:
     """Put the entry of each row's level, which is 1 before it is divided by the row's length."""
     for row in range(positions.size):
         rows[row, first + positions[row]] = 1.0 / lengths[row]
+
+
+@compiled(types.void(NUMBERS, NUMBERS, POSITIONS, types.intp, types.intp, types.intp[::1]))
+def find_numbers(numbers: Any, known: Any, positions: Any, missing: int, unknown: int, found: Any) -> None:
+    """Look each number up among the few that are known; one that is none of them is unknown, and NaN is missing."""
+    for row in range(numbers.size):
+        found[row] = unknown if numbers[row] == numbers[row] else missing
+    # Rows within: such a loop takes several numbers at once, and does not guess which are alike.
+    for place in range(known.size):
+        number, position = known[place], positions[place]
+        for row in range(numbers.size):
+            found[row] = position if numbers[row] == number else found[row]
 
 
 @compiled(types.uint64(WORDS, WORDS))

@@ -1,5 +1,6 @@
 """From raw batches to rows in their domain, where the part is: encoded, clipped, with coded targets, piece by piece."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +21,9 @@ Array = NDArray[np.float64]
 
 # So many bytes of encoded rows are at hand at once, whatever a row's width.
 BYTES_AT_ONCE = 2**24
+
+# A squared norm below this share of the largest is below it however it was rounded: rows have at most 10^6 entries.
+SURELY_INSIDE = 1 - 1e-9
 
 
 class EncodedPiece(NamedTuple):
@@ -65,9 +69,9 @@ class EncodedPieces:
         """
         encoder, name = Encoder(self.schema), self.schema.target.name
         coded = encoder.class_codes(lambda targets: coded_targets(targets, self.problem, self.classes))
-        size, place, filled = self._rows_of_a_piece, first, 0
+        size, place, filled, longest = self._rows_of_a_piece, first, 0, 0.0
         lacking = size - first % size
-        rows, targets = np.empty((size, self._width)), np.empty(size)
+        rows, targets, room = np.empty((size, self._width)), np.empty(size), encoder.room(size)
         shares = None if self.schema.person is None else np.empty(size)
         for batch in batches:
             # Ids that come with the rows are nothing to encode.
@@ -76,16 +80,16 @@ class EncodedPieces:
             while begin < count:
                 end, until = min(count, begin + lacking - filled), min(lacking, filled + count - begin)
                 some = {column: values[begin:end] for column, values in read.items()}
-                encoder.rows(some, end - begin, into=rows[filled:until, : encoder.width])
+                longest = max(longest, encoder.fill(some, rows[filled:until, : encoder.width], room))
                 targets[filled:until] = codes[begin:end]
                 if shares is not None:
                     shares[filled:until] = batch[SHARES][begin:end]
                 begin, filled = end, until
                 if filled == lacking:
-                    yield self._piece(place, rows[:filled], targets, shares)
-                    place, filled, lacking = place + filled, 0, size
+                    yield self._piece(place, rows[:filled], targets, shares, longest)
+                    place, filled, lacking, longest = place + filled, 0, size, 0.0
         if filled:
-            yield self._piece(place, rows[:filled], targets, shares)
+            yield self._piece(place, rows[:filled], targets, shares, longest)
 
     @property
     def _width(self) -> int:
@@ -98,21 +102,24 @@ class EncodedPieces:
         fitting = BYTES_AT_ONCE // (8 * self._width)
         return min(BLOCK_ROWS, 1 << fitting.bit_length() - 1) if fitting else 1
 
-    def _piece(self, place: int, encoded: Array, targets: Array, shares: Array | None) -> EncodedPiece:
+    def _piece(self, place: int, encoded: Array, targets: Array, shares: Array | None, longest: float) -> EncodedPiece:
         count = len(encoded)
-        return EncodedPiece(place, self._mapped(encoded), targets[:count], None if shares is None else shares[:count])
+        block = self._mapped(encoded, longest)
+        return EncodedPiece(place, block, targets[:count], None if shares is None else shares[:count])
 
-    def _mapped(self, encoded: Array) -> Array:
+    def _mapped(self, encoded: Array, longest: float) -> Array:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""
         domain, intercept = self.problem.domain, self.problem.intercept
         if self.columns is None:
-            return clipped_in_place(encoded, domain, intercept)
+            return clipped_in_place(encoded, domain, intercept, longest)
         ((block, _),) = projected_rows(encoded, domain, intercept, self.columns).blocks()
         return np.asarray(block)
 
 
-def clipped_in_place(block: Array, domain: Domain, intercept: float) -> Array:
+def clipped_in_place(block: Array, domain: Domain, intercept: float, longest: float = math.inf) -> Array:
     """Return a block of rows, clipped where they lie; the constant, if there is one, is put into their last column.
+
+    No row is looked at where the longest one is known to be inside by more than rounding, and would be left as it is.
 
     Examples
     --------
@@ -120,11 +127,12 @@ def clipped_in_place(block: Array, domain: Domain, intercept: float) -> Array:
     [[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]
     """
     features = block[:, :-1] if intercept > 0 else block
-    factors, repaired = inspected(features, domain)
-    if factors.min() < 1.0:
-        features *= factors[:, None]
-    if repaired is not None:
-        features[repaired.places] = repaired.rows
+    if not longest < SURELY_INSIDE * domain.row_norm**2:
+        factors, repaired = inspected(features, domain)
+        if factors.min() < 1.0:
+            features *= factors[:, None]
+        if repaired is not None:
+            features[repaired.places] = repaired.rows
     if intercept > 0:
         block[:, -1] = intercept
     return block
