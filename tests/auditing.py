@@ -27,6 +27,8 @@ FAILURE = SUITE_FALSE_ALARM / AUDITS
 # So few runs refute a claim whose noise is a fifth of what it should be, and the fast lane shows that they do. Half of
 # the noise takes some thousand runs, which the slow lane has.
 FEW_RUNS = 200
+# With fresh seeds, every night others: as many runs as an hour has room for.
+FRESH_RUNS = 4_000
 
 
 def audit(first: Array, second: Array, delta: float, thresholds: Array, failure: float = FAILURE) -> Finding:

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from auditing import AUDITS, EXAMPLE_AUDITS, FAILURE, FEW_RUNS, LAB_AUDITS, FifthOfTheNoise, HalvedNoise, audit
+from auditing import (
+    AUDITS,
+    EXAMPLE_AUDITS,
+    FAILURE,
+    FEW_RUNS,
+    FRESH_RUNS,
+    LAB_AUDITS,
+    FifthOfTheNoise,
+    HalvedNoise,
+    audit,
+)
 from equipoise.noise import ExactSource, SeededSource, source
 from equipoise.noise.samplers import sampler_of
 from equipoise.planning.laws import known
@@ -118,7 +128,7 @@ def test_independent_laplace_noise_at_the_l2_sensitivity_is_caught_in_16_dimensi
 @pytest.mark.parametrize(("loss", "mechanism", "dimension", "intercept"), CASES)
 def test_a_whole_fit_stays_below_its_claim_with_more_runs_and_fresh_seeds(loss, mechanism, dimension, intercept):
     start = secrets.randbelow(2**40)
-    found = observed(PAIRS[loss](dimension), mechanism, intercept, range(start, start + 20_000))
+    found = observed(PAIRS[loss](dimension), mechanism, intercept, range(start, start + FRESH_RUNS))
     assert found <= BUDGETS[mechanism][0]
 
 

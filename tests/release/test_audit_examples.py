@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from auditing import EXAMPLE_AUDITS, FAILURE, FEW_RUNS, HalvedNoise, audit, module_at
+from auditing import EXAMPLE_AUDITS, FAILURE, FEW_RUNS, FRESH_RUNS, HalvedNoise, audit, module_at
 from equipoise.noise import source
 
 Array = NDArray[np.float64]
@@ -247,7 +247,7 @@ def test_the_certificate_claims_what_is_audited_and_the_tables_nearly_attain_it(
 @every_case
 def test_a_release_of_the_example_stays_below_its_claim_with_more_runs_and_fresh_seeds(name, tmp_path):
     case = CASES[name]
-    assert observed(name, loaded(tmp_path, case), 20_000, secrets.randbelow(2**40)) <= EPSILON
+    assert observed(name, loaded(tmp_path, case), FRESH_RUNS, secrets.randbelow(2**40)) <= EPSILON
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise as eq
-from auditing import FAILURE, FEW_RUNS, FifthOfTheNoise, HalvedNoise, audit
+from auditing import FAILURE, FEW_RUNS, FRESH_RUNS, FifthOfTheNoise, HalvedNoise, audit
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.theorems import perturbation
 from equipoise.data.tables import feature_table, target_column
@@ -151,7 +151,7 @@ def test_a_whole_release_stays_below_its_claim(name, runs):
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_a_whole_release_stays_below_its_claim_with_more_runs_and_fresh_seeds(name, dimension):
     start = secrets.randbelow(2**40)
-    assert observed(name, runs=10_000, start=start, dimension=dimension) <= CASES[name].estimator().epsilon
+    assert observed(name, runs=FRESH_RUNS, start=start, dimension=dimension) <= CASES[name].estimator().epsilon
 
 
 # --- planted faults ---------------------------------------------------------------------------------------------------
