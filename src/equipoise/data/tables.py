@@ -12,7 +12,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 
 from equipoise.data.arrow_values import Kind
 from equipoise.data.entries import (
@@ -247,6 +246,8 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
     target = _target(y)
     if len(target.shape) == 2 and target.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
+        from sklearn.exceptions import DataConversionWarning  # loaded only where it is needed
+
         warnings.warn(message, DataConversionWarning, stacklevel=4)
         column = target
         target = replace(column, shape=column.shape[:1], read=lambda: column.read()[:, 0])
