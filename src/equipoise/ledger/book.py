@@ -80,7 +80,7 @@ class Ledger:
                 raise LedgerRefused("a ledger for spends about persons", found, remedy)
 
     def would_admit(self, certificate: Certificate) -> Balance:
-        """Return the balance before a spend that would be admitted now, or refuse it as `admit` would; it writes nothing.
+        """Return the balance before a spend that would be admitted now, or refuse it as `admit` would, writing nothing.
 
         Examples
         --------
