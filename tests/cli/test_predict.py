@@ -81,6 +81,8 @@ def released(name: str, classes=("no", "yes"), **settings):
     else:
         text = SCHEMA.format(target='name = "pay"\nbounds = [0, 5]', other="ill")
     domain = eq.Schema.from_text(text)
+    if "batch_size" in kind._get_param_names():
+        settings |= {"batch_size": 20, "passes": 1}
     model = kind(epsilon=100.0, delta=1e-3, domain=domain, random_state=0, **settings).fit(eq.open_table("rows.csv"))
     eq.save(model, "release")
     return model
@@ -138,7 +140,7 @@ compiling.compile_all()
 assert "numba" in sys.modules
 batch = next(open_table("rows.csv").batches(["age", "job"]))
 assert seen == (batch["age"].numbers().tobytes(), batch["job"].found(words, 0, 1, len).tolist())
-assert seen[1][:3] == [5, 7, 7], seen[1]
+assert seen[1][:3] == [5, 7, 6], seen[1]
 """
 
 

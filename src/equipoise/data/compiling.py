@@ -92,11 +92,11 @@ def _seen(given: Any) -> Any:
 def _compiled(function: Compiled, signature: Type | None) -> Compiled:
     import numba
 
-    known, settings = _plain(signature), {"nogil": True, "error_model": "numpy"}
+    known = _plain(signature)
     try:
-        made = numba.njit(known, cache=True, **settings)(function)
+        made = numba.njit(known, cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # no folder for the cache: compile in every process
-        made = numba.njit(known, **settings)(function)
+        made = numba.njit(known, nogil=True, error_model="numpy")(function)
     return cast(Compiled, made)
 
 
