@@ -86,7 +86,7 @@ class _Unaligned:
 def _seen(given: Any) -> Any:
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu":
         return given
-    return memoryview(given) if given.flags.aligned else _Unaligned(given)
+    return given.data if given.flags.aligned else _Unaligned(given)
 
 
 def _compiled(function: Compiled, signature: Type | None) -> Compiled:
