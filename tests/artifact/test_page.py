@@ -28,6 +28,7 @@ from equipoise.planning.kinds import planner_of
 from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes
 from equipoise.planning.request import Bounds
+from equipoise.report.runtime import runtime
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.facts import Budget
 from sample_releases import (
@@ -462,7 +463,8 @@ def test_a_plan_of_a_search_or_a_selection_is_rehearsed_without_weights(name):
 
 def test_without_the_report_extra_the_error_says_what_to_install(monkeypatch):
     certificate = release("output")
-    monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    runtime.cache_clear()
     with pytest.raises(MissingExtra, match=re.escape("equipoise[report]")):
         page_of(certificate, made_up(certificate))
 

@@ -16,6 +16,7 @@ from equipoise.artifact.page import page_of
 from equipoise.certify.claims.chosen_bounds import ChosenBounds
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli import main
+from equipoise.errors import MissingExtra
 
 # One of them draws its charts.
 pytestmark = pytest.mark.usefixtures("plain_page")
@@ -134,6 +135,37 @@ def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
     assert left() == 3.0
     assert sorted(Path().rglob("*")) == before
     assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["terms"]["n_samples"] == 300
+
+
+def test_a_dry_run_says_what_the_spend_would_buy_and_how_to_check_the_rows(run):
+    said = run(*TRAIN, "--dry-run")[1]
+    assert "buys: " in said
+    assert "ledger: admits it; epsilon 3.0" in said
+    assert "equipoise schema check rows.csv schema.toml" in said
+
+
+def test_a_dry_run_is_refused_where_the_ledger_would_refuse(run):
+    code, said, error = run(*TRAIN[:4], "--epsilon", 4, "--ledger", "trial", "--dry-run")
+    assert (code, said) == (3, "")
+    assert "remaining of 3" in error
+    assert left() == 3.0
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_folder_that_exists_is_told_before_the_plan(run, more):
+    Path("taken").mkdir()
+    Path("taken/file").write_text("")
+    code, said, error = run(*TRAIN, "--out", "taken", *more)
+    assert (code, said) == (2, "")
+    assert "one that exists" in error
+
+
+def test_a_page_that_cannot_be_made_ends_a_dry_run(run, monkeypatch):
+    def missing(*_, **__):
+        raise MissingExtra("a chart", "nothing that draws", "install it")
+
+    monkeypatch.setattr("equipoise.artifact.folder.page_of", missing)
+    assert run(*TRAIN, "--dry-run")[:2] == (2, "")
 
 
 def test_private_bounds_are_paid_from_epsilon(run):

@@ -13,15 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise import estimators
 from equipoise.artifact import model_file, version_1
 from equipoise.artifact.page import Shown, page_of
+from equipoise.artifact.reading import OldRelease, read_release
 from equipoise.artifact.staging import Staging
 from equipoise.certify import folder as checked
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
-from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA
-from equipoise.certify.record import parse
 from equipoise.data.schema import Schema
-from equipoise.errors import InvalidParameter, NotCheckable, ReleaseUnreadable
+from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateEstimator
 from equipoise.vocabulary.discovery import look_up
 
@@ -108,31 +107,8 @@ def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
     Manifest, model and certificate must agree; whether the certificate's claim follows is for `equipoise verify` to
     say. Folders of version 0.1.0 open and predict; their certificates are not checkable by this version.
     """
-    contents = checked.contents_of(Path(folder))
-    altered = tuple(checked.manifest_faults(contents))
-    if altered:
-        raise ReleaseUnreadable(
-            "a release as it was made", "; ".join(altered), "ask for the folder again; equipoise verify says more"
-        )
-    schema = Schema.from_text(checked.text_of(contents, SCHEMA)) if SCHEMA in contents else None
-    texts = checked.text_of(contents, MODEL), checked.text_of(contents, CERTIFICATE)
-    del contents[MODEL]  # what was read is not held twice
-    try:
-        certificate = Certificate.from_json(texts[1])
-    except NotCheckable:
-        if parse(texts[1])["schema_version"] != 1:
-            raise
-        return version_1.opened(*texts, schema)
-    # Parsed once, for a model may be large; what does not belong here is refused before more is made of it.
-    record = model_file.parsed(texts[0])
-    faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(record, certificate))
-    if faults:
-        raise ReleaseUnreadable(
-            "a model, a certificate and a schema that belong together", "; ".join(faults), model_file.AGAIN
-        )
-    saved = model_file.settled(record)
-    paid = [node.budget.epsilon for node in certificate.claim.nodes() if isinstance(node, PrivateBounds)]
-    if schema is not None and paid:
-        schema = schema.with_private_bounds(paid[0])
-    kind = look_up(estimators.members(), saved.model.name, "model")
-    return kind._opened(saved, certificate, schema)
+    found = read_release(folder)
+    if isinstance(found, OldRelease):
+        return version_1.opened(found.model, found.certificate, found.schema)
+    kind = look_up(estimators.members(), found.saved.model.name, "model")
+    return kind._opened(found.saved, found.certificate, found.schema)

@@ -28,6 +28,7 @@ from equipoise.planning.notes import Notes
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.request import Request
 from equipoise.planning.risk import RiskReport, largest_loss, output_claim, risk, total_variation
+from equipoise.planning.work import remembered
 from equipoise.report.release_page import release_page
 from equipoise.report.release_record import (
     BoundLine,
@@ -176,6 +177,7 @@ def _curve(certificate: Certificate) -> tuple[CurvePoint, ...]:
     return tuple(CurvePoint(level, curve.delta(level)) for level in levels)
 
 
+@remembered(most=8)
 def _errors(certificate: Certificate, asked: Request | None) -> ErrorBounds:
     """Return what noise on the weights certifies around the claim: the only kind with a certified bound."""
     if asked is None:

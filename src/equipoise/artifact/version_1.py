@@ -10,8 +10,9 @@ from equipoise.certify.record import parse, read
 from equipoise.data.schema import Schema
 from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnreadable
 from equipoise.estimators import model_named
-from equipoise.estimators.base import PredictionFacts, PrivateLinearModel
+from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.saved import Named, Saved, Setting
+from equipoise.estimators.scoring import PredictionFacts
 from equipoise.vocabulary.facts import Budget, Domain, Label, is_label
 
 AGAIN = "ask for the released folder again"

@@ -98,6 +98,7 @@ def _print_table(console: Console, cells: list["Cell"]) -> None:
 
 def _write(out: Path, cells: list["Cell"], repetitions: int) -> tuple[Path, Path]:
     from equipoise.report import charts, page
+    from equipoise.report.runtime import runtime
 
     chart = charts.privacy_utility([asdict(cell) for cell in cells])
     examples = [
@@ -111,7 +112,7 @@ def _write(out: Path, cells: list["Cell"], repetitions: int) -> tuple[Path, Path
         "pure differential privacy under replace-one adjacency.",
         NOTICE,
         charts.specification(chart),
-        charts.runtime(),
+        runtime(),
         page.table(HEADER, [_texts(cell) for cell in cells], f"{UNITS}."),
         examples,
     )

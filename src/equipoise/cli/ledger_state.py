@@ -2,11 +2,13 @@
 
 from equipoise.artifact.folder import Spends
 from equipoise.errors import LedgerError
-from equipoise.ledger import Ledger
 
 
 def state_of(reference: str) -> Spends:
     """Return the balance of a dataset, as of its last entry."""
+    # The database toolkit is loaded only where a ledger is bound.
+    from equipoise.ledger import Ledger
+
     balance, entries = Ledger(reference).statement()
     return Spends(balance, entries[-1].made)
 

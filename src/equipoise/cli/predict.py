@@ -5,13 +5,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
 
 from equipoise.cli.options import Delimiter, Quiet
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidData, InvalidParameter
+
+if TYPE_CHECKING:
+    from equipoise.data.raw import RawTable
+
+# Python is done with a shorter file before what compiles loops is loaded.
+FEW_BYTES = 2**18
 
 
 def command(
@@ -21,13 +27,55 @@ def command(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column with the probability of each class.")
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Predict the second of two classes where its probability is at least this; 0.5 if left out."),
+    ] = None,
+    identifier: Annotated[
+        str | None, typer.Option("--id", help="A column of the new rows that is written beside each prediction.")
+    ] = None,
     delimiter: Delimiter = ",",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Predict every row of a table, in its order: one line a row, after a header."""
-    from equipoise.artifact.folder import load
+    from equipoise.artifact.predictions import predictor
+    from equipoise.data.compiling import left_as_they_are
     from equipoise.data.files import open_table
+
+    if threshold is not None and not 0 < threshold < 1:
+        raise InvalidParameter("a threshold between 0 and 1", f"--threshold {threshold:g}", "pass --threshold 0.3")
+    found = None if probabilities or threshold is not None else predictor(release)
+    model: Any = _estimator(release, probabilities, threshold) if found is None else found
+    with left_as_they_are(_is_short(data)):
+        table = open_table(data, delimiter)
+        ids = _ids(table, identifier)
+        predictions = _predictions(model, table, threshold)
+        shares = model.predict_proba(table).tolist() if probabilities else [[]] * len(predictions)
+    columns = [f"probability of {label}" for label in model.classes_] if probabilities else []
+    with _opened(out, force) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*([] if identifier is None else [identifier]), "prediction", *columns])
+        writer.writerows(
+            [*own, prediction, *share]
+            for own, prediction, share in zip(ids or [[]] * len(predictions), predictions, shares, strict=True)
+        )
+    if out is not None:
+        said = f"wrote {len(predictions)} predictions to {out}"
+        Console(quiet=quiet, stderr=True, highlight=False).print(said, markup=False)
+
+
+def _is_short(data: Path) -> bool:
+    """Return whether a file is of text, as it lies, and short."""
+    try:
+        return data.suffix.lower() in (".csv", ".tsv") and data.stat().st_size <= FEW_BYTES
+    except OSError:
+        return False
+
+
+def _estimator(release: Path, probabilities: bool, threshold: float | None) -> Any:
+    """Return the estimator of a release, if it can do what is asked."""
+    from equipoise.artifact.folder import load
 
     model: Any = load(release)
     if not hasattr(model, "schema_"):
@@ -36,21 +84,33 @@ def command(
             "one that was saved without",
             "open it in Python with equipoise.load and pass rows as it was trained on",
         )
-    if probabilities and not hasattr(model, "predict_proba"):
-        raise InvalidParameter(
-            "a model with probabilities", f"a {type(model).__name__}", "leave --probabilities out for this model"
-        )
-    table = open_table(data, delimiter)
-    columns = [f"probability of {label}" for label in model.classes_] if probabilities else []
-    count = 0
-    with _opened(out, force) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["prediction", *columns])
-        for line in _lines(model, table, probabilities):
-            writer.writerow(line)
-            count += 1
-    if out is not None:
-        Console(quiet=quiet, stderr=True, highlight=False).print(f"wrote {count} predictions to {out}", markup=False)
+    if (probabilities or threshold is not None) and not hasattr(model, "predict_proba"):
+        option = "--probabilities" if probabilities else "--threshold"
+        remedy = f"leave {option} out for this model; a logistic one has probabilities"
+        raise InvalidParameter("a model with probabilities", f"a {type(model).__name__}", remedy)
+    if threshold is not None and len(model.classes_) != 2:
+        found, remedy = f"{len(model.classes_)} classes", "leave --threshold out, and look at --probabilities"
+        raise InvalidParameter("two classes, for --threshold", found, remedy)
+    return model
+
+
+def _predictions(model: Any, table: "RawTable", threshold: float | None) -> list[Any]:
+    if threshold is None:
+        return list(model.predict(table).tolist())
+    # The second class is the one whose probability the threshold is about.
+    first, second = model.classes_.tolist()
+    return [second if share >= threshold else first for share in model.predict_proba(table)[:, 1].tolist()]
+
+
+def _ids(table: "RawTable", name: str | None) -> list[list[object]]:
+    """Return the identifier of every row as the table has it, a missing one as nothing."""
+    if name is None:
+        return []
+    if name not in table.names:
+        remedy = f"choose one of {', '.join(table.names[:20])}"
+        raise InvalidData(f"a column {name!r} to pass through", "none of that name", remedy)
+    batches = table.with_ids(name).batches([name])
+    return [[value] for batch in batches for value in batch[name].tolist()]
 
 
 @contextmanager
@@ -62,12 +122,3 @@ def _opened(out: Path | None, force: bool) -> Iterator[TextIO]:
 
     with new_file(out, force) as file:
         yield file
-
-
-def _lines(model: Any, table: Any, probabilities: bool) -> Iterator[list[object]]:
-    predictions = model.predict(table).tolist()
-    if not probabilities:
-        yield from ([prediction] for prediction in predictions)
-        return
-    for prediction, shares in zip(predictions, model.predict_proba(table).tolist(), strict=True):
-        yield [prediction, *shares]

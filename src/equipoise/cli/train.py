@@ -46,13 +46,17 @@ def command(
         str | None, typer.Option(help="The address of a cluster; without it dask and spark work on this machine.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release in that folder.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop before any row is read.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check all that train would, show the plan, and stop before any row is read."),
+    ] = False,
     verbose: Verbose = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
     from equipoise.artifact.folder import files_of, rehearse, staging
+    from equipoise.cli.dry_run import bought
     from equipoise.cli.ledger_state import recorded
     from equipoise.data.encoded import encoded_table
     from equipoise.data.encoder import encoded_names
@@ -80,14 +84,19 @@ def command(
     table = open_table(data, delimiter, engine, scheduler)
     # Whatever names and types can tell is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
-    console.print(told(planned, verbose), markup=False, end="")
-    if dry_run:
-        if as_json and not quiet:
-            print(planned.to_json(), end="")
-        console.print("\n[bold]dry run[/]: no row was read and nothing was spent.")
-        return
+    # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     room = rehearse(planned, encoded_names(facts))
     with staging(out, force, room) as place:
+        if dry_run:
+            spent = bought(planned, facts, ledger)
+            console.print(told(planned, verbose), markup=False, end="")
+            if as_json and not quiet:
+                print(planned.to_json(), end="")
+            for line in (*spent, f"check the rows, inside: equipoise schema check {data} {schema}"):
+                console.print(f"  {line}", markup=False)
+            console.print("\n[bold]dry run[/]: no row was read and nothing was spent; train would begin.")
+            return
+        console.print(told(planned, verbose), markup=False, end="")
         with console.status("training: the time it takes depends on the table's size"):
             face.fit(table)
         _publish(place, files_of(face, recorded(ledger)), out)

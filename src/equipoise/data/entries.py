@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equipoise.errors import ENDINGS, InvalidData
 
@@ -32,7 +32,7 @@ def is_undeclared(given: object) -> bool:
     [True, True, False, False, False]
     """
     kind = type(given)
-    if issubclass(kind, str | bytes | bytearray | memoryview | Mapping) or sparse.issparse(given):
+    if issubclass(kind, str | bytes | bytearray | memoryview | Mapping) or scipy.sparse.issparse(given):
         return False
     return all(hasattr(kind, name) for name in ("__len__", "__getitem__")) and not _declares(kind)
 

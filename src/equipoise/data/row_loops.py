@@ -8,9 +8,8 @@ many others there are: every loop rounds each number by itself.
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from equipoise.data.text_loops import compiled
+from equipoise.data.compiling import compiled, types
 
 NUMBER = types.float64
 NUMBERS = types.Array(types.float64, 1, "C", readonly=True)
@@ -33,7 +32,7 @@ def scale_numbers(
 
     What is not finite is at the middle. Bounds are in a unit, in which no difference of finite numbers overflows.
     """
-    for row in range(numbers.size):
+    for row in range(len(numbers)):
         number = unit * numbers[row]
         clipped = min(max(number, low), high)
         share = (clipped - low) / (high - low) if number - number == 0.0 else middle
@@ -47,7 +46,7 @@ def put_entries(columns: Any, places: Any, rows: Any) -> None:
     """Put the entries of columns into their places in the rows."""
     count = columns.shape[1]
     for begin in range(0, count, TILE):
-        for column in range(places.size):
+        for column in range(len(places)):
             place = places[column]
             # A loop of a length that is known before is unrolled, and takes a third of the time.
             if begin + TILE <= count:
@@ -61,7 +60,7 @@ def put_entries(columns: Any, places: Any, rows: Any) -> None:
 @compiled(types.void(POSITIONS, types.int64, NUMBERS, ROWS))
 def mark_levels(positions: Any, first: int, lengths: Any, rows: Any) -> None:
     """Put the entry of each row's level, which is 1 before it is divided by the row's length."""
-    for row in range(positions.size):
+    for row in range(len(positions)):
         rows[row, first + positions[row]] = 1.0 / lengths[row]
 
 
@@ -81,6 +80,6 @@ def find_numbers(numbers: Any, known: Any, positions: Any, missing: int, unknown
 def mixed_product(words: Any, odd: Any) -> Any:
     """Return the sum of words, their halves mixed, times secret odd numbers, modulo 2^64 (N12)."""
     total = np.uint64(0)
-    for place in range(words.size):
+    for place in range(len(words)):
         total += (words[place] ^ (words[place] >> np.uint64(32))) * odd[place]
     return total

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sparse_tables import merged
@@ -143,7 +143,7 @@ class SparseArrays(NamedTuple):
     def dealt(self, order: NDArray[np.int64]) -> "SparseArrays":
         """Return a copy of the rows in another order; that no entry is stored must not make SciPy ask for a shape."""
         shape = len(self.indptr) - 1, int(self.indices.max(initial=0)) + 1
-        rows = sparse.csr_array((self.data, self.indices, self.indptr), shape=shape)[order]
+        rows = scipy.sparse.csr_array((self.data, self.indices, self.indptr), shape=shape)[order]
         return SparseArrays(rows.data, rows.indices, rows.indptr.astype(np.int64), self.intercept)
 
 
@@ -175,9 +175,9 @@ class RowSource(ABC):
     def arrays(self) -> DenseArrays | SparseArrays:
         """Return all rows at once, as compiled loops over single rows want them: the blocks put together, a copy."""
         blocks = [block.copy() for block, _ in self.blocks()]
-        if not sparse.issparse(blocks[0]):
+        if not scipy.sparse.issparse(blocks[0]):
             return DenseArrays(np.vstack(blocks), np.ones(self.n_samples), 0.0)
-        joined = sparse.vstack(blocks, format="csr")
+        joined = scipy.sparse.vstack(blocks, format="csr")
         return SparseArrays(joined.data, joined.indices, joined.indptr.astype(np.int64), 0.0)
 
     def predictions(self, weights: Array) -> Array:
@@ -259,7 +259,7 @@ def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
     if kind.kind == "f" and kind.itemsize > 8:
         # Repaired blocks are of 64 bits: a wider number elsewhere would tell by its type that nothing was repaired.
         matrix = matrix.astype(np.float64)
-    return SparseRows(matrix, domain, intercept) if sparse.issparse(matrix) else Rows(matrix, domain, intercept)
+    return SparseRows(matrix, domain, intercept) if scipy.sparse.issparse(matrix) else Rows(matrix, domain, intercept)
 
 
 class Rows(RowSource):
@@ -389,7 +389,7 @@ class SparseRows(RowSource):
 
     Examples
     --------
-    >>> rows = SparseRows(sparse.csr_array([[3.0, 4.0], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
+    >>> rows = SparseRows(scipy.sparse.csr_array([[3.0, 4.0], [0.0, 0.5]]), Domain(1.0, classes=(0, 1)), intercept=0.5)
     >>> [block.toarray().tolist() for block, _ in rows.blocks()]
     [[[0.6000000000000001, 0.8, 0.5], [0.0, 0.5, 0.5]]]
     """
@@ -398,7 +398,7 @@ class SparseRows(RowSource):
         self.n_samples, n_features = matrix.shape
         self.dimension = n_features + (1 if intercept > 0 else 0)
         self._intercept = intercept
-        table = merged(sparse.csr_array(matrix, dtype=np.float64))
+        table = merged(scipy.sparse.csr_array(matrix, dtype=np.float64))
         # Persons may have no rows: one block.
         self._blocks = [
             (_clipped(table[start : start + BLOCK_ROWS], domain, intercept), slice(start, start + BLOCK_ROWS))
@@ -446,5 +446,5 @@ def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
     block.data = np.where(np.repeat(largest > limit, counts), scaled * np.repeat(limit, counts), block.data)
     if intercept == 0:
         return block
-    column = sparse.csr_array(np.full((block.shape[0], 1), intercept))
-    return sparse.csr_array(sparse.hstack([block, column], format="csr"))
+    column = scipy.sparse.csr_array(np.full((block.shape[0], 1), intercept))
+    return scipy.sparse.csr_array(scipy.sparse.hstack([block, column], format="csr"))

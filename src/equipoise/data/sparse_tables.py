@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from equipoise.data.entries import number_of_entry
 from equipoise.errors import InvalidData
@@ -27,7 +27,7 @@ def stored_entries(table: Any) -> Callable[[], Any]:
 
     Examples
     --------
-    >>> table = sparse.csr_array(([1.0, 2.0], [0, 7], [0, 1, 2]), shape=(2, 3))
+    >>> table = scipy.sparse.csr_array(([1.0, 2.0], [0, 7], [0, 1, 2]), shape=(2, 3))
     >>> stored_entries(table)().toarray().tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -105,13 +105,13 @@ def _coordinates(table: Any) -> Any:
     if not outside:
         return table
     kept = np.logical_and.reduce(outside)
-    return sparse.coo_array((table.data[kept], tuple(axis[kept] for axis in table.coords)), shape=table.shape)
+    return scipy.sparse.coo_array((table.data[kept], tuple(axis[kept] for axis in table.coords)), shape=table.shape)
 
 
 def _diagonals(table: Any) -> Any:
     """Return a table of diagonals without those that lie outside, which SciPy would count otherwise than it reads."""
     kept = (table.offsets > -table.shape[0]) & (table.offsets < table.shape[1])
-    return table if kept.all() else sparse.dia_array((table.data[kept], table.offsets[kept]), shape=table.shape)
+    return table if kept.all() else scipy.sparse.dia_array((table.data[kept], table.offsets[kept]), shape=table.shape)
 
 
 def _listed(table: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -135,7 +135,7 @@ def _of_entries(entries: Iterator[tuple[Any, Any, Any]], shape: tuple[int, int])
             rows.append(int(row))
             columns.append(int(column))
             values.append(number_of_entry(value))
-    return sparse.coo_array((np.array(values, dtype=np.float64), (rows, columns)), shape=shape)
+    return scipy.sparse.coo_array((np.array(values, dtype=np.float64), (rows, columns)), shape=shape)
 
 
 def _is_place(index: object, length: int) -> bool:
@@ -150,12 +150,12 @@ def merged(table: Any) -> Any:
 
     Examples
     --------
-    >>> merged(sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
+    >>> merged(scipy.sparse.csr_array(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))).toarray().tolist()
     [[2.0, 5.0]]
     """
     if table.format == "csr":
         # A new object: what SciPy noted about the order of an older one may no longer be true.
-        table = sparse.csr_array((table.data, table.indices, table.indptr), shape=table.shape)
+        table = scipy.sparse.csr_array((table.data, table.indices, table.indptr), shape=table.shape)
         if table.has_canonical_format:
             return table
     # SciPy knows neither halves nor foreign orders of bytes in every form.
@@ -169,14 +169,14 @@ def merged(table: Any) -> Any:
     (starts,) = np.nonzero(new)
     sums = np.add.reduceat(entries.data[order], starts) if len(starts) else entries.data[order]
     limits = np.searchsorted(rows[starts], np.arange(table.shape[0] + 1))
-    return sparse.csr_array((sums, columns[starts], limits), shape=table.shape)
+    return scipy.sparse.csr_array((sums, columns[starts], limits), shape=table.shape)
 
 
 def _wide(table: Any) -> Any:
     """Return a table of another form whose values are doubles."""
     values = np.asarray(table.data, dtype=np.float64)
     if table.format == "coo":
-        return sparse.coo_array((values, table.coords), shape=table.shape)
+        return scipy.sparse.coo_array((values, table.coords), shape=table.shape)
     if table.format == "dia":
-        return sparse.dia_array((values, table.offsets), shape=table.shape)
+        return scipy.sparse.dia_array((values, table.offsets), shape=table.shape)
     return type(table)((values, table.indices, table.indptr), shape=table.shape)

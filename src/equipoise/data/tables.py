@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
 
 from equipoise.data.arrow_values import Kind
 from equipoise.data.entries import (
@@ -219,7 +218,7 @@ def _from_array(X: Any, width: int | None) -> Unread:  # noqa: N803 - the field'
     if is_undeclared(X):
         shape = listed_shape(X, width)
         return Unread(shape, True, lambda: listed_table(X, shape))
-    matrix = X if sparse.issparse(X) else np.asarray(X)
+    matrix = X if scipy.sparse.issparse(X) else np.asarray(X)
     if matrix.dtype.kind == "c":
         remedy = "pass the real and imaginary parts as columns"
         raise InvalidData("real numbers", "Complex data not supported", remedy)
@@ -229,7 +228,7 @@ def _from_array(X: Any, width: int | None) -> Unread:  # noqa: N803 - the field'
             f"{type_in_words(matrix.dtype)} in non-numeric columns",
             "convert them by a public rule, or X.astype(float) if every entry is a number",
         )
-    if sparse.issparse(matrix) and len(matrix.shape) == 2:
+    if scipy.sparse.issparse(matrix) and len(matrix.shape) == 2:
         return Unread(matrix.shape, True, stored_entries(matrix))
     return Unread(matrix.shape, True, lambda: matrix)
 
@@ -247,6 +246,8 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
     target = _target(y)
     if len(target.shape) == 2 and target.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected; its one column is taken."
+        from sklearn.exceptions import DataConversionWarning  # loaded only where it is needed
+
         warnings.warn(message, DataConversionWarning, stacklevel=4)
         column = target
         target = replace(column, shape=column.shape[:1], read=lambda: column.read()[:, 0])

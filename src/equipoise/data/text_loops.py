@@ -4,19 +4,17 @@ What a loop says of a line or a text follows from its own bytes, and it says onl
 calls odd, and leaves to the rule that Python's `csv`, `float` and `str` make, line by line and text by text: so nothing
 here decides what a line, a number or a word is, and no value raises.
 
-The loops are compiled for their types when this module is imported, which loads Numba. That happens when a table is
-opened, so that nothing can be missing after the first row was read. Contents are followed by `PADDING` bytes that
+The loops are compiled for their types when this module is imported, which loads Numba, unless rows are few
+(`equipoise.data.compiling`). That happens when a table is opened, so that nothing can be missing after the first row
+was read. Contents are followed by `PADDING` bytes that
 belong to no text, and `eights` are the same bytes, seen as the eight from every place on.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-Compiled = TypeVar("Compiled", bound=Callable[..., Any])
+from equipoise.data.compiling import compiled, types
 
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 EIGHTS = types.Array(types.int64, 1, "A", readonly=True, aligned=False)
@@ -25,7 +23,7 @@ WORDS = types.Array(types.int64, 2, "C", readonly=True)
 ROOM = types.int64[::1]
 TABLE = types.int64[:, ::1]
 INTEGER = types.int64
-FOUR = types.UniTuple(INTEGER, 4)  # type: ignore[no-untyped-call] # Numba's types carry none
+FOUR = types.UniTuple(INTEGER, 4)
 
 # The columns of a table of words.
 NUMBER, LENGTH, FIRST, LAST, START = range(5)
@@ -41,19 +39,6 @@ ROOM_FOR_A_DIGIT = 2**53 // 10
 TENS = np.array([float(10**power) for power in range(23)])
 
 
-def compiled(signature: Any = None) -> Callable[[Compiled], Compiled]:
-    """Return what compiles a function, for a signature if there is one, and keeps the result on disk where it can."""
-
-    def make(function: Compiled) -> Compiled:
-        try:
-            made: Compiled = numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
-        except RuntimeError:  # no folder for the cache: compile in every process
-            made = numba.njit(signature, nogil=True, error_model="numpy")(function)
-        return made
-
-    return make
-
-
 @compiled(INTEGER(BYTES, INTEGER, INTEGER, ROOM))
 def find_marks(content: Any, size: int, delimiter: int, marks: Any) -> int:
     """Find the places of the bytes that end a field or a line, or that may make it odd; return their number."""
@@ -63,7 +48,7 @@ def find_marks(content: Any, size: int, delimiter: int, marks: Any) -> int:
     for position in range(size):
         # Noted at every byte, and kept where it counts: a branch that cannot be foreseen costs more.
         marks[count] = position
-        count += special[content[position]]
+        count += int(special[content[position]])
     return count
 
 

@@ -26,6 +26,9 @@ def make_ready() -> None:
     try:
         import equipoise.data.row_loops
         import equipoise.data.text_loops  # noqa: F401 - compiled, or taken from the disk, by being imported
+        from equipoise.data.compiling import compile_all
+
+        compile_all()
     except (ImportError, OSError) as error:
         found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
         remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"

@@ -16,7 +16,6 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.encoder import Encoder
-from equipoise.data.projection import directions, shortening
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread
 from equipoise.errors import (
@@ -30,6 +29,7 @@ from equipoise.errors import (
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.scoring import PredictionFacts
 from equipoise.estimators.unknown_arguments import known_arguments
 from equipoise.noise import noise_source
 from equipoise.planning import kinds
@@ -112,25 +112,6 @@ class PrivateEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
         """Return the fitted estimator that a released folder describes."""
-
-
-@dataclass(frozen=True, slots=True)
-class PredictionFacts:
-    """What predictions need besides weights, all of it public."""
-
-    domain: Domain
-    n_features: int
-    projection: int
-    public_seed: int
-
-    @classmethod
-    def of(cls, certificate: Certificate) -> Self:
-        """Return those of a certificate about weights."""
-        claim, terms = certificate.claim.trained, certificate.terms
-        if not isinstance(claim, Trained):
-            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
-        projection = getattr(claim, "projection", 0)
-        return cls(claim.problem.domain, terms.n_features, projection, terms.public_seed)
 
 
 class Fitted:
@@ -383,10 +364,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         intake = PlainRows(facts.domain) if schema is None else SchemaRows(schema)
         with np.errstate(all="ignore"):
             products = intake.scores(self, X, np.atleast_2d(self.coef_).T)
-            if facts.projection:
-                # Rows are clipped in their few directions as in training, so that the intercept weighs the same (P1).
-                columns = directions(facts.n_features, facts.projection, facts.public_seed)
-                products *= shortening(intake.scores(self, X, columns), facts.domain.row_norm)[:, None]
+            facts.shortened(products, lambda columns: intake.scores(self, X, columns))
             products += self.intercept_
         return products
 

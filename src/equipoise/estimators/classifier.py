@@ -11,7 +11,7 @@ from equipoise.data.rows import observed_classes
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
-from equipoise.vocabulary.constants import BLOCK_ROWS
+from equipoise.estimators.scoring import decisions
 from equipoise.vocabulary.facts import Label
 
 
@@ -51,16 +51,7 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the highest score."""
-        scores = self._scores(X)
-        if scores.shape[1] > 1:
-            best: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-            return best
-        decided, predicted = (scores[:, 0] > 0).view(np.int8), np.empty(len(scores), dtype=self.classes_.dtype)
-        for start in range(0, len(scores), BLOCK_ROWS):
-            # There may be only one class; and what NumPy makes of a block's decisions stays in the cache.
-            rows = slice(start, start + BLOCK_ROWS)
-            np.take(self.classes_, decided[rows], out=predicted[rows], mode="clip")
-        return predicted
+        return decisions(self._scores(X), self.classes_)
 
     def __sklearn_tags__(self) -> Any:
         """Add whether more than two classes can be told apart."""

@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.certify.certificate import Certificate
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
-from equipoise.estimators.base import PredictionFacts, PrivateEstimator, PrivateLinearModel
+from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.saved import Saved
+from equipoise.estimators.scoring import PredictionFacts
 from equipoise.noise import noise_source
 from equipoise.planning.request import Request
 from equipoise.planning.search import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
+from equipoise.data.encoded import EncodedTable, encoded_table
 from equipoise.data.entries import is_undeclared
 from equipoise.data.joined import raw_table
 from equipoise.data.persons import person_rows
@@ -19,6 +19,7 @@ from equipoise.data.products import products
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread, as_frame, feature_table, require_labels, target_column
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
+from equipoise.estimators.scoring import encoded_products
 from equipoise.planning.request import Bounds
 from equipoise.vocabulary.facts import Domain
 from equipoise.vocabulary.numbers import require_count
@@ -212,5 +213,4 @@ class SchemaRows(Intake):
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return encoded rows times the weights, batch by batch."""
-        batches = [rows @ weights for rows in encoded_rows(self._schema, raw_table(X))]
-        return np.concatenate(batches) if batches else np.empty((0, weights.shape[1]))
+        return encoded_products(self._schema, raw_table(X), weights)

@@ -2,13 +2,11 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn import linear_model
 from sklearn.base import RegressorMixin
 
-from equipoise.data.encoder import Encoder
-from equipoise.data.schema import Schema
 from equipoise.estimators.base import Array, PrivateLinearModel
+from equipoise.estimators.scoring import within_range
 from equipoise.vocabulary.facts import Label
 
 # A regression's offset can be anywhere in the target's range, so its constant column is higher (docs/intercept.md).
@@ -30,9 +28,4 @@ class PrivateRegressor(RegressorMixin, PrivateLinearModel):
 
     def predict(self, X: Any) -> Array:
         """Return the prediction of each row, inside the target's public range."""
-        scores = self._scores(X)[:, 0]
-        domain = self._facts.domain
-        low, high = domain.label_centre - domain.label_bound, domain.label_centre + domain.label_bound
-        clipped: Array = np.clip(scores, low, high)
-        schema: Schema | None = getattr(self, "schema_", None)
-        return clipped if schema is None else Encoder(schema).decode_target(clipped)
+        return within_range(self._scores(X), self._facts.domain, getattr(self, "schema_", None))

@@ -70,34 +70,48 @@ class Ledger:
         software : mapping, optional
             The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
         """
-        if not isinstance(certificate, Certificate):
-            remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
-            raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
-        if certificate.terms.seeded:
-            remedy = "leave random_state=None where a ledger is bound"
-            raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
-        if certificate.grade != "proved":
-            found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
-            remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
-            raise LedgerRefused('a certificate of grade "proved"', found, remedy)
+        _require_release(certificate)
         with self._store.opened(writing=True) as connection:
-            entries = self._intact(connection, spending=True)
-            self._of_one_kind(connection, entries, certificate)
-            left = chain.balance(entries)
-            amount = Budget(certificate.epsilon, certificate.delta)
-            spend = chain.following(entries, entries[0].dataset, "spend", amount, certificate.planned_digest)
-            if spend.number in self._store.grounds(connection, spend.dataset):
-                raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
-            if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
-                asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
-                found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
-                remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
-                raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
+            spend = self._next_spend(connection, certificate)[0]
             self._store.append(connection, spend, _written(certificate, software or {}))
             if certificate.adjacency != REPLACE_ONE and not self._store.grounds(connection, spend.dataset):
                 found = "one of version 0.1.0, which does not record what neighbours are"
                 remedy = f"create another: {self._store.creation}"
                 raise LedgerRefused("a ledger for spends about persons", found, remedy)
+
+    def would_admit(self, certificate: Certificate) -> Balance:
+        """Return the balance before a spend that would be admitted now, or refuse it as `admit` would, writing nothing.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import equipoise as eq
+        >>> plan = eq.Ridge(epsilon=2.0, domain=eq.Domain(1.0, labels=(0, 1))).plan(5000, 4)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
+        ...     ledger.create(Budget(3.0))
+        ...     str(ledger.would_admit(plan).epsilon_left), str(ledger.balance().epsilon_left)
+        ('3.0', '3.0')
+        """
+        _require_release(certificate)
+        with self._store.opened() as connection:
+            return self._next_spend(connection, certificate)[1]
+
+    def _next_spend(self, connection: sql.Connection, certificate: Certificate) -> tuple[Entry, Balance]:
+        """Return the entry of a spend that the budget allows, and the balance before it."""
+        entries = self._intact(connection, spending=True)
+        self._of_one_kind(connection, entries, certificate)
+        left = chain.balance(entries)
+        amount = Budget(certificate.epsilon, certificate.delta)
+        spend = chain.following(entries, entries[0].dataset, "spend", amount, certificate.planned_digest)
+        if spend.number in self._store.grounds(connection, spend.dataset):
+            raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
+        if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
+            asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
+            found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
+            remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+            raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
+        return spend, left
 
     def _of_one_kind(self, connection: sql.Connection, entries: tuple[Entry, ...], certificate: Certificate) -> None:
         """Refuse a spend about other neighbours than those before: what adds up must be about one replacement (N1).
@@ -218,3 +232,17 @@ def _reasons(grounds: str) -> tuple[str, ...] | None:
         return affecting(members, dict(record["software"]).items())
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
+
+
+def _require_release(certificate: object) -> None:
+    """Refuse what is no certificate of a release, or one that no ledger takes."""
+    if not isinstance(certificate, Certificate):
+        remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
+        raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
+    if certificate.terms.seeded:
+        remedy = "leave random_state=None where a ledger is bound"
+        raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
+    if certificate.grade != "proved":
+        found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
+        remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
+        raise LedgerRefused('a certificate of grade "proved"', found, remedy)

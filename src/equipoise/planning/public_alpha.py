@@ -13,11 +13,13 @@ accuracy does not need, since decisions do not change with the length of the wei
 clear case. The argument came first; docs/alpha.md then shows the accuracies for guesses from 1 to 100.
 """
 
+import bisect
 import math
 
 from equipoise.certify import laws
 from equipoise.certify.claims import Noise
 from equipoise.errors import NoTheoremApplies
+from equipoise.planning.grids import Cost, cheapest
 from equipoise.planning.laws import deviation_of, quietest
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.penalties import known as known_penalty
@@ -80,27 +82,26 @@ def public_alpha(request: Request, guess: float = WEIGHT_GUESS) -> float:
     """
     unit = _yardstick(request.problem(1.0))
 
-    def bound(step: int) -> float:
+    def cost(step: int) -> Cost:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
         situation = planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon)
+        # Where no strength ends within the limit, the plan is refused with the remedy.
+        endless = not affordable(situation)
         try:
             sensitivity = smallest(situation).sensitivity
         except NoTheoremApplies:
-            return math.inf
+            return endless, math.inf
         found = quietest(sensitivity, situation.dimension, request.budget, request.mechanism)
-        return excess_risk(situation, found.noise(situation.dimension), guessed_norm(problem, guess))
+        return endless, excess_risk(situation, found.noise(situation.dimension), guessed_norm(problem, guess))
 
     def feasible(step: int) -> bool:
         problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
         return well_conditioned(constants(problem), request.rows, problem.dimension(request.n_features))
 
-    def ends(step: int) -> bool:
-        problem = request.problem(unit * math.pow(2.0, step / STEPS_AN_OCTAVE))
-        return affordable(planned_setting(problem, request.n_samples, request.n_features, request.budget.epsilon))
-
-    steps = list(filter(feasible, range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)))
+    grid = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
+    # A stronger penalty is better conditioned.
+    steps = grid[bisect.bisect_left(grid, True, key=feasible) :]
     if not steps:
         remedy = "pass alpha as a number, use fewer rows or columns, a smaller l1_ratio, or a larger power"
         raise NoTheoremApplies('alpha="public", at which rounding stays small (A4)', "none of the grid", remedy)
-    # Where no strength ends within the limit, the plan is refused with the remedy.
-    return unit * math.pow(2.0, min(list(filter(ends, steps)) or steps, key=bound) / STEPS_AN_OCTAVE)
+    return unit * math.pow(2.0, cheapest(steps, cost, STEPS_AN_OCTAVE) / STEPS_AN_OCTAVE)

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from equipoise.certify import laws, theorems
+from equipoise.certify.curves import Curve, PureCurve, SumCurve
 from equipoise.certify.laws import Law
+from equipoise.certify.spherical import SphericalCurve
 from equipoise.certify.theorems import Perturbation
 from equipoise.certify.theorems.perturbation import SUFFIX, FreeDeterminant, PureTilt, determinant_price, finishing
 from equipoise.errors import NoTheoremApplies
@@ -96,9 +98,28 @@ def _scale_for(theorem: Perturbation, setting: Setting, law: Law, budget: Budget
     start = known(law.id).scale_for(setting.constants.gradient_diameter, setting.dimension, Budget(rest, budget.delta))
 
     def private(scale: float) -> bool:
-        return theorem.curve(setting, law, scale).delta(budget.epsilon) <= budget.delta
+        curve = theorem.curve(setting, law, scale)
+        return (curve if budget.delta > 0 else _where_nothing_is_left(curve)).delta(budget.epsilon) <= budget.delta
 
     return None if start is None else smallest_scale(start, private, FINENESS)
+
+
+def _where_nothing_is_left(curve: Curve) -> Curve:
+    """Return a curve that is 0 where this one is: a sum is where each part is, which a level tells without integrals.
+
+    Examples
+    --------
+    >>> curve = SumCurve(((1.0, SphericalCurve(0.75, 10), 0.2),))
+    >>> [(each.delta(0.96), each.delta(0.9) > 0) for each in (curve, _where_nothing_is_left(curve))]
+    [(0.0, True), (0.0, True)]
+    """
+    if not isinstance(curve, SumCurve):
+        return curve
+    parts = (
+        (factor, PureCurve(part.level) if isinstance(part, SphericalCurve) else part, price)
+        for factor, part, price in curve.parts
+    )
+    return SumCurve(tuple(parts), curve.added)
 
 
 def _pure_scale(theorem: PureTilt, setting: Setting, epsilon: float) -> float | None:

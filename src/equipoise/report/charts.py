@@ -1,6 +1,5 @@
 """Charts of studies from plain records, and what every page needs to draw its charts."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,13 +81,3 @@ def specification(chart: Any) -> str:
     """Return the chart's Vega-Lite specification as JSON text."""
     text: str = chart.to_json(indent=None)
     return text
-
-
-@functools.cache
-def runtime() -> str:
-    """Return the JavaScript that draws charts, to be put inside a page so that it needs no network."""
-    altair()
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle

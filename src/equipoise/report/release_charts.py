@@ -1,10 +1,13 @@
-"""Charts of one release, from plain records. Names of columns are data in them: never a field or an expression."""
+"""Charts of one release, from plain records, as Vega-Lite specifications in JSON.
 
+Names of columns are data in them: never a field or an expression. They are written out as they are, since a library
+that makes such specifications takes longer to load than a release to train.
+"""
+
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
-
-from equipoise.report.charts import altair
 
 Record = dict[str, object]
 
@@ -38,33 +41,25 @@ def marks(low: float, high: float, most: int = 7) -> list[float]:
     return inside[:: -math.ceil(len(inside) / most)][::-1]
 
 
-def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> Any:
+def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> str:
     """Return the curve delta(epsilon) with the claim as a point; points have the keys epsilon and delta."""
-    alt = altair()
     shown = [record for record in points if delta == 0 or float(str(record["delta"])) >= delta * FAINTEST]
-    if delta == 0:
-        vertical = alt.Y("delta:Q", title="delta", axis=alt.Axis(tickCount=5))
-    else:
+    vertical = _number("delta", title="delta", axis={"tickCount": 5})
+    if delta != 0:
         low = min([delta, *(float(str(record["delta"])) for record in shown)])
-        axis = alt.Axis(values=marks(low, 1.0), format="~e")
-        scale = alt.Scale(type="log", domain=[low, 1.0], nice=False)
-        vertical = alt.Y("delta:Q", title="delta", axis=axis, scale=scale)
-    horizontal = alt.X("epsilon:Q", title="epsilon", axis=alt.Axis(grid=False, tickCount=6))
-    tooltip = [alt.Tooltip("epsilon:Q", format=".4g"), alt.Tooltip("delta:Q", format=".4g")]
-    line = (
-        alt.Chart(alt.Data(values=shown))
-        .mark_line(style="first", strokeWidth=2.2)
-        .encode(x=horizontal, y=vertical, tooltip=tooltip)
-    )
-    claim = (
-        alt.Chart(alt.Data(values=[{"epsilon": epsilon, "delta": delta}]))
-        .mark_point(style="second", filled=True, size=90, opacity=1)
-        .encode(x=horizontal, y=vertical, tooltip=tooltip)
-    )
-    return _responsive(alt.layer(line, claim), "The privacy curve: delta over epsilon, with the claim as a point.")
+        vertical |= {"axis": {"values": marks(low, 1.0), "format": "~e"}, "scale": _logarithmic(low, 1.0)}
+    encoding = {
+        "x": _number("epsilon", title="epsilon", axis={"grid": False, "tickCount": 6}),
+        "y": vertical,
+        "tooltip": [_number("epsilon", format=".4g"), _number("delta", format=".4g")],
+    }
+    line = _layer({"type": "line", "style": "first", "strokeWidth": 2.2}, encoding, shown)
+    dot = {"type": "point", "style": "second", "filled": True, "size": 90, "opacity": 1}
+    claim = _layer(dot, encoding, [{"epsilon": epsilon, "delta": delta}])
+    return _responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
 
 
-def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> Any:
+def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> str:
     """Return bounds over a public parameter, both axes logarithmic.
 
     Parameters
@@ -78,41 +73,37 @@ def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, c
     ceiling : float, optional
         A level above which a bound says nothing.
     """
-    alt = altair()
     places = [float(str(record["place"])) for record in points]
     levels = [float(str(record["bound"])) for record in points] + ([ceiling] if ceiling else [])
     kinds = list(dict.fromkeys(str(record["kind"]) for record in points))
     left, right, low, high = min(places), max(places), min(levels) / 1.25, max(levels) * 1.25
-    horizontal = alt.X(
-        "place:Q",
+    horizontal = _number(
+        "place",
         title=axis,
-        scale=alt.Scale(type="log", domain=[left, right], nice=False),
-        axis=alt.Axis(values=marks(left, right), format="~g", grid=False, labelFlush=False),
+        scale=_logarithmic(left, right),
+        axis={"values": marks(left, right), "format": "~g", "grid": False, "labelFlush": False},
     )
-    vertical = alt.Y(
-        "bound:Q",
-        title=unit,
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(values=marks(low, high), format="~g"),
+    vertical = _number(
+        "bound", title=unit, scale=_logarithmic(low, high), axis={"values": marks(low, high), "format": "~g"}
     )
-    legend = alt.Legend(title=None, orient="top", direction="vertical") if len(kinds) > 1 else None
-    base = alt.Chart(alt.Data(values=list(points))).encode(
-        x=horizontal,
-        y=vertical,
-        color=alt.Color("kind:N", scale=alt.Scale(domain=kinds), legend=legend),
-        tooltip=[
-            alt.Tooltip("place:Q", title="at", format=".4g"),
-            alt.Tooltip("bound:Q", title="at most", format=".4g"),
-            alt.Tooltip("kind:N", title="what"),
+    legend = {"title": None, "orient": "top", "direction": "vertical"} if len(kinds) > 1 else None
+    encoding = {
+        "x": horizontal,
+        "y": vertical,
+        "color": _word("kind", scale={"domain": kinds}, legend=legend),
+        "tooltip": [
+            _number("place", title="at", format=".4g"),
+            _number("bound", title="at most", format=".4g"),
+            _word("kind", title="what"),
         ],
-    )
+    }
     layers = [
-        _rule(alt, {"place": claim}, "soft").encode(x=horizontal),
-        *([_rule(alt, {"bound": ceiling}, "muted").encode(y=vertical)] if ceiling else []),
-        base.mark_line(strokeWidth=2.2),
-        base.mark_point(filled=True, size=45, opacity=1),
+        _layer(_rule("soft"), {"x": horizontal}, [{"place": claim}]),
+        *([_layer(_rule("muted"), {"y": vertical}, [{"bound": ceiling}])] if ceiling else []),
+        _layer({"type": "line", "strokeWidth": 2.2}, encoding, points),
+        _layer({"type": "point", "filled": True, "size": 45, "opacity": 1}, encoding, points),
     ]
-    return _responsive(alt.layer(*layers), f"{unit} over {axis}, with this release marked.")
+    return _responsive(layers, f"{unit} over {axis}, with this release marked.")
 
 
 def beyond_the_picture(band: float, longest: float) -> bool:
@@ -120,7 +111,7 @@ def beyond_the_picture(band: float, longest: float) -> bool:
     return band > 2 * longest > 0
 
 
-def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
+def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
     """Return bars of weights over bands of noise.
 
     Parameters
@@ -131,13 +122,12 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
     kinds : sequence of str
         The kinds of bars; the last of several is drawn muted.
     """
-    alt = altair()
-    vertical = alt.Y(
-        "label:N",
+    vertical = _word(
+        "label",
         sort=None,
         title=None,
-        axis=alt.Axis(labelLimit=170, grid=False, ticks=False),
-        scale=alt.Scale(paddingInner=0, paddingOuter=0.2),
+        axis={"labelLimit": 170, "grid": False, "ticks": False},
+        scale={"paddingInner": 0, "paddingOuter": 0.2},
     )
     longest = max(abs(float(str(row["value"]))) for row in rows) or 1.0
     widest = max([longest, *(float(str(row["high"])) for row in rows if row["high"] is not None)])
@@ -145,40 +135,62 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> Any:
     end = 1.05 * (2 * longest if beyond_the_picture(widest, longest) else widest)
     horizontal: dict[str, Any] = {
         "title": "released weight",
-        "axis": alt.Axis(tickCount=5),
-        "scale": alt.Scale(domain=[-end, end], nice=False),
+        "axis": {"tickCount": 5},
+        "scale": {"domain": [-end, end], "nice": False},
     }
-    base = alt.Chart(alt.Data(values=list(rows)))
     tooltip = [
-        alt.Tooltip("name:N", title="column"),
-        alt.Tooltip("output:N", title="for"),
-        alt.Tooltip("value:Q", title="weight", format=".4g"),
-        alt.Tooltip("high:Q", title="twice the noise", format=".4g"),
+        _word("name", title="column"),
+        _word("output", title="for"),
+        _number("value", title="weight", format=".4g"),
+        _number("high", title="twice the noise", format=".4g"),
     ]
-    colours = alt.Scale(domain=list(kinds), range=["var(--first)", "var(--muted)"][: len(kinds)])
-    layers = [
-        base.mark_bar(height=alt.RelativeBandSize(0.56)).encode(
-            y=vertical,
-            x=alt.X("value:Q", **horizontal),
-            color=alt.Color("kind:N", scale=colours, legend=None),
-            tooltip=tooltip,
-        )
-    ]
+    colours = {"domain": list(kinds), "range": ["var(--first)", "var(--muted)"][: len(kinds)]}
+    bars = {
+        "y": vertical,
+        "x": _number("value", **horizontal),
+        "color": _word("kind", scale=colours, legend=None),
+        "tooltip": tooltip,
+    }
+    layers = [_layer({"type": "bar", "height": {"band": 0.56}}, bars)]
     if any(row["low"] is not None for row in rows):
-        band = base.mark_bar(style="noise", height=alt.RelativeBandSize(1.0), clip=True).encode(
-            y=vertical, x=alt.X("low:Q", **horizontal), x2="high:Q", tooltip=tooltip
-        )
-        layers.insert(0, band)
-    chart = _responsive(alt.layer(*layers), "Released weights as bars, over bands of twice the noise's deviation.")
-    return chart.properties(height=ROW * len(rows))
+        band = {"y": vertical, "x": _number("low", **horizontal), "x2": {"field": "high"}, "tooltip": tooltip}
+        layers.insert(0, _layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
+    description = "Released weights as bars, over bands of twice the noise's deviation."
+    return _responsive(layers, description, height=ROW * len(rows), data={"values": list(rows)})
 
 
-def _rule(alt: Any, record: Record, style: str) -> Any:
-    return alt.Chart(alt.Data(values=[record])).mark_rule(style=style, strokeDash=[5, 4], strokeWidth=1.4)
+def _number(field: str, **settings: Any) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", **settings}
 
 
-def _responsive(chart: Any, description: str) -> Any:
+def _word(field: str, **settings: Any) -> dict[str, Any]:
+    return {"field": field, "type": "nominal", **settings}
+
+
+def _logarithmic(low: float, high: float) -> dict[str, Any]:
+    return {"type": "log", "domain": [low, high], "nice": False}
+
+
+def _rule(style: str) -> dict[str, Any]:
+    return {"type": "rule", "style": style, "strokeDash": [5, 4], "strokeWidth": 1.4}
+
+
+def _layer(mark: dict[str, Any], encoding: dict[str, Any], records: Sequence[Record] | None = None) -> dict[str, Any]:
+    """Return one layer; without records of its own it shows those of the chart."""
+    own = {} if records is None else {"data": {"values": list(records)}}
+    return {"mark": mark, "encoding": encoding, **own}
+
+
+def _responsive(layers: list[dict[str, Any]], description: str, height: int = 260, **settings: Any) -> str:
     # The width is that of the place on the page, whatever the screen.
-    return chart.properties(
-        width="container", height=260, description=description, autosize={"type": "fit-x", "contains": "padding"}
+    return json.dumps(
+        {
+            "layer": layers,
+            "width": "container",
+            "height": height,
+            "description": description,
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            **settings,
+        },
+        sort_keys=True,
     )

@@ -8,9 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from equipoise.report import charts, release_charts
+from equipoise.report import release_charts
 from equipoise.report.page import document, escape, figure, folded, table
 from equipoise.report.release_record import ErrorPoint, LedgerState, ReleaseRecord, WeightLine
+from equipoise.report.runtime import runtime
 
 # More weights than this make no picture, and more than that no table that anyone reads.
 MOST_BARS, MOST_LINES = 40, 2000
@@ -56,7 +57,7 @@ def release_page(record: ReleaseRecord) -> str:
         _list("What to keep in mind", record.caveats),
     )
     body = "\n".join(section for section in sections if section)
-    return document(f"A private release: {record.model}", body, drawn, charts.runtime(), STYLE)
+    return document(f"A private release: {record.model}", body, drawn, runtime(), STYLE)
 
 
 def number(value: float) -> str:
@@ -167,7 +168,7 @@ all of them hold. Arithmetic cannot prove that noise was drawn: that rests on wh
 
 def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     points = [asdict(point) for point in record.curve]
-    drawn["curve"] = charts.specification(release_charts.privacy_curve(points, record.epsilon, record.delta))
+    drawn["curve"] = release_charts.privacy_curve(points, record.epsilon, record.delta)
     caption = (
         "One release keeps many promises: at every epsilon it holds with some delta, and this line is an upper bound "
         "on that delta. The dot is the claim."
@@ -230,8 +231,7 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
     if errors.modelled:
         points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in errors.modelled]
-        chart = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
-        drawn["modelled"] = charts.specification(chart)
+        drawn["modelled"] = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
         caption = (
             f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
             "as a share of what a model that says nothing loses."
@@ -256,7 +256,7 @@ def _bounds_figure(
         values = [(point.place, getattr(point, kind)) for point in points]
         shown += [{"place": place, "bound": value, "kind": kind} for place, value in values if value is not None]
     unit = "certified bound on excess loss"
-    drawn[name] = charts.specification(release_charts.error_bounds(shown, axis, unit, claim, record.errors.ceiling))
+    drawn[name] = release_charts.error_bounds(shown, axis, unit, claim, record.errors.ceiling)
     return figure(name, f"{unit.capitalize()} over {axis}; the numbers are in a table below.", caption)
 
 
@@ -313,7 +313,7 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
                 "high": width,
             }
         )
-    drawn["weights"] = charts.specification(release_charts.released_weights(rows, kinds))
+    drawn["weights"] = release_charts.released_weights(rows, kinds)
     order = f"The {MOST_BARS} largest of {count:,} weights." if count > MOST_BARS else "All weights, the largest first."
     inside = sum(map(_is_within, ranked))
     tally = "" if len(kinds) == 1 else f" {inside:,} of {count:,} lie within the band."

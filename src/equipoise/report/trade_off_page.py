@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equipoise.report.charts import altair, runtime, specification
+from equipoise.report.charts import altair, specification
 from equipoise.report.page import document, escape, figure, folded, table
 from equipoise.report.release_charts import marks
+from equipoise.report.runtime import runtime
 
 Record = Mapping[str, Any]
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from equipoise.report.charts import runtime, specification
+from equipoise.report.charts import specification
 from equipoise.report.page import document, escape, figure, folded, table
+from equipoise.report.runtime import runtime
 from equipoise_studies.study_charts import ratios
 
 STYLE = """

@@ -15,6 +15,7 @@ from equipoise.certify.theorems.perturbation import (
     smallest_tolerance,
 )
 from equipoise.errors import BudgetImpossible, InvalidParameter, NoTheoremApplies
+from equipoise.planning.grids import Cost, cheapest
 from equipoise.planning.kinds.base import FEW_ROWS, REACH, Extreme, Plan, Planner, free_share
 from equipoise.planning.laws import deviation_of, known
 from equipoise.planning.losses import known as known_loss
@@ -234,20 +235,22 @@ def _public_alpha(request: Request, loss: Loss, budget: Budget, finishing: float
     calibration = quietest_tilt(free, budget).calibration
     finisher = known(FINISHING_LAW)
 
-    def cost(alpha: float) -> float:
-        problem = _problem(request, loss, alpha)
+    def alpha_at(step: int) -> float:
+        return min(max(unit * math.pow(2.0, step / STEPS_AN_OCTAVE), lowest), highest)
+
+    def cost(step: int) -> Cost:
+        problem = _problem(request, loss, alpha_at(step))
         setting = _setting(request, problem, calibration.scale)
         rest = budget.epsilon - determinant_price(setting)
         dimension = setting.dimension
         possible = well_conditioned(setting.constants, request.rows, dimension) and affordable(setting)
         if rest <= 0 or not possible:
-            return math.inf
+            return False, math.inf
         scale = finisher.scale_for(finishing_sensitivity(setting), dimension, Budget(finishing))
         if scale is None:
-            return math.inf
+            return False, math.inf
         grown = calibration.deviation * budget.epsilon / rest
-        return _share(request, problem, grown, known(FINISHING_LAW).deviation(scale, dimension))
+        return False, _share(request, problem, grown, known(FINISHING_LAW).deviation(scale, dimension))
 
     steps = range(OCTAVES[0] * STEPS_AN_OCTAVE, OCTAVES[1] * STEPS_AN_OCTAVE + 1)
-    grid = (unit * math.pow(2.0, step / STEPS_AN_OCTAVE) for step in steps)
-    return min((min(max(alpha, lowest), highest) for alpha in grid), key=cost)
+    return alpha_at(cheapest(steps, cost, STEPS_AN_OCTAVE))

@@ -1,0 +1,67 @@
+"""Reading a released folder: files that are whole, and a model, a certificate and a schema that belong together.
+
+Nothing is made of it yet: an estimator (`equipoise.load`), or predictions without one
+(`equipoise.artifact.predictions`).
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.artifact import model_file
+from equipoise.certify import folder as checked
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.folder import CERTIFICATE, MODEL, SCHEMA
+from equipoise.certify.record import parse
+from equipoise.data.schema import Schema
+from equipoise.errors import NotCheckable, ReleaseUnreadable
+from equipoise.estimators.saved import Saved
+
+
+@dataclass(frozen=True, slots=True)
+class OldRelease:
+    """The texts of a folder of version 0.1.0, and its schema."""
+
+    model: str
+    certificate: str
+    schema: Schema | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRelease:
+    """What was released, its certificate, and the schema that encodes rows for it, if there is one."""
+
+    saved: Saved
+    certificate: Certificate
+    schema: Schema | None
+
+
+def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
+    """Return what a released folder holds; refuse files that were altered or that do not belong together."""
+    contents = checked.contents_of(Path(folder))
+    altered = tuple(checked.manifest_faults(contents))
+    if altered:
+        raise ReleaseUnreadable(
+            "a release as it was made", "; ".join(altered), "ask for the folder again; equipoise verify says more"
+        )
+    schema = Schema.from_text(checked.text_of(contents, SCHEMA)) if SCHEMA in contents else None
+    texts = checked.text_of(contents, MODEL), checked.text_of(contents, CERTIFICATE)
+    del contents[MODEL]  # what was read is not held twice
+    try:
+        certificate = Certificate.from_json(texts[1])
+    except NotCheckable:
+        if parse(texts[1])["schema_version"] != 1:
+            raise
+        return OldRelease(*texts, schema)
+    # Parsed once, for a model may be large; what does not belong here is refused before more is made of it.
+    record = model_file.parsed(texts[0])
+    faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(record, certificate))
+    if faults:
+        raise ReleaseUnreadable(
+            "a model, a certificate and a schema that belong together", "; ".join(faults), model_file.AGAIN
+        )
+    paid = [node.budget.epsilon for node in certificate.claim.nodes() if isinstance(node, PrivateBounds)]
+    if schema is not None and paid:
+        schema = schema.with_private_bounds(paid[0])
+    return ReadRelease(model_file.settled(record), certificate, schema)

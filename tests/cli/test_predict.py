@@ -1,0 +1,204 @@
+"""Predictions on the command line: without the estimator they are the same, and what is passed through or asked for."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import equipoise as eq
+from equipoise.artifact.predictions import predictor
+from equipoise.cli import main
+from equipoise.data import compiling
+from equipoise.estimators import members
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.classifier import PrivateClassifier
+
+pytestmark = pytest.mark.usefixtures("plain_page")
+
+SCHEMA = """
+schema_version = 1
+n = 40
+vouched_by = "A. Officer"
+vouched_on = 2026-11-16
+
+[target]
+{target}
+
+[columns.age]
+kind = "number"
+bounds = [0, 100]
+indicator = true
+
+[columns.job]
+kind = "category"
+levels = ["none", "nurse"]
+unknown = "none"
+
+[columns.id]
+kind = "unused"
+
+[columns.{other}]
+kind = "unused"
+"""
+VALUES = [(31, "nurse", "yes", 3), ("x", '" none "', "no", 1e3), ("", "bäcker", "no", 2.5), (1e2, "nurse", "yes", "?")]
+TEXT = "id,age,job,ill,pay\n" + "".join(
+    f"p{place},{','.join(map(str, values))}\n" for place, values in enumerate(VALUES * 10)
+)
+LINEAR = sorted(name for name, member in members().items() if issubclass(member, PrivateLinearModel))
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    Path("rows.csv").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(rows, monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+def released(name: str, classes=("no", "yes"), **settings):
+    """Return a model that was fitted on the rows and saved."""
+    kind = members()[name]
+    if issubclass(kind, PrivateClassifier):
+        text = SCHEMA.format(target=f'name = "ill"\nclasses = {list(classes)}', other="pay")
+    else:
+        text = SCHEMA.format(target='name = "pay"\nbounds = [0, 5]', other="ill")
+    domain = eq.Schema.from_text(text)
+    if "batch_size" in kind._get_param_names():
+        settings |= {"batch_size": 20, "passes": 1}
+    model = kind(epsilon=100.0, delta=1e-3, domain=domain, random_state=0, **settings).fit(eq.open_table("rows.csv"))
+    eq.save(model, "release")
+    return model
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_without_its_estimator_a_release_says_the_same_of_every_row(rows, name):
+    released(name)
+    light = predictor("release")
+    assert light is not None
+    with compiling.left_as_they_are():
+        found = light.predict(eq.open_table("rows.csv"))
+    said = eq.load("release").predict(eq.open_table("rows.csv"))
+    assert found.dtype == said.dtype
+    assert found.tobytes() == said.tobytes()
+
+
+def test_several_classes_are_told_apart_without_the_estimator(rows):
+    released("logistic", classes=("no", "yes", "perhaps"))
+    table = eq.open_table("rows.csv")
+    assert np.array_equal(predictor("release").predict(table), eq.load("release").predict(table))
+
+
+LIGHT = """
+import sys
+from equipoise.cli import main
+sys.argv = ["equipoise", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+heavy = {"sklearn", "scipy.stats", "pandas", "numba", "sqlalchemy", "opendp", "altair"} & sys.modules.keys()
+assert not heavy, heavy
+"""
+OFTEN = [("--help",), ("verify", "release"), ("predict", "release", "rows.csv", "--id", "id")]
+
+
+@pytest.mark.parametrize("words", OFTEN, ids=lambda words: words[0])
+def test_what_starts_often_loads_no_library_that_it_does_not_need(rows, words):
+    released("logistic")
+    subprocess.run([sys.executable, "-c", LIGHT, *words], check=True, capture_output=True, timeout=120)
+
+
+LOOPS = """
+import sys
+from equipoise.data import compiling
+from equipoise.data.files import open_table
+from equipoise.data.texts import Words
+with compiling.left_as_they_are():
+    batch = next(open_table("rows.csv").batches(["age", "job"]))
+    words = Words({"nurse": 5, "none": 7, "a profession of more than sixteen letters": 9})
+    seen = batch["age"].numbers().tobytes(), batch["job"].found(words, 0, 1, len).tolist()
+assert "numba" not in sys.modules
+compiling.compile_all()
+assert "numba" in sys.modules
+batch = next(open_table("rows.csv").batches(["age", "job"]))
+assert seen == (batch["age"].numbers().tobytes(), batch["job"].found(words, 0, 1, len).tolist())
+assert seen[1][:3] == [5, 7, 6], seen[1]
+"""
+
+
+def test_loops_that_python_reads_say_what_compiled_ones_say(rows):
+    subprocess.run([sys.executable, "-c", LOOPS], check=True, timeout=120)
+
+
+def lines(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_a_column_is_passed_through_beside_every_prediction(run):
+    model = released("logistic")
+    code, said, _ = run("predict", "release", "rows.csv", "--id", "id")
+    said_of = dict(lines(said)[1:])
+    assert (code, lines(said)[0]) == (0, ["id", "prediction"])
+    assert list(said_of) == [f"p{place}" for place in range(40)]
+    assert list(said_of.values()) == model.predict(eq.open_table("rows.csv")).tolist()
+
+
+def test_ids_of_whole_numbers_keep_every_digit(run):
+    released("logistic")
+    new = pyarrow.table({"id": [2**60 + 1, None], "age": [1.0, 2.0], "job": ["none", "x"]})
+    parquet.write_table(new, "new.parquet")
+    said = lines(run("predict", "release", "new.parquet", "--id", "id")[1])
+    assert [line[0] for line in said] == ["id", str(2**60 + 1), ""]
+
+
+def test_an_id_that_is_no_column_is_refused_with_those_there_are(run):
+    released("logistic")
+    code, said, error = run("predict", "release", "rows.csv", "--id", "name")
+    assert (code, said) == (2, "")
+    assert "id, age, job" in error
+
+
+def test_a_threshold_moves_decisions_and_no_probability(run):
+    released("logistic")
+    plain = lines(run("predict", "release", "rows.csv", "--probabilities")[1])[1:]
+    # Between the smallest and the largest: some rows are on either side.
+    shares = sorted({float(line[2]) for line in plain})
+    threshold = shares[-1]
+    moved = lines(run("predict", "release", "rows.csv", "--probabilities", "--threshold", threshold)[1])[1:]
+    assert [line[1:] for line in moved] == [line[1:] for line in plain]
+    assert [line[0] for line in moved] == ["yes" if float(line[2]) >= threshold else "no" for line in plain]
+    assert {line[0] for line in moved} == {"no", "yes"}
+
+
+REFUSED = [
+    ("svm", ("no", "yes"), 0.3, "leave --threshold out"),
+    ("ridge", (), 0.3, "leave --threshold out"),
+    ("logistic", ("no", "yes", "perhaps"), 0.3, "3 classes"),
+    ("logistic", ("no", "yes"), 1.5, "between 0 and 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "classes", "threshold", "word"), REFUSED)
+def test_a_threshold_that_means_nothing_is_refused(run, name, classes, threshold, word):
+    released(name, classes)
+    code, said, error = run("predict", "release", "rows.csv", "--threshold", threshold)
+    assert (code, said) == (2, "")
+    assert word in error
