@@ -10,7 +10,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
-from equipoise.cli.options import Delimiter, Quiet
+from equipoise.cli.options import Delimiter, FileFacts, Quiet, read_file_facts
 from equipoise.errors import InvalidParameter
 
 
@@ -21,7 +21,8 @@ def command(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column with the probability of each class.")
     ] = False,
-    delimiter: Delimiter = ",",
+    delimiter: Delimiter = None,
+    file_facts: FileFacts = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,7 +41,7 @@ def command(
         raise InvalidParameter(
             "a model with probabilities", f"a {type(model).__name__}", "leave --probabilities out for this model"
         )
-    table = open_table(data, delimiter)
+    table = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
     columns = [f"probability of {label}" for label in model.classes_] if probabilities else []
     count = 0
     with _opened(out, force) as file:
