@@ -84,6 +84,4 @@ def labels_mismatch(name: str, unknown: int, present: int) -> str | None:
     """
     if not nearly_all(unknown, present):
         return None
-    return (
-        f"{name}: nearly all labels are none of the declared classes; write target.classes as the texts in the data"
-    )
+    return f"{name}: nearly all labels are none of the declared classes; write target.classes as the texts in the data"
