@@ -87,7 +87,7 @@ def test_a_file_whose_first_person_are_the_names_of_a_schema_is_never_trained_on
     done = run_program(*arguments, folder=folder)
     assert done.returncode == 2
     assert "position 1" in done.stderr
-    assert eq.Ledger("trial").remaining.epsilon == 3.0
+    assert eq.Ledger("trial").balance().epsilon_left == 3.0
     assert not (folder / "release").exists()
 
 

@@ -36,14 +36,16 @@ def draft(
     proposal = propose(data, delimiter, header=not no_header)
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
     text = drafted(table, () if proposal is None else proposal.lines())
+    if out is None:
+        print(text, end="")
+    else:
+        with new_file(out) as file:
+            file.write(text)
     if proposal is not None:
         print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
         print("\n".join(proposal.said()), file=sys.stderr)
     if out is None:
-        print(text, end="")
         return
-    with new_file(out) as file:
-        file.write(text)
     blanks = len(Schema.from_text(text).blanks())
     command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
     print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")

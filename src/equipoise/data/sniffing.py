@@ -75,7 +75,7 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
         file, why_delimiter = _separated(file, lines)
     else:
         file, why_delimiter = separated_by(file, delimiter), "as you say"
-    numerals = likeliest(_values(file, lines[1:] if header else lines))
+    numerals = likeliest(_values(file, lines[1:] if header else lines, _width(file, lines[0])))
     seen = "of the first values most read as numbers so"
     reasons = {
         "delimiter": why_delimiter,
@@ -144,7 +144,7 @@ def _width(file: FileFormat, line: str) -> int:
         return 0
 
 
-def _values(file: FileFormat, lines: Sequence[str]) -> list[str]:
-    """Return the values of lines that hold a mark of decimals or thousands: all others are the same in every way."""
-    rows = [next(fields_of(line, file)) for line in lines if _width(file, line)]
+def _values(file: FileFormat, lines: Sequence[str], width: int) -> list[str]:
+    """Return the values of rows that hold a mark of decimals or thousands: all others are the same in every way."""
+    rows = [next(fields_of(line, file)) for line in lines if _width(file, line) == width]
     return [value for row in rows for value in row if MARKS.intersection(value)]
