@@ -247,7 +247,7 @@ REFUSED = {
     "Latin-1": ("t.csv", "größe,b\n".encode("latin-1"), "no UTF-8"),
     "a header over two lines": ("t.csv", b'a,"b\nc"\n1,2\n', "unbalanced quote"),
     "lines that end in carriage returns": ("t.csv", b"a,b\r1,2\r", "carriage return"),
-    "a spreadsheet": ("t.xlsx", b"PK\x03\x04", "'.xlsx'"),
+    "a spreadsheet": ("t.xlsx", b"PK\x03\x04", "CSV UTF-8"),
     "no suffix": ("table", b"a,b\n", "known by its suffix"),
     "packed Parquet": ("t.parquet.gz", gzip.compress(b""), "known by its suffix"),
     "not packed": ("t.csv.gz", b"a,b\n1,2\n", "gzip"),

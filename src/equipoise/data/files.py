@@ -30,6 +30,7 @@ READ_BYTES, LEAST_BUFFER = 2**23, 2**12
 COPIES_OF_A_PAGE = 4
 
 TEXT = (".csv", ".tsv")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
 
 
@@ -70,6 +71,9 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file:
         return ParquetTable(location)
     if suffix in (".arrow", ".feather", ".ipc") and not packed:
         return ArrowTable(location)
+    if suffix in SPREADSHEETS:
+        remedy = 'save the sheet as "CSV UTF-8" in the program that made it, and draft a schema of that file'
+        raise InvalidData("a table in a format that is read", f"a spreadsheet: {location.name}", remedy)
     found = f"a file that ends in {location.suffix!r}: {location.name}" if location.suffix else f"{location.name}"
     remedy = f"pass one of {FORMATS}; rename the file if it is one of them under another suffix"
     raise InvalidData("a table in a format that is known by its suffix", found, remedy)
