@@ -38,6 +38,8 @@ BLANK = (b"\n", b"\r\n", b"\r")
 class CsvTable(RawTable):
     """A CSV file of which the header was read; `open_table` makes it."""
 
+    file: FileFormat
+
     def __init__(self, location: Path, file: FileFormat, opener: Callable[[Path], BinaryIO]) -> None:
         make_ready()
         self.source = location.name

@@ -112,8 +112,9 @@ def number_of_values(line: bytes, file: FileFormat, source: str) -> int:
 
 def fields_of(text: str, file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
     """Return the csv module's reader of one line."""
-    quoting = csv.QUOTE_MINIMAL if file.quote else csv.QUOTE_NONE
-    return csv.reader((text,), delimiter=file.delimiter, quotechar=file.quote or None, quoting=quoting, strict=strict)
+    if not file.quote:
+        return csv.reader((text,), delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+    return csv.reader((text,), delimiter=file.delimiter, quotechar=file.quote, strict=strict)
 
 
 def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:

@@ -154,7 +154,8 @@ class Texts:
         from equipoise.data.text_loops import read_numbers
 
         numbers, odd = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
-        content, rule = self._content, number_of
+        content = self._content
+        rule: Callable[[Any], float] = number_of
         if not self.numerals.common:
             # The loop knows one way to write numbers: the marks of another are replaced, and what stands between
             # thousands makes a text odd.
