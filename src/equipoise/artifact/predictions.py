@@ -21,7 +21,7 @@ class Predictor:
         saved, nodes = release.saved, release.certificate.claim.nodes()
         bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
         paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
-        self._schema = schema.with_bounds(paid) if paid else schema
+        self.schema_ = schema.with_bounds(paid) if paid else schema
         self._facts = PredictionFacts.of(release.certificate)
         self._weights = np.array(saved.coefficients).T
         self._intercepts = np.array(saved.intercepts)
@@ -30,11 +30,11 @@ class Predictor:
     def predict(self, table: RawTable) -> NDArray[Any]:
         """Return the class or the number that the model says of every row."""
         with np.errstate(all="ignore"):
-            scores = encoded_products(self._schema, table, self._weights)
-            self._facts.shortened(scores, lambda columns: encoded_products(self._schema, table, columns))
+            scores = encoded_products(self.schema_, table, self._weights)
+            self._facts.shortened(scores, lambda columns: encoded_products(self.schema_, table, columns))
             scores += self._intercepts
         if self._classes is None:
-            return within_range(scores, self._facts.domain, self._schema)
+            return within_range(scores, self._facts.domain, self.schema_)
         return decisions(scores, self._classes)
 
 

@@ -4,6 +4,38 @@ from typing import Annotated
 
 import typer
 
+from equipoise.errors import InvalidParameter
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables and sentences.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Delimiter = Annotated[str, typer.Option(help="What separates the values of a CSV line.")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What separates the values of a CSV line, if not what the schema's [file] says.")
+]
+FileFacts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file",
+        metavar="KEY=VALUE",
+        help="How this CSV file is written, if not as the schema's [file] says: decimal=. for example.",
+    ),
+]
+
+
+def read_file_facts(texts: list[str] | None) -> dict[str, object]:
+    """Return the facts of a text file that options describe.
+
+    Examples
+    --------
+    >>> read_file_facts(["decimal=,", "header=false"])
+    {'decimal': ',', 'header': False}
+    """
+    from equipoise.data.schema.file_format import KEYS
+
+    facts: dict[str, object] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if key not in KEYS or not equals:
+            remedy = f"write --file KEY=VALUE, with one of the keys {', '.join(KEYS)}"
+            raise InvalidParameter("a fact about a text file", f"--file {text}", remedy)
+        facts[key] = {"true": True, "false": False}.get(value, value) if key == "header" else value
+    return facts

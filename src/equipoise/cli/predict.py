@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
-from equipoise.cli.options import Delimiter, Quiet
+from equipoise.cli.options import Delimiter, FileFacts, Quiet, read_file_facts
 from equipoise.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def command(
     identifier: Annotated[
         str | None, typer.Option("--id", help="A column of the new rows that is written beside each prediction.")
     ] = None,
-    delimiter: Delimiter = ",",
+    delimiter: Delimiter = None,
+    file_facts: FileFacts = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -48,7 +49,7 @@ def command(
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
     with left_as_they_are(_is_short(data)):
-        table = open_table(data, delimiter)
+        table = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
         ids = _ids(table, identifier)
         predictions = _predictions(model, table, threshold)
         shares = model.predict_proba(table).tolist() if probabilities else [[]] * len(predictions)

@@ -2,11 +2,13 @@
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from equipoise.cli.exit_codes import CHECK_FAILED
 from equipoise.cli.options import AsJson, Delimiter
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
@@ -18,23 +20,34 @@ DataPath = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
 def draft(
     data: DataPath,
     out: Annotated[Path | None, typer.Option(help="Write the draft here; an existing file is kept.")] = None,
-    delimiter: Delimiter = ",",
+    delimiter: Delimiter = None,
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="The first line of the CSV file is a row: name columns by position.")
+    ] = False,
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
     from equipoise.artifact.staging import new_file
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
     from equipoise.data.schema.draft import draft as drafted
+    from equipoise.data.schema.file_format import COMMON_FILE
+    from equipoise.data.sniffing import propose
 
-    text = drafted(open_table(data, delimiter))
+    proposal = propose(data, delimiter, header=not no_header)
+    table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
+    text = drafted(table, () if proposal is None else proposal.lines())
     if out is None:
         print(text, end="")
+    else:
+        with new_file(out) as file:
+            file.write(text)
+    if proposal is not None:
+        print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
+        print("\n".join(proposal.said()), file=sys.stderr)
+    if out is None:
         return
-    with new_file(out) as file:
-        file.write(text)
     blanks = len(Schema.from_text(text).blanks())
-    separated = [] if delimiter == "," else ["--delimiter", delimiter]
-    command = shlex.join(["equipoise", "schema", "check", str(data), str(out), *separated])
+    command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
     print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")
 
 
@@ -42,15 +55,21 @@ def draft(
 def check(
     data: DataPath,
     schema: Annotated[Path, typer.Argument(help="A schema.toml without blanks.")],
-    delimiter: Delimiter = ",",
+    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release."""
+    """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release.
+
+    Exit code 1 if the schema describes another table: most numbers unreadable, or nearly all labels of no class.
+    """
     from equipoise.data.diagnosis import check_table
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
 
     facts = Schema.from_toml(schema)
     facts.require_complete()
-    diagnosis = check_table(facts, open_table(data, delimiter))
+    diagnosis = check_table(facts, open_table(data, delimiter, facts.file))
     print(json.dumps(diagnosis.to_plain(), indent=2) if as_json else diagnosis)
+    if diagnosis.mismatches:
+        print("the schema describes another table than this one: correct it before anything is spent", file=sys.stderr)
+        raise typer.Exit(CHECK_FAILED)

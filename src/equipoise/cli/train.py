@@ -38,7 +38,7 @@ def command(
     recipe: RecipeText = "",
     intercept: Intercept = True,
     public_seed: Annotated[int, typer.Option(help="The seed of public coins; recorded.")] = 0,
-    delimiter: Delimiter = ",",
+    delimiter: Delimiter = None,
     engine: Annotated[
         str, typer.Option(help="How rows are gone through: memory, stream (never held whole), dask or spark.")
     ] = "memory",
@@ -81,7 +81,7 @@ def command(
     face = kind(**for_model(kind, wanted))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     planned = face.plan()
-    table = open_table(data, delimiter, engine, scheduler)
+    table = open_table(data, delimiter, engine, scheduler, facts)
     # Whatever names and types can tell is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.

@@ -6,6 +6,7 @@ same, are split by a compiled loop, and only the others are handed to the rule.
 """
 
 import codecs
+import contextlib
 import csv
 import gzip
 import zlib
@@ -16,7 +17,10 @@ from typing import BinaryIO
 import numpy as np
 
 from equipoise.data.arrow_values import Column
-from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, check_names, constant_failure
+from equipoise.data.encodings import as_utf_8
+from equipoise.data.header import fields_of, header_names, names_by_position, number_of_values
+from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.texts import Bytes, Places, Texts, make_ready, padded
 from equipoise.errors import InvalidData
 
@@ -29,33 +33,37 @@ BLOCK_BYTES = 2**19
 BATCH_VALUES = 2**17
 
 BLANK = (b"\n", b"\r\n", b"\r")
-DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 
 
 class CsvTable(RawTable):
     """A CSV file of which the header was read; `open_table` makes it."""
 
-    def __init__(self, location: Path, delimiter: str, opener: Callable[[Path], BinaryIO]) -> None:
+    file: FileFormat
+
+    def __init__(self, location: Path, file: FileFormat, opener: Callable[[Path], BinaryIO]) -> None:
         make_ready()
         self.source = location.name
         self.n_samples = None
         self._location = location
         self.files = (location,)
-        self._delimiter = delimiter
-        self._open = opener
-        self.names = _header_names(self._header(), delimiter, self.source)
+        self.file = file
+        self._opener = opener
+        # The first line is read even where a schema tells what it would: a file that cannot be opened is told now.
+        line = self._first_line()
+        if file.header:
+            self.names = header_names(line, file, self.source)
+        else:
+            self.names = names_by_position(file.columns or number_of_values(line, file, self.source))
+        self._numerals = file.numerals
         self.kinds = dict.fromkeys(self.names, "unknown")
 
-    def _header(self) -> bytes:
-        try:
-            with self._open(self._location) as file:
-                line = file.readline(LONGEST_LINE + 1)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            remedy = "pack it again; if it is plain text, rename it to end in .csv"
-            raise InvalidData("a file packed by gzip", f"{self.source}, which is not, or is damaged", remedy) from None
-        except OSError as fault:
-            raise cannot_open(self._location, fault) from None
-        if len(line) > LONGEST_LINE:
+    def _open(self, location: Path) -> BinaryIO:
+        return as_utf_8(self._opener(location), self.file.encoding)
+
+    def _first_line(self) -> bytes:
+        with opening(self._location), self._open(self._location) as file:
+            line = file.readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE and self.file.columns is None:
             found = f"a first line of more than {LONGEST_LINE // 2**20} MiB in {self.source}"
             remedy = "check that the file is text and that its lines end in \\n"
             raise InvalidData("a header line of column names", found, remedy)
@@ -64,8 +72,10 @@ class CsvTable(RawTable):
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
         with constant_failure(), self._open(self._location) as file:
-            file.readline(LONGEST_LINE + 1)
-            for block in _blocks(file):
+            begun = b"" if self.file.header else file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+            if self.file.header:
+                file.readline(LONGEST_LINE + 1)
+            for block in _blocks(file, begun):
                 yield from self._rows(block, list(dict.fromkeys(names)))
 
     def _rows(self, block: bytes, names: Sequence[str]) -> Iterator[dict[str, Column]]:
@@ -73,8 +83,9 @@ class CsvTable(RawTable):
         from equipoise.data.text_loops import find_marks, split_lines
 
         size, width, content = len(block), len(self.names), padded(block)
-        # Only a delimiter of one byte can be looked for among bytes: with any other every line is too long to be plain.
-        delimiter, longest = (ord(self._delimiter), LONGEST_FIELD) if self._delimiter.isascii() else (0, 0)
+        # The loop knows delimiters of one byte and double quotes: with any other every line is too long to be plain.
+        simple = self.file.delimiter.isascii() and self.file.quote == '"'
+        delimiter, longest = (ord(self.file.delimiter), LONGEST_FIELD) if simple else (0, 0)
         slots = np.full(width, -1, dtype=np.int64)
         slots[[self.names.index(name) for name in names]] = np.arange(len(names))
         marks = np.empty(size + 1, dtype=np.int64)
@@ -98,7 +109,7 @@ class CsvTable(RawTable):
         columns = [self.names.index(name) for name in names]
         texts, size = [], len(block)
         for line, first, last in odd.tolist():
-            fields = row_of(block[first:last], self._delimiter, len(self.names))
+            fields = row_of(block[first:last], self.file, len(self.names))
             if fields is None:
                 starts[:, line] = -1
                 continue
@@ -109,12 +120,29 @@ class CsvTable(RawTable):
                 size += len(texts[-1])
         if texts:
             content = padded(block, *texts)
-        return {name: Texts(content, *limits) for name, *limits in zip(names, starts, ends, strict=True)}
+        return {
+            name: Texts(content, start, end, self._numerals)
+            for name, start, end in zip(names, starts, ends, strict=True)
+        }
 
 
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the rest of a file in pieces of whole lines; a blank line at its very end is none."""
-    begun, piece = b"", file.read(BLOCK_BYTES)
+@contextlib.contextmanager
+def opening(location: Path) -> Iterator[None]:
+    """Refuse a file that cannot be opened, or is not packed as its suffix says."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        remedy = "pack it again; if it is plain text, rename it to end in .csv"
+        raise InvalidData("a file packed by gzip", f"{location.name}, which is not, or is damaged", remedy) from None
+    except OSError as fault:
+        raise cannot_open(location, fault) from None
+
+
+def _blocks(file: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
+    """Yield what has begun and the rest of a file in pieces of whole lines; a blank line at its very end is none."""
+    piece = file.read(BLOCK_BYTES)
+    if begun and not piece:
+        piece, begun = begun, b""
     while piece:
         following = file.read(BLOCK_BYTES)
         if len(begun) > LONGEST_LINE:
@@ -132,53 +160,27 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
         begun, piece = block[end:][: LONGEST_LINE + 1], following
 
 
-def row_of(line: bytes, delimiter: str, width: int) -> list[str] | None:
+def row_of(line: bytes, file: FileFormat, width: int) -> list[str] | None:
     r"""Return the fields of one line by the csv module's rules, None for a line that is no row of so many fields.
 
     Examples
     --------
-    >>> row_of(b'31,"Graz, Austria"\n', ",", 2), row_of(b'"a stray quote', ",", 2), row_of(b"1,2,3\r\n", ",", 2)
-    (['31', 'Graz, Austria'], None, None)
+    >>> row_of(b'31,"Graz, Austria"\n', FileFormat(), 2), row_of(b'"a stray quote', FileFormat(), 2)
+    (['31', 'Graz, Austria'], None)
+    >>> row_of(b"1,2,3\r\n", FileFormat(), 2), row_of(b"1;'a;b'\r\n", FileFormat(delimiter=";", quote="'"), 2)
+    (None, ['1', 'a;b'])
     """
     if line in BLANK or len(line) > LONGEST_LINE:
         return None
     text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
     if "\0" in text:
         return None
-    if '"' not in text and "\r" not in text and len(line) <= LONGEST_FIELD:
+    if not (file.quote and file.quote in text) and "\r" not in text and len(line) <= LONGEST_FIELD:
         # Without a quote the csv module's rules are those of split, which takes half the time.
-        fields = text.split(delimiter, width)
+        fields = text.split(file.delimiter, width)
         return fields if len(fields) == width else None
     try:
-        fields = next(csv.reader((text,), delimiter=delimiter), [])
+        fields = next(fields_of(text, file), [])
     except csv.Error:
         return None
     return fields if len(fields) == width and max(map(len, fields)) <= LONGEST_FIELD else None
-
-
-def _header_names(line: bytes, delimiter: str, source: str) -> tuple[str, ...]:
-    asked = f"a header line with the names of the columns of {source}, in UTF-8"
-    if not line:
-        raise InvalidData(asked, "an empty file", "write the names of the columns into the first line")
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in line:
-        remedy = 'save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), or by iconv -f UTF-16 -t UTF-8'
-        raise InvalidData(asked, "UTF-16 text, or no text at all", remedy)
-    try:
-        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        remedy = 'save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), or by iconv -f LATIN1 -t UTF-8'
-        raise InvalidData(asked, "bytes that are no UTF-8: another encoding, or no text at all", remedy) from None
-    if "\r" in text:
-        found = "a first line with a carriage return inside"
-        raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
-    try:
-        names = [name.strip() for name in next(csv.reader((text,), delimiter=delimiter, strict=True), [])]
-    except csv.Error:
-        found = "a first line with an unbalanced quote, or a name that is far too long"
-        raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
-    if len(names) == 1:
-        for other, shown in DELIMITERS.items():
-            if other != delimiter and other in names[0]:
-                remedy = f"wrong delimiter? pass --delimiter {shown}, in Python delimiter={other!r}"
-                raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
-    return check_names(names, source)

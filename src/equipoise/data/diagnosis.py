@@ -13,17 +13,23 @@ from equipoise.data.arrow_values import Column
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
+from equipoise.data.mismatch import labels_mismatch, lines_mismatch, nearly_all, numbers_mismatch
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
+from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import number_of, text_of
 from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
+from equipoise.data.texts import Texts
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain
 
 STAMP = "computed on raw rows: not for release"
+HEAD = "the declared facts describe another table than this one:"
+# So many texts that are no numbers are looked at for how they are written.
+LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +43,19 @@ class RowDiagnosis:
 
     def __str__(self) -> str:
         """Return the counts with the stamp."""
-        return "\n".join(
-            [
-                f"{STAMP}",
-                f"  rows                                {self.rows}",
-                f"  with non-finite values, filled      {self.filled}",
-                f"  longer than row_norm, clipped       {self.clipped}",
-                f"  with an unknown or far target       {self.targets_mapped}",
+        lines = [
+            f"{STAMP}",
+            f"  rows                                {self.rows}",
+            f"  with non-finite values, filled      {self.filled}",
+            f"  longer than row_norm, clipped       {self.clipped}",
+            f"  with an unknown or far target       {self.targets_mapped}",
+        ]
+        if nearly_all(self.targets_mapped, self.rows):
+            lines += [
+                HEAD,
+                "  nearly all targets are no declared class, or out of range: declare them as they are",
             ]
-        )
+        return "\n".join(lines)
 
 
 def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - the field's word for a table
@@ -138,13 +148,16 @@ class TableDiagnosis:
     columns: tuple[ColumnDiagnosis, ...]
     target: ColumnDiagnosis
     persons: PersonsDiagnosis | None = None
+    # What shows that the schema describes another table (equipoise.data.mismatch).
+    mismatches: tuple[str, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the counts as dictionaries and lists, with the stamp."""
         plain = asdict(self)
         if self.persons is None:
             del plain["persons"]
-        return {"stamp": STAMP, **plain, "columns": list(plain["columns"])}
+        lists = {"columns": list(plain["columns"]), "mismatches": list(plain["mismatches"])}
+        return {"stamp": STAMP, **plain, **lists}
 
     def __str__(self) -> str:
         """Return the counts as a table, with the stamp."""
@@ -167,6 +180,8 @@ class TableDiagnosis:
             counts = (entry.missing, entry.unreadable, entry.outside_bounds, entry.unknown_levels)
             cells = (f"{'-' if n is None else n:>{len(head)}}" for n, head in zip(counts, heads[1:], strict=True))
             lines.append("  ".join([f"  {name:<{width}}", *cells]))
+        if self.mismatches:
+            lines += ["", HEAD, *(f"  {mismatch}" for mismatch in self.mismatches)]
         return "\n".join(lines)
 
     def _difference(self) -> str:
@@ -237,9 +252,10 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     if person is not None:
         more = sum(found > person.rows_at_most for found in slots.counts)
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
-    return TableDiagnosis(
-        rows, schema.n_samples if person is None else None, unusable, clipped, counts[:-1], counts[-1], persons
-    )
+    declared = schema.n_samples if person is None else None
+    found = (lines_mismatch(unusable, rows), *(tally.mismatch(rows) for tally in tallies))
+    mismatches = tuple(mismatch for mismatch in found if mismatch is not None)
+    return TableDiagnosis(rows, declared, unusable, clipped, counts[:-1], counts[-1], persons, mismatches)
 
 
 class _Tally:
@@ -247,6 +263,9 @@ class _Tally:
 
     def __init__(self, column: NumberColumn | CategoryColumn, schema: Schema) -> None:
         self.column = column
+        self._is_target = column.name == schema.target.name
+        self._numerals = COMMON
+        self._looked_at: list[str] = []
         self._missing_texts = frozenset(schema.missing)
         self._missing = self._unreadable = self._outside = self._unknown = 0
 
@@ -271,11 +290,15 @@ class _Tally:
         self, values: Column, numbers: NDArray[np.float64], bounds: tuple[float, float] | None
     ) -> NDArray[np.bool_]:
         missing = np.isnan(numbers)
+        if isinstance(values, Texts):
+            self._numerals = values.numerals
         if bounds is not None:
             self._outside += int(np.sum((numbers < bounds[0]) | (numbers > bounds[1])))
         unreadable = missing.copy()
         for spot in np.flatnonzero(missing):
             unreadable[spot] = not self._is_missing(values[spot])
+            if unreadable[spot] and len(self._looked_at) < LOOKED_AT:
+                self._looked_at.append(text_of(values[spot]) or "")
         self._unreadable += int(np.sum(unreadable))
         return missing & ~unreadable
 
@@ -284,7 +307,16 @@ class _Tally:
         text = text_of(value)
         if text is None or text in self._missing_texts or text.lstrip("+-").lower() == "nan":
             return True
-        return math.isfinite(number_of(value))  # a number that stands for missing, such as -999
+        number = self._numerals.number_of(value) if isinstance(value, str) else number_of(value)
+        return math.isfinite(number)  # a number that stands for missing, such as -999
+
+    def mismatch(self, rows: int) -> str | None:
+        """Return what shows that the schema is wrong about this column, if anything does."""
+        present = rows - self._missing
+        if not isinstance(self.column, CategoryColumn):
+            found = self._unreadable, present, self._looked_at, self._numerals
+            return numbers_mismatch(self.column.name, *found)
+        return labels_mismatch(self.column.name, self._unknown, present) if self._is_target else None
 
     def counts(self) -> ColumnDiagnosis:
         """Return what was counted."""

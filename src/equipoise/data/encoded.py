@@ -74,7 +74,13 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
 
 
 def check_columns(schema: Schema, raw: RawTable) -> None:
-    """Refuse a table whose names and kinds do not fit the schema; no row is read."""
+    """Refuse a table whose names and kinds do not fit the schema, or that was opened otherwise; no row is read."""
+    if raw.file is not None and (raw.file.numerals, raw.file.header) != (schema.file.numerals, schema.file.header):
+        raise InvalidData(
+            f"{raw.source} as the schema's [file] says that it is written",
+            "a table that was opened with another mark of decimals or thousands, or another header",
+            "open it by equipoise.open_table(path, schema=schema)",
+        )
     required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
     known = {*required, *schema.unused}
     present = set(raw.names)

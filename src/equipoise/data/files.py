@@ -7,17 +7,19 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
 from equipoise.data.arrow_values import Column, arrow_batch
-from equipoise.data.csv_table import CsvTable
+from equipoise.data.csv_table import CsvTable, opening
 from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
+from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 
 # Workers get row groups of at least so many rows together.
 PART_ROWS = 2**20
@@ -27,10 +29,12 @@ READ_BYTES, LEAST_BUFFER = 2**23, 2**12
 # What PyArrow holds for an open page, as measured: packed, unpacked, decoded, and room to grow.
 COPIES_OF_A_PAGE = 4
 
+TEXT = (".csv", ".tsv")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
 
 
-def open_table(path: str | os.PathLike[str], delimiter: str = ",") -> RawTable:
+def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file: FileFormat = COMMON_FILE) -> RawTable:
     r"""Open a file by its suffix; only its header or footer is read.
 
     Parameters
@@ -38,8 +42,10 @@ def open_table(path: str | os.PathLike[str], delimiter: str = ",") -> RawTable:
     path : str or path
         A CSV file (.csv, .csv.gz; .tsv is delimited by tabs), a Parquet file (.parquet, .pq) or an Arrow file (.arrow,
         .feather, .ipc).
-    delimiter : str
-        What stands between the fields of a CSV file: one character.
+    delimiter : str, optional
+        What stands between the fields of a CSV file: one character. Without it, what the format says.
+    file : FileFormat
+        How a CSV file is written: that of a schema.
 
     Examples
     --------
@@ -54,30 +60,57 @@ def open_table(path: str | os.PathLike[str], delimiter: str = ",") -> RawTable:
     [['Graz, Austria', None]]
     >>> folder.cleanup()
     """
-    _check_delimiter(delimiter)
+    file = file if delimiter is None else separated_by(file, delimiter)
     location = _existing_file(path)
-    name = location.name.lower()
-    packed = name.endswith(".gz")
-    suffix = Path(name.removesuffix(".gz")).suffix
-    if suffix in (".csv", ".tsv"):
-        opener = _open_gzip if packed else _open_plain
-        return CsvTable(location, "\t" if suffix == ".tsv" and delimiter == "," else delimiter, opener)
+    suffix, packed = _suffix(location)
+    if suffix in TEXT:
+        if suffix == ".tsv" and file.delimiter == ",":
+            file = replace(file, delimiter="\t")
+        return CsvTable(location, file, _open_gzip if packed else _open_plain)
     if suffix in (".parquet", ".pq") and not packed:
         return ParquetTable(location)
     if suffix in (".arrow", ".feather", ".ipc") and not packed:
         return ArrowTable(location)
+    if suffix in SPREADSHEETS:
+        remedy = 'save the sheet as "CSV UTF-8" in the program that made it, and draft a schema of that file'
+        raise InvalidData("a table in a format that is read", f"a spreadsheet: {location.name}", remedy)
     found = f"a file that ends in {location.suffix!r}: {location.name}" if location.suffix else f"{location.name}"
     remedy = f"pass one of {FORMATS}; rename the file if it is one of them under another suffix"
     raise InvalidData("a table in a format that is known by its suffix", found, remedy)
 
 
-def _check_delimiter(delimiter: object) -> None:
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n\0':
+def separated_by(file: FileFormat, delimiter: object) -> FileFormat:
+    """Return a format with another delimiter.
+
+    Examples
+    --------
+    >>> separated_by(COMMON_FILE, ";").delimiter
+    ';'
+    """
+    try:
+        return replace(file, delimiter=delimiter)  # type: ignore[arg-type] # whatever a caller passes is looked at
+    except SchemaInvalid:
         raise InvalidParameter(
             "a delimiter of one character that is no quote and no line end",
             f"delimiter={delimiter!r}",
             r"pass ',', ';', '|' or a tab: from a shell write --delimiter ';' or --delimiter $'\t'",
-        )
+        ) from None
+
+
+def first_bytes(path: str | os.PathLike[str], count: int) -> bytes | None:
+    """Return how a CSV file begins, for its owner's eyes; None for a file of another format."""
+    location = _existing_file(path)
+    suffix, packed = _suffix(location)
+    if suffix not in TEXT:
+        return None
+    with opening(location), (_open_gzip if packed else _open_plain)(location) as file:
+        return file.read(count)
+
+
+def _suffix(location: Path) -> tuple[str, bool]:
+    """Return the suffix by which a format is known, and whether the file is packed besides."""
+    name = location.name.lower()
+    return Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
 
 
 def _existing_file(path: object) -> Path:

@@ -64,7 +64,7 @@ class _WithTarget(RawTable):
         self.names = (*(column for column in raw.names if column != name), name)
         self.n_samples = raw.n_samples
         self.kinds = {**raw.kinds, name: kind}
-        self.source = raw.source
+        self.source, self.file = raw.source, raw.file
 
     def with_ids(self, name: str) -> Self:
         """Return the table with a column of ids, which the table beside the target holds."""

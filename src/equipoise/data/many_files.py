@@ -8,6 +8,7 @@ from typing import Any, Self
 from equipoise.data.arrow_values import Column
 from equipoise.data.files import FORMATS, open_table
 from equipoise.data.raw import RawTable, constant_failure, listed
+from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.errors import InvalidData, TableUnreadable
 
 # Names that writers of folders of parts give to what is no part.
@@ -42,20 +43,20 @@ def absolute(path: Any) -> Any:
     return os.path.abspath(path) if isinstance(path, str | os.PathLike) else path
 
 
-def open_files(path: Any, delimiter: str = ",") -> RawTable:
+def open_files(path: Any, file: FileFormat = COMMON_FILE) -> RawTable:
     """Open one file, a folder of parts, or a list of files; only headers and footers are read."""
     if isinstance(path, list | tuple):
         if not path:
             raise InvalidData("files with a table", "an empty list", "pass the path of a file, a folder or a list")
-        return ManyFiles([open_table(part, delimiter) for part in path], f"{Path(path[0]).name} and the other files")
+        return ManyFiles([open_table(part, file=file) for part in path], f"{Path(path[0]).name} and the other files")
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         folder = Path(path)
         files = parts_of(folder)
         if not files:
             remedy = f"pass a folder of {FORMATS}; names that begin with . or _ are no parts"
             raise InvalidData("a folder with parts of a table", f"no file in {folder}", remedy)
-        return ManyFiles([open_table(part, delimiter) for part in files], f"the folder {folder.name}", folder)
-    return open_table(path, delimiter)
+        return ManyFiles([open_table(part, file=file) for part in files], f"the folder {folder.name}", folder)
+    return open_table(path, file=file)
 
 
 class ManyFiles(RawTable):
@@ -72,6 +73,7 @@ class ManyFiles(RawTable):
         # A column is of a kind only where all files say so; CSV says nothing.
         self.kinds = {name: _one_kind([table.kinds[name] for table in tables]) for name in first.names}
         self.files = tuple(path for table in tables for path in table.files)
+        self.file = next((table.file for table in tables if table.file is not None), None)
         self._folder = folder
         self._files = None if folder is None else parts_of(folder)
 

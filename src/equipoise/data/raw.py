@@ -28,6 +28,7 @@ from equipoise.data.arrow_values import (
     objects,
 )
 from equipoise.data.entries import entry_equals
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.errors import ENDINGS, InvalidData, TableUnreadable
 
@@ -69,6 +70,8 @@ class RawTable(ABC):
         The files that hold it, if there are any.
     ids : str
         The column that holds ids, empty if none does.
+    file : FileFormat or None
+        How its text is written, where it comes from CSV files; None for formats that know that themselves.
     """
 
     names: tuple[str, ...]
@@ -77,6 +80,7 @@ class RawTable(ABC):
     source: str
     files: tuple[Path, ...] = ()
     ids: str = ""
+    file: FileFormat | None = None
 
     @abstractmethod
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:

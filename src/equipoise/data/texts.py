@@ -1,7 +1,7 @@
 """A column of text as bytes, read as numbers or words without making an object of every text.
 
-What a text is read as is what the rule says of that text alone: `number_of` for numbers, and for words whatever rule
-the caller has. The compiled loops (`equipoise.data.text_loops`) answer where the answer is certain.
+What a text is read as is what the rule says of that text alone: that of its `Numerals` for numbers, and for words
+whatever rule the caller has. The compiled loops (`equipoise.data.text_loops`) answer where the answer is certain.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.schema.numerals import COMMON, Numerals
 from equipoise.data.schema.text import number_of
 from equipoise.errors import MissingExtra
 
@@ -83,7 +84,8 @@ def _encoded(word: str) -> bytes | None:
 class Texts:
     """Texts in a content of bytes, decoded by UTF-8 with replacement; a text that starts below 0 is missing.
 
-    Stands for an array of strings and None, and becomes one when NumPy asks for it.
+    Stands for an array of strings and None, and becomes one when NumPy asks for it. How numbers are written in them is
+    a public fact of the file that they come from.
 
     Examples
     --------
@@ -98,10 +100,11 @@ class Texts:
 
     dtype = np.dtype(object)
 
-    def __init__(self, content: Bytes, starts: Places, ends: Places) -> None:
+    def __init__(self, content: Bytes, starts: Places, ends: Places, numerals: Numerals = COMMON) -> None:
         self._content = content
         self._starts = starts
         self._ends = ends
+        self.numerals = numerals
         self.shape = starts.shape
 
     def __repr__(self) -> str:
@@ -125,12 +128,12 @@ class Texts:
 
     def _part(self, places: slice | NDArray[Any]) -> "Texts":
         starts, ends = (np.ascontiguousarray(limits[places]) for limits in (self._starts, self._ends))
-        return Texts(self._content, starts, ends)
+        return Texts(self._content, starts, ends, self.numerals)
 
     def taken(self, places: NDArray[np.intp]) -> "Texts":
         """Return the texts at these places; one place too far stands for a missing text."""
         starts, ends = (np.append(limits, -1) for limits in (self._starts, self._ends))
-        return TakenTexts(Texts(self._content, starts, ends), places)
+        return TakenTexts(Texts(self._content, starts, ends, self.numerals), places)
 
     def __iter__(self) -> Iterator[str | None]:
         """Yield the texts."""
@@ -150,12 +153,18 @@ class Texts:
         return objects if dtype is None else objects.astype(dtype)
 
     def numbers(self) -> Array:
-        """Return the finite numbers that the texts are, as `number_of` reads them; others are not finite or missing."""
+        """Return the finite numbers that the texts are, as the rule reads them; others are not finite or missing."""
         from equipoise.data.text_loops import read_numbers
 
         numbers, odd = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
-        count = read_numbers(self._content, self._starts, self._ends, numbers, odd)
-        numbers[odd[:count]] = np.fromiter(map(number_of, self[odd[:count]]), dtype=np.float64, count=count)
+        content = self._content
+        rule: Callable[[Any], float] = number_of
+        if not self.numerals.common:
+            # The loop knows one way to write numbers: the marks of another are replaced, and what stands between
+            # thousands makes a text odd.
+            content, rule = np.frombuffer(self.numerals.bytes_read_as, dtype=np.uint8)[content], self.numerals.number_of
+        count = read_numbers(content, self._starts, self._ends, numbers, odd)
+        numbers[odd[:count]] = np.fromiter(map(rule, self[odd[:count]]), dtype=np.float64, count=count)
         return numbers
 
     def found(self, words: Words, missing: int, unknown: int, rule: Callable[[str], int]) -> Places:
@@ -190,7 +199,7 @@ class TakenTexts(Texts):
     """
 
     def __init__(self, words: Texts, places: NDArray[np.intp]) -> None:
-        super().__init__(words._content, words._starts[places], words._ends[places])
+        super().__init__(words._content, words._starts[places], words._ends[places], words.numerals)
         self._words, self._places = words, places
 
     def _part(self, places: slice | NDArray[Any]) -> Texts:

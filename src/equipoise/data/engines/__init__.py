@@ -7,7 +7,10 @@ table and brings the answers back; where a part is, how often it is tried and by
 from typing import Any
 
 from equipoise.data.engines.base import Engine, PartedTable
+from equipoise.data.files import separated_by
 from equipoise.data.raw import RawTable
+from equipoise.data.schema import Schema
+from equipoise.data.schema.file_format import COMMON_FILE
 from equipoise.vocabulary.discovery import discover, look_up
 
 __all__ = ["Engine", "PartedTable", "frame_table", "members", "open_table"]
@@ -18,7 +21,13 @@ def members() -> dict[str, type[Engine]]:
     return discover(__name__, Engine)
 
 
-def open_table(path: Any, delimiter: str = ",", engine: str = "memory", scheduler: str | None = None) -> RawTable:
+def open_table(
+    path: Any,
+    delimiter: str | None = None,
+    engine: str = "memory",
+    scheduler: str | None = None,
+    schema: Schema | None = None,
+) -> RawTable:
     r"""Open a table on disk; only headers and footers are read.
 
     Parameters
@@ -26,12 +35,15 @@ def open_table(path: Any, delimiter: str = ",", engine: str = "memory", schedule
     path : str, path, or list of them
         A file, a folder of parts in the order of their names, or a list of files: CSV (.csv, .csv.gz; .tsv is delimited
         by tabs), Parquet (.parquet, .pq) or Arrow (.arrow, .feather, .ipc).
-    delimiter : str
-        What stands between the fields of a CSV file: one character.
+    delimiter : str, optional
+        What stands between the fields of a CSV file: one character. Without it, what the schema's `[file]` says, or a
+        comma.
     engine : "memory", "stream", "dask" or "spark"
         How a fit goes through the rows: held in memory, streamed pass by pass, or by workers of a cluster.
     scheduler : str, optional
         The address of a cluster's scheduler; without it, workers on this machine.
+    schema : Schema, optional
+        Its `[file]` says how CSV files are written; without it, as most are.
 
     Examples
     --------
@@ -44,7 +56,10 @@ def open_table(path: Any, delimiter: str = ",", engine: str = "memory", schedule
     (('age', 'town'), [['1'], ['2']])
     >>> folder.cleanup()
     """
-    return look_up(members(), engine, "engine")().open(path, delimiter, scheduler)
+    file = COMMON_FILE if schema is None else schema.file
+    if delimiter is not None:
+        file = separated_by(file, delimiter)
+    return look_up(members(), engine, "engine")().open(path, file, scheduler)
 
 
 def frame_table(frame: Any) -> PartedTable | None:

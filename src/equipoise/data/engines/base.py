@@ -11,6 +11,7 @@ import numpy as np
 from equipoise.data.arrow_values import Column
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import BATCH_ROWS, RawTable
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, PrivateFailure
 
 Answer = TypeVar("Answer")
@@ -66,7 +67,7 @@ class Engine(ABC):
     id: ClassVar[str]
 
     @abstractmethod
-    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+    def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Open one file, a folder of parts or a list of files; only headers and footers are read."""
 
     def frame_table(self, frame: Any) -> PartedTable | None:

@@ -17,6 +17,7 @@ from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import FrameTable, RawTable, constant_failure, listed
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import ENDINGS, InvalidData
 
 # How often Dask tries work on a part again that has failed, as on a disk that did not answer.
@@ -28,10 +29,10 @@ class Dask(Engine):
 
     id: ClassVar[str] = "dask"
 
-    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+    def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return the files as a table whose parts go to workers."""
         distributed()
-        return DaskFiles(open_files(absolute(path), delimiter), scheduler)
+        return DaskFiles(open_files(absolute(path), file), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Dask data frame as a table."""
@@ -151,7 +152,7 @@ class DaskFiles(DaskTable):
         self._raw = raw
         self._parts = raw.parts()
         self.names, self.n_samples = raw.names, raw.n_samples
-        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+        self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
 
     def with_ids(self, name: str) -> Self:
         """Return the table with a column of ids in every part."""

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from equipoise.data.engines.base import Engine
 from equipoise.data.many_files import open_files
 from equipoise.data.raw import RawTable
+from equipoise.data.schema.file_format import FileFormat
 
 
 class Memory(Engine):
@@ -12,7 +13,7 @@ class Memory(Engine):
 
     id: ClassVar[str] = "memory"
 
-    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+    def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return the files as they are; a fit reads them whole."""
         self.require_no_scheduler(scheduler)
-        return open_files(path, delimiter)
+        return open_files(path, file)

@@ -27,6 +27,7 @@ from equipoise.data.engines.spark_work import (
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import InvalidData
 
 
@@ -35,9 +36,9 @@ class Spark(Engine):
 
     id: ClassVar[str] = "spark"
 
-    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+    def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return files whose parts are read by workers, with the readers that every engine has."""
-        return SparkFiles(open_files(absolute(path), delimiter), scheduler)
+        return SparkFiles(open_files(absolute(path), file), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Spark DataFrame as a table."""
@@ -163,7 +164,7 @@ class SparkFiles(SparkTable):
         self._scheduler = scheduler
         self.session = None
         self.names, self.n_samples = raw.names, raw.n_samples
-        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+        self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
         self._open(raw)
 
     def _open(self, raw: RawTable) -> None:

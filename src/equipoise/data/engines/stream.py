@@ -9,6 +9,7 @@ from equipoise.data.engines.grouped import GroupedHere
 from equipoise.data.many_files import open_files, require_files
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable
+from equipoise.data.schema.file_format import FileFormat
 
 
 class Stream(Engine):
@@ -16,10 +17,10 @@ class Stream(Engine):
 
     id: ClassVar[str] = "stream"
 
-    def open(self, path: Any, delimiter: str, scheduler: str | None) -> RawTable:
+    def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return the files as a table that streams."""
         self.require_no_scheduler(scheduler)
-        return StreamTable(open_files(path, delimiter))
+        return StreamTable(open_files(path, file))
 
 
 class StreamTable(PartedTable):
@@ -39,7 +40,7 @@ class StreamTable(PartedTable):
     def __init__(self, raw: RawTable) -> None:
         self._raw = raw
         self.names, self.n_samples = raw.names, raw.n_samples
-        self.kinds, self.source, self.files = raw.kinds, raw.source, raw.files
+        self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
 
     def with_ids(self, name: str) -> Self:
         """Return the table with a column of ids."""

@@ -1,6 +1,7 @@
 """A schema to fill in: names and kinds of a table's columns, and a blank wherever somebody must vouch for a fact."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,10 +58,11 @@ LEVELS = "every level of the code book; a rare level learned from the rows would
 UNKNOWN = "one of the levels: what any other value counts as; it must be fixed before a row is seen"
 
 
-def draft(raw: RawTable) -> str:
+def draft(raw: RawTable, file_lines: Sequence[str] = ()) -> str:
     """Return the text of a schema with a table's names and kinds, and blanks for whatever somebody must vouch for.
 
     Kinds are those of the file. Where it has none (CSV), they are guessed from the first rows, and the text says so.
+    How a CSV file is written is told by the lines of its table `[file]`.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def draft(raw: RawTable) -> str:
     guessed = _guesses(raw, [name for name in raw.names if raw.kinds[name] == "unknown"])
     facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)), rows_at_most=ROWS_AT_MOST)
     tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed)) for name in raw.names]
-    text = "\n".join([HEAD, f"schema_version = {VERSION}", "", facts, *tables])
+    text = "\n".join([HEAD, f"schema_version = {VERSION}", "", facts, *file_lines, *tables])
     Schema.from_text(text)  # refuses what no schema can describe, such as too many columns
     return text
 
@@ -99,10 +101,11 @@ def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
             found.extend(batch[name][: GUESSED_ROWS - len(found)])
         if len(values[names[0]]) >= GUESSED_ROWS:
             break
-    return {name: _guess(found) for name, found in values.items()}
+    rule = number_of if raw.file is None else raw.file.numerals.number_of
+    return {name: _guess(found, rule) for name, found in values.items()}
 
 
-def _guess(values: Iterable[object]) -> str:
+def _guess(values: Iterable[object], rule: Callable[[Any], float]) -> str:
     present = [value for value in values if text_of(value) not in (None, *DEFAULT_MISSING)]
-    numbers = sum(np.isfinite(number_of(value)) for value in present)
+    numbers = sum(np.isfinite(rule(value)) for value in present)
     return "number" if 2 * numbers > len(present) else "text"

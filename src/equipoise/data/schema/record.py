@@ -18,6 +18,7 @@ from equipoise.data.schema.columns import (
     read_target,
     settle,
 )
+from equipoise.data.schema.file_format import COMMON_FILE, FileFormat, read_file_format
 from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
 from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
@@ -27,6 +28,8 @@ VERSION = 1
 DEFAULT_MISSING = ("", "NA", "NaN", "nan", "null")
 MOST_COLUMNS = 10_000
 MOST_LEVELS = 100_000
+FACTS = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm")
+KEYS = (*FACTS, "file", "target", "person", "columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Schema:
         The epsilon that pays for blank bounds. It belongs to a fit, not to the file.
     person : Person, optional
         The column of ids, where a person may have several rows; n then counts persons.
+    file : FileFormat
+        How a CSV file of the table is written; other formats know that themselves.
 
     Examples
     --------
@@ -71,14 +76,15 @@ class Schema:
     row_norm: float | None = None
     private_bounds: float | None = None
     person: Person | None = None
+    file: FileFormat = COMMON_FILE
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
-        known = self.person is None or isinstance(self.person, Person)
+        known = (self.person is None or isinstance(self.person, Person)) and isinstance(self.file, FileFormat)
         right = isinstance(self.columns, list | tuple) and all(isinstance(entry, Column) for entry in self.columns)
         if not right or not isinstance(self.target, Target) or not isinstance(self.unused, list | tuple) or not known:
             raise SchemaInvalid(
-                "columns (NumberColumn, CategoryColumn), a Target, a tuple of unused names, and a Person or None",
+                "columns (NumberColumn, CategoryColumn), a Target, unused names, a Person or None, and a FileFormat",
                 "something else",
                 'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
             )
@@ -95,6 +101,7 @@ class Schema:
             missing=faults.texts("missing", self.missing, empty=True),
             row_norm=faults.scale("row_norm", self.row_norm),
             private_bounds=epsilon,
+            file=self.file.with_columns(len(self.names)),
         )
         if not faults.found and len(self.to_toml().encode()) > LARGEST_FILE:
             faults.found.append(f"the whole text: at most {LARGEST_FILE // 2**20} MiB; found more")
@@ -146,14 +153,14 @@ class Schema:
     @classmethod
     def _read(cls, text: str, source: str) -> Self:
         faults = Faults()
-        keys = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm", "target", "person", "columns")
-        document = faults.table("", parse(text, source), keys)
+        document = faults.table("", parse(text, source), KEYS)
         version = document.get("schema_version")
         if version != VERSION or isinstance(version, bool | float):
             faults.add("schema_version", f"{VERSION} (a higher one is from a newer Equipoise)", version)
         target = read_target(document.get("target"), faults)
         columns, unused = read_columns(document.get("columns"), faults)
         person = read_person(document.get("person"), faults)
+        file = read_file_format(document.get("file"), faults)
         schema = faults.attempt(
             lambda: cls(
                 n_samples=document.get("n"),
@@ -165,6 +172,7 @@ class Schema:
                 missing=document.get("missing", DEFAULT_MISSING),
                 row_norm=document.get("row_norm"),
                 person=person,
+                file=file,
             )
         )
         faults.refuse(source)
@@ -182,6 +190,8 @@ class Schema:
         ]
         if self.row_norm is not None:
             lines.append(f"row_norm = {written_number(self.row_norm)}")
+        if written_otherwise := list(self.file.lines()):
+            lines += ["", "[file]", *written_otherwise]
         lines += ["", "[target]", *self.target.lines()]
         if self.person is not None:
             lines += ["", "[person]", *self.person.lines()]
@@ -190,6 +200,13 @@ class Schema:
         for name in self.unused:
             lines += ["", f"[{place('columns', name)}]", 'kind = "unused"']
         return "\n".join([*lines, ""])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns that a table of this schema has; blank ones are left out."""
+        ids = "" if self.person is None else self.person.column
+        names = (*(column.name for column in self.columns), *self.unused, self.target.name, ids)
+        return tuple(name for name in names if name)
 
     @property
     def digest(self) -> str:

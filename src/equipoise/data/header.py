@@ -1,0 +1,142 @@
+"""The first line of a CSV file: the names of its columns, which are published, so that no value may be among them.
+
+A file without a header begins with a person. Names that read as numbers or dates, that are missing values, empty or
+repeated are therefore refused, by their places alone: what stands there may be somebody's.
+"""
+
+import csv
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from equipoise.data.raw import check_names, listed
+from equipoise.data.schema.file_format import DELIMITERS, FileFormat
+from equipoise.data.schema.numerals import KNOWN
+from equipoise.data.schema.record import DEFAULT_MISSING
+from equipoise.data.schema.text import written
+from equipoise.errors import InvalidData
+
+# Digits and what stands between them in numbers, dates, times, shares and sums of money.
+_DIGITS = re.compile(r"(?=.*\d)[-+\s\d.,:/'\u2019_%$€£]+")
+_MONTHS = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_TIME = r"(?:[\s,]+\d{1,2}:\d{2}.*)?"
+_DATES = (
+    re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE),
+    re.compile(rf"\d{{1,2}}[\s.-]*{_MONTHS}[\s.,-]*\d{{2,4}}{_TIME}", re.IGNORECASE),
+    re.compile(rf"{_MONTHS}[\s.-]*\d{{1,2}}[\s,-]+\d{{4}}{_TIME}", re.IGNORECASE),
+)
+
+NO_HEADER = (
+    "if this line is a row, the file has no header: draft its schema by equipoise schema draft --no-header, which "
+    "names columns by position and writes header = false into [file]; if it is none, rename these columns"
+)
+
+
+def reads_as_a_value(name: str) -> bool:
+    """Return whether the name of a column reads as a number, a date or a missing value.
+
+    Examples
+    --------
+    >>> [reads_as_a_value(name) for name in ("31", "3,5", "2020-02-29", "12 Jan 2020", "NA", "")]
+    [True, True, True, True, True, True]
+    >>> [reads_as_a_value(name) for name in ("age", "age at 31", "Q1", "1st visit", "May")]
+    [False, False, False, False, False]
+    """
+    text = name.strip()
+    if text in DEFAULT_MISSING or text.lstrip("+-").lower() == "nan":
+        return True
+    if _DIGITS.fullmatch(text) or any(date.fullmatch(text) for date in _DATES):
+        return True
+    return any(not math.isnan(way.number_of(text)) for way in KNOWN)
+
+
+def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
+    r"""Return the names of the columns of a file, as its first line has them in UTF-8; refuse what may be a row.
+
+    Examples
+    --------
+    >>> header_names(b"age;town\n", FileFormat(delimiter=";"), "people.csv")
+    ('age', 'town')
+    """
+    asked = f"a header line with the names of the columns of {source}"
+    if not line:
+        raise InvalidData(asked, "an empty file", "write the names of the columns into the first line")
+    names = [name.strip() for name in _values(line, file, asked)]
+    if len(names) == 1:
+        for other, shown in DELIMITERS.items():
+            if other != file.delimiter and other in names[0]:
+                remedy = (
+                    f"wrong delimiter? pass --delimiter {shown}, in Python delimiter={other!r}; "
+                    f"or write delimiter = {written(other)} into the schema's [file]"
+                )
+                raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
+    wrong = [place for place, name in enumerate(names, start=1) if reads_as_a_value(name)]
+    if wrong:
+        found = f"a number, a date or no name at {_positions(wrong)}"
+        remedy = NO_HEADER
+        if [place for place in wrong if not names[place - 1]]:
+            remedy += "; pandas writes a file without its index by index=False"
+        raise InvalidData(asked, found, remedy)
+    counts = Counter(names)
+    repeated = [place for place, name in enumerate(names, start=1) if counts[name] > 1]
+    if repeated:
+        raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", NO_HEADER)
+    return check_names(names, source)
+
+
+def names_by_position(count: int) -> tuple[str, ...]:
+    """Return the names of the columns of a file without a header.
+
+    Examples
+    --------
+    >>> names_by_position(2)
+    ('column 1', 'column 2')
+    """
+    return tuple(f"column {place}" for place in range(1, count + 1))
+
+
+def number_of_values(line: bytes, file: FileFormat, source: str) -> int:
+    r"""Return how many values the first line of a file without a header has: for drafts and new rows, never for a fit.
+
+    Examples
+    --------
+    >>> number_of_values(b"31,Graz\n", FileFormat(header=False), "people.csv")
+    2
+    """
+    asked = f"a first line with the values of a row of {source}"
+    if not line.strip():
+        raise InvalidData(asked, "an empty file, or an empty first line", "begin the file with a row")
+    return len(_values(line, file, asked))
+
+
+def fields_of(text: str, file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
+    """Return the csv module's reader of one line."""
+    if not file.quote:
+        return csv.reader((text,), delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+    return csv.reader((text,), delimiter=file.delimiter, quotechar=file.quote, strict=strict)
+
+
+def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
+    """Return the values of a first line; refuse one that is no text, or that another line ends."""
+    if b"\0" in line or (file.encoding == "utf-8" and line.startswith((b"\xff\xfe", b"\xfe\xff"))):
+        remedy = 'write encoding = "utf-16" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
+        raise InvalidData(f"{asked}, in UTF-8", "UTF-16 text, or no text at all", remedy)
+    try:
+        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        remedy = 'write encoding = "cp1252" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
+        found = "bytes that are no UTF-8: another encoding, or no text at all"
+        raise InvalidData(f"{asked}, in UTF-8", found, remedy) from None
+    if "\r" in text:
+        found = "a first line with a carriage return inside"
+        raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
+    try:
+        return next(fields_of(text, file, strict=True), [])
+    except csv.Error:
+        found = "a first line with an unbalanced quote, or a name that is far too long"
+        raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
+
+
+def _positions(places: Sequence[int]) -> str:
+    return f"{'position' if len(places) == 1 else 'positions'} {listed([str(place) for place in places])}"

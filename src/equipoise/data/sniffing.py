@@ -1,0 +1,150 @@
+"""How a CSV file seems to be written: proposed to its owner with the reasons, and never decided here.
+
+The first lines are looked at, as the draft of a schema looks at them for kinds. What is proposed stands in the draft's
+`[file]`, where somebody confirms it; a fit takes it from there and looks at no line.
+"""
+
+import codecs
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.data.files import first_bytes, separated_by
+from equipoise.data.header import fields_of
+from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, KEYS, FileFormat
+from equipoise.data.schema.numerals import COMMON, likeliest
+from equipoise.data.schema.text import written
+
+# So much of a file is looked at.
+HEAD_BYTES = 2**18
+HEAD_LINES = 1_000
+MARKS = frozenset(".,' \u00a0\u202f\u2019")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """How a file seems to be written, and for each key why."""
+
+    file: FileFormat
+    reasons: dict[str, str]
+
+    def lines(self) -> list[str]:
+        """Return the lines of a draft's table `[file]`, for somebody to confirm."""
+        head = [
+            "# How the CSV file is written, proposed from its first lines: confirm or correct every line. When a model",
+            "# is trained nothing is guessed: lines and numbers are read as this table says.",
+            "[file]",
+        ]
+        return [*head, *(f"{key} = {written(getattr(self.file, key))}  # {self.reasons[key]}" for key in KEYS), ""]
+
+    def said(self) -> list[str]:
+        """Return the same for a terminal."""
+        return [f"  {key:<10} {written(getattr(self.file, key)):<10} {self.reasons[key]}" for key in KEYS]
+
+
+def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> Proposal | None:
+    r"""Return how a CSV file seems to be written; None for a file of another format, which knows that itself.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; some of its first lines are read.
+    delimiter : str, optional
+        What separates values, if its owner says so.
+    header : bool
+        Whether the first line holds names: its owner says so.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "people.csv")
+    ...     _ = path.write_bytes("größe;ort\n1,75;Graz\n1,8;Linz\n".encode("latin-1"))
+    ...     list(propose(path).file.lines())
+    ['delimiter = ";"', 'decimal = ","', 'encoding = "cp1252"']
+    """
+    content = first_bytes(path, HEAD_BYTES)
+    if content is None:
+        return None
+    encoding, why_encoding = _encoding(content)
+    lines = _lines(content, encoding)
+    quote, why_quote = _quote(lines[0])
+    file = replace(COMMON_FILE, encoding=encoding, quote=quote, header=header)
+    if delimiter is None:
+        file, why_delimiter = _separated(file, lines)
+    else:
+        file, why_delimiter = separated_by(file, delimiter), "as you say"
+    numerals = likeliest(_values(file, lines[1:] if header else lines, _width(file, lines[0])))
+    seen = "of the first values most read as numbers so"
+    reasons = {
+        "delimiter": why_delimiter,
+        "decimal": "as most files have it" if numerals == COMMON else seen,
+        "thousands": seen if numerals.thousands else "none was seen that no decimal mark explains",
+        "quote": why_quote,
+        "encoding": why_encoding,
+        "header": "no name in the first line is a number, a date, empty or repeated" if header else "as you say",
+    }
+    return Proposal(replace(file, decimal=numerals.decimal, thousands=numerals.thousands), reasons)
+
+
+def _encoding(content: bytes) -> tuple[str, str]:
+    if content.startswith(codecs.BOM_UTF8):
+        return "utf-8", "a byte-order mark says so; it belongs to no name"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16", "a byte-order mark says so"
+    if content[1:200:2].count(0) > len(content[1:200:2]) // 2:
+        return "utf-16", "every other byte of the first line is zero"
+    try:
+        _whole_lines(content).decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252", "some bytes are no UTF-8; Windows writes Western texts so, and Latin-1 is much the same"
+    return "utf-8", "no byte-order mark, and all of the first bytes fit"
+
+
+def _whole_lines(content: bytes) -> bytes:
+    """Return the lines that were read whole."""
+    return content[: content.rfind(b"\n") + 1] if len(content) == HEAD_BYTES and b"\n" in content else content
+
+
+def _lines(content: bytes, encoding: str) -> list[str]:
+    """Return the first lines that are not blank; one that is, if all are."""
+    whole = content if encoding == "utf-16" else _whole_lines(content)
+    text = whole.decode("utf-8-sig" if encoding == "utf-8" else encoding, errors="replace")
+    lines = [line.removesuffix("\r") for line in text.split("\n")[:HEAD_LINES]]
+    return [lines[0], *(line for line in lines[1:] if line)]
+
+
+def _quote(first: str) -> tuple[str, str]:
+    if len(first) > 1 and first[0] == first[-1] == "'" and '"' not in first:
+        return "'", "the first line begins and ends with it"
+    return '"', "as most files have it"
+
+
+def _separated(file: FileFormat, lines: Sequence[str]) -> tuple[FileFormat, str]:
+    """Return the format with the delimiter that cuts most lines into as many values as the first one.
+
+    Where several do, as in a file of decimal commas, the comma comes last.
+    """
+    ways = [replace(file, delimiter=mark) for mark in DELIMITERS]
+    widths = {way: [_width(way, line) for line in lines] for way in ways}
+    cutting = [way for way in ways if widths[way][0] > 1]
+    if not cutting:
+        return file, "the first line has one value, whatever separates them"
+    alike = {way: widths[way][1:].count(widths[way][0]) for way in cutting}
+    best = max(cutting, key=lambda way: (alike[way], 0 if len(lines) > 1 else widths[way][0]))
+    also = ", and so have the lines after it" if alike[best] else ""
+    return best, f"the first line has {widths[best][0]} values so{also}"
+
+
+def _width(file: FileFormat, line: str) -> int:
+    try:
+        return len(next(fields_of(line, file), []))
+    except csv.Error:
+        return 0
+
+
+def _values(file: FileFormat, lines: Sequence[str], width: int) -> list[str]:
+    """Return the values of rows that hold a mark of decimals or thousands: all others are the same in every way."""
+    rows = [next(fields_of(line, file)) for line in lines if _width(file, line) == width]
+    return [value for row in rows for value in row if MARKS.intersection(value)]

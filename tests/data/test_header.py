@@ -1,0 +1,106 @@
+"""The first line of a CSV file: what may be a person's row is refused, by its place alone, whoever reads it."""
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from equipoise.data.header import reads_as_a_value
+from equipoise.data.schema import CategoryColumn, FileFormat, NumberColumn, Schema, Target
+from equipoise.errors import InvalidData
+
+# First lines of files without a header, and the places at which that shows. Each holds a name that must not be told.
+PERSONS = {
+    "a number": ("Smith,31", "position 2"),
+    "a number with a decimal comma": ('Smith,"3,5"', "position 2"),
+    "a number with thousands": ("Smith,1'234", "position 2"),
+    "an exponent": ("Smith,1e5", "position 2"),
+    "a number that is none": ("Smith,NaN", "position 2"),
+    "a missing value": ("Smith,NA", "position 2"),
+    "no value": ("Smith,,x", "position 2"),
+    "a date": ("Smith,2020-02-29", "position 2"),
+    "a date as Europeans write it": ("Smith,29.02.2020", "position 2"),
+    "a date as Americans write it": ("Smith,2/29/20", "position 2"),
+    "a date with a month's name": ("Smith,29-Feb-2020", "position 2"),
+    "a moment": ("Smith,2020-02-29T12:30:00Z", "position 2"),
+    "a time": ("Smith,12:30", "position 2"),
+    "a sum of money": ("Smith,$ 12.50", "position 2"),
+    "a share": ("Smith,45 %", "position 2"),
+    "two numbers": ("31,Smith,7", "positions 1, 3"),
+    "a value twice": ("Smith,x,Smith", "positions 1, 3"),
+}
+
+
+@pytest.mark.parametrize("case", PERSONS)
+def test_a_first_line_that_may_be_a_person_is_refused_by_its_place_alone(tmp_path, case):
+    line, places = PERSONS[case]
+    (tmp_path / "rows.csv").write_text(f"{line}\n{line}\n", encoding="utf-8")
+    with pytest.raises(InvalidData, match=f"{places}$|{places};") as refusal:
+        eq.open_table(tmp_path / "rows.csv")
+    assert "--no-header" in refusal.value.remedy
+    said = f"{refusal.value.asked} {refusal.value.found}"
+    assert not [value for value in ("Smith", *line.split(",")) if len(value) > 1 and value in said]
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream", "dask", "spark"])
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "folder"])
+def test_every_engine_refuses_it(tmp_path, engine, name):
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        path /= "part.csv"
+    path.write_bytes(gzip.compress(b"31,Smith\n") if name.endswith("gz") else b"31,Smith\n")
+    with pytest.raises(InvalidData, match="position 1"):
+        eq.open_table(tmp_path / name, engine=engine)
+
+
+@pytest.mark.parametrize("name", ["age", "Q1", "1st visit", "age at 31", "x1", "T1", "May", "no. 5", "é", "in"])
+def test_names_are_taken_as_names(name):
+    assert not reads_as_a_value(name)
+
+
+def opened(path: Path, content: bytes, **facts: object):
+    path.write_bytes(content)
+    columns = NumberColumn("column 1", (0, 100)), CategoryColumn("column 2", ("x", "y"), unknown="x")
+    schema = Schema(3, columns, Target("column 3", classes=("no", "yes")), file=FileFormat(header=False, **facts))
+    return eq.open_table(path, schema=schema)
+
+
+def rows(table) -> list[tuple[object, ...]]:
+    return [row for batch in table.batches(table.names) for row in zip(*map(list, batch.values()), strict=True)]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["no mark", "a byte-order mark"])
+@pytest.mark.parametrize("content", [b"31,x,no\n7,y,yes\n", b"31,x,no\n7,y,yes", b"31,x,no\r\n7,y,yes\r\n\r\n"])
+def test_without_a_header_the_first_line_is_a_row_and_columns_are_named_by_position(tmp_path, mark, content):
+    table = opened(tmp_path / "rows.csv", mark + content)
+    assert table.names == ("column 1", "column 2", "column 3")
+    assert rows(table) == [("31", "x", "no"), ("7", "y", "yes")]
+
+
+@pytest.mark.parametrize("first", [b"1", b"", b'"1', b"1,2,3,4", b"\0", b"\xff,\xff,\xff"])
+def test_the_first_row_does_not_decide_how_a_file_without_a_header_is_read(tmp_path, first):
+    table = opened(tmp_path / "rows.csv", first + b"\n31,x,no\n")
+    assert table.names == ("column 1", "column 2", "column 3")
+    assert rows(table)[1:] == [("31", "x", "no")]
+
+
+@pytest.mark.parametrize("content", [b"", b"1", b"1\n", b"\n", b"\xef\xbb\xbf"])
+def test_a_tiny_file_without_a_header_is_read(tmp_path, content):
+    (tmp_path / "rows.csv").write_bytes(content)
+    schema = Schema(1, (NumberColumn("column 1", (0, 1)),), Target("column 2", bounds=(0, 1)))
+    found = rows(eq.open_table(tmp_path / "rows.csv", schema=schema_without_header(schema)))
+    assert found in ([], [(None, None)])
+
+
+def schema_without_header(schema: Schema) -> Schema:
+    return replace(schema, file=FileFormat(header=False), vouched_by="A. Officer", vouched_on="2026-11-16")
+
+
+def test_a_schema_of_names_that_a_file_without_a_header_lacks_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"31,no\n")
+    schema = schema_without_header(Schema(1, (NumberColumn("31", (0, 100)),), Target("no", classes=("no", "yes"))))
+    with pytest.raises(InvalidData, match="no column 31"):
+        eq.LogisticRegression(epsilon=1.0, domain=schema).fit(eq.open_table(tmp_path / "rows.csv", schema=schema))

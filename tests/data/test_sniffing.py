@@ -1,0 +1,108 @@
+"""What is proposed of a CSV file's writing, from its first lines, and what is not."""
+
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from equipoise.data import sniffing
+from equipoise.data.files import open_table
+from equipoise.data.schema import Schema
+from equipoise.data.schema.draft import draft
+from equipoise.data.sniffing import propose
+from equipoise.errors import InvalidData
+
+FILES = {
+    "common": ("age,town\n31,Graz\n3.5,Linz\n", {}),
+    "semicolons": ("age;town\n31;Graz\n", {"delimiter": ";"}),
+    "semicolons and commas in the header": ("age, years;town, city;x\n31;Graz;1\n", {"delimiter": ";"}),
+    "semicolons and decimal commas": ("age;size\n31;1,75\n7;1,2\n", {"delimiter": ";", "decimal": ","}),
+    "decimal commas in every value": ("a;b\n3,5;1,75\n2,5;1,25\n", {"delimiter": ";", "decimal": ","}),
+    "tabs": ("age\ttown\n31\tGraz, Austria\n", {"delimiter": "\t"}),
+    "bars": ("age|town\n31|Graz\n", {"delimiter": "|"}),
+    "a bar in a name of a comma file": ("sum|EUR,town\n31,Graz\n7,Linz\n", {}),
+    "a semicolon in values": ("age,text\n31,a;b\n7,c;d\n", {}),
+    "a header alone": ("age;size;town, city\n", {"delimiter": ";"}),
+    "one column": ("age\n31\n", {}),
+    "thousands as in English": ('a,b\n"1,234.5",x\n"2,000",y\n', {"thousands": ","}),
+    "thousands as in German": ("a;b\n1.234,5;x\n2.000,25;y\n", {"delimiter": ";", "decimal": ",", "thousands": "."}),
+    "thousands as in French": ("a;b\n1 234,5;x\n2 000,25;y\n", {"delimiter": ";", "decimal": ",", "thousands": " "}),
+    "thousands as in Switzerland": ("a;b\n1'234.5;x\n2'000;y\n", {"delimiter": ";", "thousands": "'"}),
+    "dates are no numbers": ("a;b\n31.12.2020;x\n30.11.2020;y\n", {"delimiter": ";"}),
+    "single quotes": ("'a','b'\n'1','Graz, Austria'\n", {"quote": "'"}),
+    "an apostrophe": ("a,b's\n1,x\n", {}),
+    "an unbalanced quote in a row": ('a,b\n"1,2\n3,4\n', {}),
+    "only blank lines behind": ("a;b\n\n\r\n", {"delimiter": ";"}),
+}
+
+
+def facts_of(proposal) -> dict[str, object]:
+    file = proposal.file
+    common = type(file)()
+    return {key: getattr(file, key) for key in proposal.reasons if getattr(file, key) != getattr(common, key)}
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_is_proposed_as_it_is_written(tmp_path, case, packed):
+    content, expected = FILES[case]
+    path = tmp_path / ("rows.csv.gz" if packed else "rows.csv")
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    proposal = propose(path)
+    assert facts_of(proposal) == expected
+    # What is drafted reads back as what was proposed, and names no value of a row.
+    text = draft(open_table(path, file=proposal.file), proposal.lines())
+    assert Schema.from_text(text).file == proposal.file
+    assert "Graz" not in text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("latin-1", "cp1252"),
+        ("cp1252", "cp1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16"),
+    ],
+)
+def test_an_encoding_is_proposed_and_its_names_are_read(tmp_path, encoding, expected):
+    (tmp_path / "rows.csv").write_bytes("größe;ort\n1,75;Köln\n".encode(encoding))
+    proposal = propose(tmp_path / "rows.csv")
+    assert proposal.file.encoding == expected
+    assert open_table(tmp_path / "rows.csv", file=proposal.file).names == ("größe", "ort")
+    assert ("byte-order mark says so" in proposal.reasons["encoding"]) == (encoding in ("utf-8-sig", "utf-16"))
+
+
+def test_a_character_that_the_first_bytes_cut_is_no_other_encoding(tmp_path, monkeypatch):
+    monkeypatch.setattr(sniffing, "HEAD_BYTES", 8)
+    (tmp_path / "rows.csv").write_bytes("a;b\nxyz\u00e4;1\n".encode())
+    assert propose(tmp_path / "rows.csv").file.encoding == "utf-8"
+
+
+def test_what_the_owner_says_is_not_proposed_otherwise(tmp_path):
+    (tmp_path / "rows.csv").write_text("31;x,y\n7;z,z\n")
+    proposal = propose(tmp_path / "rows.csv", ",", header=False)
+    assert (proposal.file.delimiter, proposal.file.header) == (",", False)
+    assert proposal.reasons["delimiter"] == proposal.reasons["header"] == "as you say"
+    assert propose(tmp_path / "rows.csv", header=False).file.delimiter == ";"
+
+
+def test_a_file_of_another_format_knows_how_it_is_written(tmp_path):
+    pyarrow.parquet.write_table(pa.table({"a": [1]}), tmp_path / "rows.parquet")
+    assert propose(tmp_path / "rows.parquet") is None
+
+
+def test_a_file_that_is_not_packed_as_its_name_says_is_refused(tmp_path):
+    (tmp_path / "rows.csv.gz").write_bytes(b"a,b\n")
+    with pytest.raises(InvalidData, match="gzip"):
+        propose(tmp_path / "rows.csv.gz")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\0", b"\xff\xfe", b"\r", b'"', b"\xef\xbb\xbf"])
+def test_hostile_bytes_end_in_a_refusal(tmp_path, content):
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(InvalidData):
+        open_table(tmp_path / "rows.csv", file=propose(tmp_path / "rows.csv").file)
