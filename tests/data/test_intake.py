@@ -427,3 +427,67 @@ def test_column_names_of_several_types_are_refused_where_a_model_predicts():
     model = eq.LogisticRegression(domain=CLASSES, alpha=1.0).fit(X, [0, 1] * 3)
     with pytest.raises(InvalidData, match="column names of the fit"):
         model.predict(pd.DataFrame(X, columns=["a", 1]))
+
+
+MASKED = {
+    "features": lambda hidden, plain, y: (hidden, y, None),
+    "targets": lambda hidden, plain, y: (plain, np.ma.masked_array(y, y == 1), None),
+    "ids": lambda hidden, plain, y: (plain, y, np.ma.masked_array(y, y == 1)),
+}
+
+
+@pytest.mark.parametrize("where", MASKED)
+def test_a_mask_that_would_be_forgotten_is_refused_by_its_type(where):
+    plain, y = np.ones((4, 2)), np.array([0, 1, 0, 1])
+    X, target, ids = MASKED[where](np.ma.masked_array(plain, plain > 2), plain, y)
+    facts = eq.Domain(1.0, classes=(0, 1), rows_a_person=None if ids is None else 2)
+    model = eq.LogisticRegression(epsilon=1.0, domain=facts, random_state=0)
+    model.plan(4, 2)
+    with pytest.raises(InvalidData, match="a masked array"):
+        model.fit(X, target, **({} if ids is None else {"groups": ids}))
+
+
+@pytest.mark.parametrize("entry", [1.0, np.float32(1.0), True])
+def test_no_row_decides_the_type_of_an_observed_class(entry):
+    X = np.ones((6, 2))
+
+    def classes(last):
+        facts = eq.Domain(1.0, classes="observed")
+        return eq.LogisticRegression(epsilon=1.0, domain=facts, random_state=0).fit(X, [0, 1, 0, 1, 0, last]).classes_
+
+    assert classes(entry).dtype == classes(1).dtype == classes(0).dtype
+
+
+def test_long_doubles_are_labels():
+    assert observed_classes(np.array([0, 1, 1], dtype=np.longdouble)) == (0.0, 1.0)
+
+
+def of_persons(X, y, groups):
+    model = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(1.0, classes=(0, 1), rows_a_person=3), random_state=0)
+    model.plan(10, 3)
+    return observed(lambda: model.fit(X, y, groups=groups))
+
+
+def test_a_refusal_tells_nothing_of_ids_and_not_how_many_rows_persons_have():
+    ids = [f"p{row // 2}" for row in range(20)]
+    longer = [*ids[:-1], "x" * 100]
+    X, y = np.ones((21, 3)), np.arange(21) % 2
+    for both in (
+        lambda given: np.array([given, given]).T,
+        lambda given: np.rec.fromarrays([np.array(given)], names="a"),
+    ):
+        first, second = (of_persons(X[:20], y[:20], both(given)) for given in (ids, longer))
+        assert first.ending != "answer"
+        assert not differences(first, second)
+    more = [*ids, "p3"]
+    shapes = {
+        "one column": lambda X, y: (X[:, 0], y),
+        "a series": lambda X, y: (pd.Series(X[:, 0]), y),
+        "three dimensions": lambda X, y: (X[None], y),
+        "two targets": lambda X, y: (X, np.c_[y, y]),
+        "a frame of targets": lambda X, y: (X, pd.DataFrame(np.c_[y, y])),
+    }
+    for name, shaped in shapes.items():
+        first = of_persons(*shaped(X[:20], y[:20]), ids)
+        assert first.ending != "answer", name
+        assert not differences(first, of_persons(*shaped(X, y), more)), name

@@ -10,6 +10,7 @@ import equipoise as eq
 from equipoise.data.engines.stream import StreamTable
 from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
+from equipoise.errors import PrivateFailure
 from equipoise.noise import SeededSource
 from equipoise.solve.questions import Expansion
 from equipoise.solve.solvers import sampled
@@ -66,10 +67,12 @@ def columns(kind):
     return features, classes
 
 
-def fitted(kind, loss="logistic", **settings):
-    features, classes = columns(kind)
-    target = {"y": np.where(classes == 1, "yes", "no")} if loss == "logistic" else {"y": classes - 0.5}
-    table = pyarrow.table({**{f"c{place}": features[:, place] for place in range(COLUMNS)}, **target})
+def table_of(features, classes, loss="logistic"):
+    target = np.where(classes == 1, "yes", "no") if loss == "logistic" else classes - 0.5
+    return pyarrow.table({**{f"c{place}": features[:, place] for place in range(COLUMNS)}, "y": target})
+
+
+def model(loss="logistic", **settings):
     facts = Schema(
         ROWS,
         tuple(NumberColumn(f"c{place}", (-3, 3)) for place in range(COLUMNS)),
@@ -79,7 +82,11 @@ def fitted(kind, loss="logistic", **settings):
     )
     make = eq.LogisticRegression if loss == "logistic" else eq.HuberRegressor
     given = {"alpha": 1e-3, "mechanism": "output"} | settings
-    return make(epsilon=1.0, domain=facts, random_state=0, **given).fit(StreamTable(FrameTable(table)))
+    return make(epsilon=1.0, domain=facts, random_state=0, **given)
+
+
+def fitted(kind, loss="logistic", **settings):
+    return model(loss, **settings).fit(StreamTable(FrameTable(table_of(*columns(kind), loss))))
 
 
 KINDS = [
@@ -94,11 +101,11 @@ KINDS = [
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_the_first_rows_hold_the_end_is_newtons(kind, loss, before_noise, monkeypatch):
-    model = fitted(kind, loss)
+    fit = fitted(kind, loss)
     monkeypatch.setattr(sampled.SampledNewton, "suits", classmethod(lambda *_: 0.0))
     fitted(kind, loss)
     apart = float(np.linalg.norm(before_noise[0] - before_noise[1]))
-    claim = model.certificate_.claim
+    claim = fit.certificate_.claim
     # Each is within tau / mu of the minimiser.
     assert apart <= 2 * claim.tolerance / claim.alpha
 
@@ -121,8 +128,7 @@ def test_first_rows_that_mislead_leave_the_way_to_newton(asked, monkeypatch):
 
 
 def test_a_tilted_objective_in_a_ball_ends_within_its_claim(asked):
-    model = fitted("alike", mechanism="objective")
-    assert model.certificate_.verify() == ()
+    assert fitted("alike", mechanism="objective").certificate_.verify() == ()
     assert (ROWS, True) not in asked
 
 
@@ -154,3 +160,18 @@ def test_first_rows_of_a_share_count_as_a_share_of_a_pass(monkeypatch):
     fitted("alike")
     assert counts[0] > 1
     assert made == [1 + -(-counts[0] // sampled.SHARE)]
+
+
+def test_first_rows_that_change_before_the_first_pass_over_all_end_the_fit():
+    features, classes = columns("alike")
+    table, changed = table_of(features, classes), features.copy()
+    changed[100, 0] += 0.5
+
+    class Changing(StreamTable):
+        def answers(self, work, names, count):
+            source = self if count < ROWS else StreamTable(FrameTable(table_of(changed, classes)))
+            yield from StreamTable.answers(source, work, names, count)
+
+    with pytest.raises(PrivateFailure):
+        model().fit(Changing(FrameTable(table)))
+    model().fit(StreamTable(FrameTable(table)))

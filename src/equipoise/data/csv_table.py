@@ -25,7 +25,7 @@ from equipoise.data.texts import Bytes, Places, Texts, make_ready, padded
 from equipoise.errors import InvalidData
 
 # A longer line is one unusable row, of which no more is kept: no line can exhaust the memory.
-LONGEST_LINE = 2**24
+LONGEST_LINE = 2**22
 # Python's csv module refuses longer fields unless a program tells it otherwise; here the limit is always the same.
 LONGEST_FIELD = 2**17
 # What is read at once, in bytes, and what a batch may hold, in values: both stay in the processor's cache.

@@ -205,6 +205,8 @@ class ParquetTable(RawTable):
         rows = rows_of_a_batch(sum(size.row for size in self._sizes_of(names)), BATCH_ROWS)
         # Read as it is used: PyArrow would otherwise hold the bytes of all row groups until the last is done.
         reading: dict[str, Any] = {"pre_buffer": False, "buffer_size": max(LEAST_BUFFER, READ_BYTES // len(names))}
+        # A page that says what its bytes add up to must have them.
+        reading["page_checksum_verification"] = True
         if rows < BATCH_ROWS:
             # A long text that stands once in the file and in every row is looked up, and not unpacked for each of them.
             reading["read_dictionary"] = self._coded(names)

@@ -19,7 +19,7 @@ from equipoise.data.entries import is_undeclared
 from equipoise.data.raw import column_ids, column_kind
 from equipoise.data.schema.record import DEFAULT_MISSING
 from equipoise.data.schema.text import text_of
-from equipoise.data.tables import Unread, feature_table, target_column, wrapped
+from equipoise.data.tables import Unread, feature_table, plain_array, target_column, type_in_words, wrapped
 from equipoise.errors import InvalidData
 
 Array = NDArray[np.float64]
@@ -145,9 +145,10 @@ def id_column(groups: Any) -> Unread:
         if column_kind(given) is None:
             raise InvalidData("ids of numbers or text", "a column of another type", GROUPS)
         return Unread(given.shape, False, lambda: column_ids(given))
-    array = np.asarray(groups)
+    array = plain_array(groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or array.dtype.kind == "c" or array.dtype.names is not None:
-        raise InvalidData("one id a row", f"an array of {array.ndim} dimension(s) of type {array.dtype}", GROUPS)
+        found = f"an array of {array.ndim} dimension(s), {type_in_words(array.dtype)}"
+        raise InvalidData("one id a row", found, GROUPS)
     return Unread(array.shape, False, lambda: array)

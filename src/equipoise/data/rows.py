@@ -34,13 +34,17 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     if target.dtype.kind not in f"{NUMERIC_KINDS}OUT":
         raise InvalidData("class labels", type_in_words(target.dtype), "pass numbers or text, or declare the classes")
     if target.dtype.kind == "f":
-        target = target[np.isfinite(target)]
+        # Of numbers that are longer than doubles Python makes no labels.
+        target = target[np.isfinite(target)].astype(np.float64)
         if not np.array_equal(target, np.round(target)):
             raise InvalidData(
                 "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
             )
-    entries = np.unique(target) if target.dtype.kind in NUMERIC_KINDS else target
-    labels = {(type(label).__name__, label) for label in map(_label, entries.tolist()) if label is not None}
+    typed = target.dtype.kind in NUMERIC_KINDS
+    found = map(_label, (np.unique(target) if typed else target).tolist())
+    # Entries without a type of their own: of 1 and 1.0 in several rows no row shall decide which is the label.
+    found = found if typed else map(_whole, found)
+    labels = {(type(label).__name__, label) for label in found if label is not None}
     if not labels:
         raise InvalidData("class labels", "none among the targets", "pass numbers or text, or declare the classes")
     try:
@@ -62,6 +66,10 @@ def _label(entry: object) -> Label | None:
         return None
     known = type(label) in (str, bool, int, float) and is_label(label)
     return label if known else None  # type: ignore[return-value] # as just tested
+
+
+def _whole(label: Label | None) -> Label | None:
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:

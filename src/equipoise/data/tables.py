@@ -113,7 +113,7 @@ def feature_table(X: Any, width: int | None = None) -> Unread:  # noqa: N803 - t
     table = _from_frame(given) if isinstance(given, nw.DataFrame) else _from_array(given, width)
     if len(table.shape) != 2:
         remedy = "Reshape your data to rows and columns: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
-        found = f"dim {len(table.shape)}, shape {table.shape}"
+        found = f"dim {len(table.shape)}" + (f", shape {table.shape}" if width is None else "")
         raise InvalidData("Expected 2D array of rows and columns", found, remedy)
     for length, what in zip(table.shape, ("sample", "feature"), strict=True):
         if length == 0 and (width is None or what == "feature"):
@@ -212,13 +212,21 @@ def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
     return values if values.dtype.kind in NUMERIC_KINDS else numbers_of_entries(values, len(values))
 
 
+def plain_array(given: Any) -> NDArray[Any]:
+    """Return what is given as an array; a mask, which would be forgotten, is refused by its type."""
+    if isinstance(given, np.ma.MaskedArray):
+        remedy = "say what stands for what is hidden: array.astype(float).filled(numpy.nan) makes it missing"
+        raise InvalidData("an array of values", "a masked array, which hides some of them", remedy)
+    return np.asarray(given)
+
+
 def _from_array(X: Any, width: int | None) -> Unread:  # noqa: N803 - the field's word for a table
     if isinstance(X, nw.Series):
         return Unread(X.shape, False, X.to_native)
     if is_undeclared(X):
         shape = listed_shape(X, width)
         return Unread(shape, True, lambda: listed_table(X, shape))
-    matrix = X if scipy.sparse.issparse(X) else np.asarray(X)
+    matrix = X if scipy.sparse.issparse(X) else plain_array(X)
     if matrix.dtype.kind == "c":
         remedy = "pass the real and imaginary parts as columns"
         raise InvalidData("real numbers", "Complex data not supported", remedy)
@@ -252,7 +260,8 @@ def target_column(y: Any, n_samples: int | None) -> Unread:
         column = target
         target = replace(column, shape=column.shape[:1], read=lambda: column.read()[:, 0])
     if len(target.shape) != 1:
-        found = f"y should be a 1d array, got an array of shape {target.shape} instead."
+        shape = f"{len(target.shape)} dimensions" if n_samples is None else f"shape {target.shape}"
+        found = f"y should be a 1d array, got an array of {shape} instead."
         raise InvalidData("a 1d array of targets", found, "pass one column")
     if n_samples is not None and target.shape[0] != n_samples:
         found = f"inconsistent numbers of samples: {n_samples} rows, {target.shape[0]} targets"
@@ -272,7 +281,7 @@ def _target(y: Any) -> Unread:
         return Unread(given.shape, False, given.to_native)  # its shape will be refused
     if isinstance(given, nw.Series):
         return _target_series(given)
-    array = np.asarray(y)
+    array = plain_array(y)
     return Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array, labels=_labels_of(array.dtype))
 
 

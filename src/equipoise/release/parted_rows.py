@@ -13,26 +13,35 @@ from equipoise.solve.places import PlaceSums, Sums, added
 from equipoise.solve.questions import Piece, Question
 from equipoise.vocabulary.work import FINE_ROWS
 
+# Of a part's rows at places that were looked at before all others, and of its other rows.
+Digests = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartWork:
-    """What travels to a part: how its rows are encoded, what is asked about them, and how many rows answer in all."""
+    """What travels to a part: how its rows are encoded, what is asked about them, and how many rows answer in all.
+
+    So many of them at the first places were `seen` before, by themselves.
+    """
 
     encoding: EncodedPieces
     question: Question
     places: int
     key: int
+    seen: int = 0
 
-    def __call__(self, batches: Iterator[Batch], first: int) -> tuple[int, PlaceSums]:
-        """Return a digest of the rows that were read, and the question's sums over them."""
-        digest, sums = Digest(self.key), PlaceSums(self.places)
-        for start, stop, answer in in_groups(self._answered(batches, first, digest)):
+    def __call__(self, batches: Iterator[Batch], first: int) -> tuple[Digests, PlaceSums]:
+        """Return digests of the rows that were read, at the first places and at the others, and the question's sums."""
+        digests, sums = (Digest(self.key), Digest(self.key)), PlaceSums(self.places)
+        for start, stop, answer in in_groups(self._answered(batches, first, digests)):
             sums.add(start, stop, answer)
-        return digest.value, sums
+        return (digests[0].value, digests[1].value), sums
 
-    def _answered(self, batches: Iterator[Batch], first: int, digest: Digest) -> Iterator[tuple[int, int, Sums]]:
+    def _answered(
+        self, batches: Iterator[Batch], first: int, digests: tuple[Digest, Digest]
+    ) -> Iterator[tuple[int, int, Sums]]:
         for encoded in self.encoding.pieces(batches, first):
-            digest.add(*encoded)
+            digests[encoded.place >= self.seen].add(*encoded)
             piece = Piece(*encoded)
             yield piece.place, piece.stop, self.question(piece)
 
@@ -71,13 +80,17 @@ class PartedRows:
         self.encoding = encoding
         self._table = table
         self._key = secrets.randbits(62)
-        self._first: dict[int, int] | None = None
+        self._first: dict[int, Digests] | None = None
+        # The rows at the first places, where these were looked at by themselves.
+        self._few: PartedRows | None = None
 
     def first(self, count: int) -> "PartedRows | None":
         """Return the rows at the first places; none where n counts persons, whose rows have no public places."""
         if self.encoding.schema.person is not None:
             return None
-        return PartedRows(self._table, self.encoding, count)
+        self._few = PartedRows(self._table, self.encoding, count)
+        self._few._key = self._key
+        return self._few
 
     def visit(self, work: Work[None]) -> None:
         """Carry work to every part, for what it does there."""
@@ -89,8 +102,8 @@ class PartedRows:
         places = self._table.places(self.n_samples)
         if not places:
             return question(Piece(0, np.empty((0, self.dimension)), np.empty(0)))
-        work = PartWork(self.encoding, question, places, self._key)
-        whole, read = PlaceSums(places), dict[int, int]()
+        work = PartWork(self.encoding, question, places, self._key, 0 if self._few is None else self._few.n_samples)
+        whole, read = PlaceSums(places), dict[int, Digests]()
         for part, (digest, sums) in self._table.answers(work, self.encoding.names, self.n_samples):
             if part not in read:
                 whole.merge(sums)
@@ -98,6 +111,11 @@ class PartedRows:
                 raise PrivateFailure
         if self._first is None:
             self._first = read
-        if self._first != read:
+        if self._first != read or not self._are_those_of_the_few(read):
             raise PrivateFailure
         return whole.total()
+
+    def _are_those_of_the_few(self, read: dict[int, Digests]) -> bool:
+        """Return whether the rows at the first places are what they were when these were looked at by themselves."""
+        few = None if self._few is None else self._few._first
+        return few is None or all(part in read and read[part][0] == alone for part, (_, alone) in few.items())

@@ -18,7 +18,7 @@ from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import FrameTable, RawTable, constant_failure, listed
 from equipoise.data.schema.file_format import FileFormat
-from equipoise.errors import ENDINGS, InvalidData
+from equipoise.errors import InvalidData
 
 # How often Dask tries work on a part again that has failed, as on a disk that did not answer.
 RETRIES = 2
@@ -206,17 +206,6 @@ class DaskFrame(DaskTable):
         self.names, self.n_samples, self.kinds = table.names, None, table.kinds
         self._frame = frame
         _refuse_unknown_categories(frame._meta, self.names)
-
-    def ready(self) -> None:
-        """Refuse a frame whose graph cannot be made, and connect."""
-        try:
-            self._frame.to_delayed()
-        except ENDINGS:
-            raise
-        except BaseException:  # of many kinds, and of what kind may depend on rows: a plan may compute some of them
-            found = "one whose own work cannot be planned"
-            raise InvalidData("a Dask data frame that can be computed", found, "check frame.head()") from None
-        super().ready()
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, partition by partition, computed by Dask's current scheduler."""

@@ -56,7 +56,8 @@ class Cluster:
 
     def _connected(self, dask: Any, scheduler: str) -> Any:
         client = None
-        with contextlib.suppress(OSError, ValueError, RuntimeError, TypeError):
+        # Whatever answers there instead of a scheduler may be read as anything, a length beyond all memory for one.
+        with contextlib.suppress(Exception):
             client = dask.Client(scheduler, timeout=ANSWER_SECONDS, set_as_default=False)
         if client is None:
             self.close()
