@@ -1,7 +1,6 @@
 """For the data's owner alone: how many rows the public rules will touch. Computed on raw rows, it must stay inside."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,9 +14,9 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
+from equipoise.data.readings import Reading
 from equipoise.data.rows import class_codes
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
-from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.schema import Schema
 from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -192,7 +191,7 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     --------
     >>> import pyarrow
     >>> from equipoise.data.raw import FrameTable
-    >>> from equipoise.data.schema import Target
+    >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
     >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})
@@ -212,23 +211,20 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     encoder = Encoder(replace(schema, row_norm=None))
     check_columns(schema, raw)
     target = schema.target
-    if target.classes is None:
-        last: NumberColumn | CategoryColumn = NumberColumn(target.name, target.bounds)
-    else:
-        texts = tuple(text_of(label) or "" for label in target.classes)
-        last = CategoryColumn(target.name, texts, unknown=texts[0])
-    tallies = [_Tally(column, schema) for column in (*schema.columns, last)]
-    natural = math.sqrt(sum(1 + getattr(column, "indicator", False) for column in schema.columns))
+    tallies = [
+        _Tally(name, encoder.reading(name)) for name in (*(column.name for column in schema.columns), target.name)
+    ]
+    natural = schema.longest_row
     limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
     rows = unusable = clipped = identified = 0
     person, slots = schema.person, Slots(10**18, 10**18, schema.missing)
-    names = [tally.column.name for tally in tallies]
+    names = [tally.name for tally in tallies]
     if person is not None:
         raw, names = raw.with_ids(person.column), [*names, person.column]
     for batch in raw.batches(names):
         count = len(batch[target.name])
         identified += 0 if person is None else len(slots.of(batch[person.column])[0])
-        missing = [tally.add(batch[tally.column.name], encoder) for tally in tallies]
+        missing = [tally.add(batch[tally.name]) for tally in tallies]
         rows += count
         unusable += int(np.sum(np.all(missing, axis=0)))
         clipped += int(np.sum(np.linalg.norm(encoder.encode(batch, count), axis=1) > limit))
@@ -245,49 +241,20 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
 class _Tally:
     """Counts over the batches of one column."""
 
-    def __init__(self, column: NumberColumn | CategoryColumn, schema: Schema) -> None:
-        self.column = column
-        self._missing_texts = frozenset(schema.missing)
-        self._missing = self._unreadable = self._outside = self._unknown = 0
+    def __init__(self, name: str, reading: Reading) -> None:
+        self.name = name
+        self._reading = reading
+        self._missing = 0
+        self._counts: list[int | None] = list(reading.seen(np.empty(0, dtype=object))[1:])
 
-    def add(self, values: Column, encoder: Encoder) -> NDArray[np.bool_]:
+    def add(self, values: Column) -> NDArray[np.bool_]:
         """Count a batch, and return where its values are missing."""
-        if isinstance(self.column, CategoryColumn):
-            missing = self._add_levels(values, self.column.levels)
-        else:
-            missing = self._add_numbers(values, encoder.numbers(values), self.column.bounds)
-        self._missing += int(np.sum(missing))
-        return missing
-
-    def _add_levels(self, values: Column, levels: Sequence[str]) -> NDArray[np.bool_]:
-        known = frozenset(levels)
-        texts = [text_of(value) for value in values.tolist()]
-        # A missing text that is among the levels is that level.
-        missing = np.array([text is None or (text in self._missing_texts and text not in known) for text in texts])
-        self._unknown += sum(text not in known for text in texts) - int(np.sum(missing))
-        return missing.astype(bool)
-
-    def _add_numbers(
-        self, values: Column, numbers: NDArray[np.float64], bounds: tuple[float, float] | None
-    ) -> NDArray[np.bool_]:
-        missing = np.isnan(numbers)
-        if bounds is not None:
-            self._outside += int(np.sum((numbers < bounds[0]) | (numbers > bounds[1])))
-        unreadable = missing.copy()
-        for spot in np.flatnonzero(missing):
-            unreadable[spot] = not self._is_missing(values[spot])
-        self._unreadable += int(np.sum(unreadable))
-        return missing & ~unreadable
-
-    def _is_missing(self, value: object) -> bool:
-        """Return whether a value that gave no number was meant to be missing, rather than text or an infinity."""
-        text = text_of(value)
-        if text is None or text in self._missing_texts or text.lstrip("+-").lower() == "nan":
-            return True
-        return math.isfinite(number_of(value))  # a number that stands for missing, such as -999
+        seen = self._reading.seen(values)
+        self._missing += int(np.sum(seen.missing))
+        pairs = zip(self._counts, seen[1:], strict=True)
+        self._counts = [None if total is None or more is None else total + more for total, more in pairs]
+        return seen.missing
 
     def counts(self) -> ColumnDiagnosis:
-        """Return what was counted."""
-        if isinstance(self.column, CategoryColumn):
-            return ColumnDiagnosis(self.column.name, self._missing, unknown_levels=self._unknown)
-        return ColumnDiagnosis(self.column.name, self._missing, self._unreadable, self._outside)
+        """Return what was counted; None where a rule does not concern the kind."""
+        return ColumnDiagnosis(self.name, self._missing, *self._counts)
