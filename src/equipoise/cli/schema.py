@@ -19,14 +19,22 @@ def draft(
     data: DataPath,
     out: Annotated[Path | None, typer.Option(help="Write the draft here; an existing file is kept.")] = None,
     delimiter: Delimiter = ",",
+    codebook: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A CSV file of levels (column, level, label) or bounds (column, low, high); may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
     from equipoise.artifact.staging import new_file
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
+    from equipoise.data.schema.code_book import read_code_books
     from equipoise.data.schema.draft import draft as drafted
 
-    text = drafted(open_table(data, delimiter))
+    table = open_table(data, delimiter)
+    text = drafted(table, read_code_books(codebook or (), table.names))
     if out is None:
         print(text, end="")
         return
