@@ -98,7 +98,9 @@ def test_a_fault_is_one_error_that_names_the_line(case, tmp_path):
     assert found in str(caught.value).replace("\n", " ")
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe", b"column,level\n" + b"x" * 2**23], ids=["absent", "bytes", "huge"])
+@pytest.mark.parametrize(
+    "content", [None, b"\xff\xfe", b"column,level\n" + b"x" * 2**23], ids=["absent", "bytes", "huge"]
+)
 def test_files_that_are_no_code_book_are_refused(content, tmp_path):
     path = tmp_path / "codes.csv"
     if content is not None:

@@ -31,7 +31,7 @@ def test_a_level_called_other_is_another_one():
 
 
 def test_unknown_and_other_contradict_each_other():
-    with pytest.raises(SchemaInvalid, match="columns.town.unknown: no such line where other = true"):
+    with pytest.raises(SchemaInvalid, match=r"columns\.town\.unknown: no such line where other = true"):
         CategoryColumn("town", ("Graz", "Wien"), unknown="Graz", other=True)
 
 

@@ -132,5 +132,5 @@ def test_blanks_are_those_of_the_chosen_parts():
     ids=str,
 )
 def test_facts_that_cannot_be_so_are_refused(facts):
-    with pytest.raises(SchemaInvalid, match="columns.a"):
+    with pytest.raises(SchemaInvalid, match=r"columns\.a"):
         DateColumn("a", **{"parts": ("month",), **facts})

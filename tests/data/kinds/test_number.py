@@ -25,8 +25,10 @@ def schema(column: NumberColumn = WEIGHT) -> Schema:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("72 kg", 72.0), ("72kg", 72.0), (" 72  kg ", 72.0), ("kg 72", 72.0), ("72", 72.0), (72, 72.0), ("7.2e1 kg", 72.0),
-        ("72000g", 72.0), ("0.072 t", 72.0), ("72 KG", math.nan), ("72 lb", math.nan), ("kg", math.nan), ("NA", math.nan),
+        ("72 kg", 72.0), ("72kg", 72.0), (" 72  kg ", 72.0), ("kg 72", 72.0), ("72", 72.0), (72, 72.0),
+        ("7.2e1 kg", 72.0),
+        ("72000g", 72.0), ("0.072 t", 72.0), ("72 KG", math.nan), ("72 lb", math.nan), ("kg", math.nan),
+        ("NA", math.nan),
         ("-9", math.nan), ("inf kg", math.nan), ("1e308 t", math.nan), ("72 kg kg", math.nan), (b"72 kg", 72.0),
     ],
     ids=str,
@@ -39,7 +41,7 @@ def test_units_are_read_behind_and_before_a_number(value, expected):
 def test_text_of_a_type_is_taken_only_where_a_unit_is_declared():
     frame = FrameTable(pa.table({"weight": ["72 kg", "50000 g"], "y": [0, 1]}))
     assert encoded_table(schema(), frame, 2).features.read()[:, 0] == pytest.approx([0.44, 0.0])
-    with pytest.raises(InvalidData, match='declare unit = "..."'):
+    with pytest.raises(InvalidData, match="declare unit"):
         encoded_table(schema(NumberColumn("weight", (0, 100))), frame, 2)
 
 
@@ -53,7 +55,7 @@ def test_text_of_a_type_is_taken_only_where_a_unit_is_declared():
     ids=str,
 )  # fmt: skip
 def test_units_that_cannot_be_so_are_refused(facts):
-    with pytest.raises(SchemaInvalid, match="columns.a.unit"):
+    with pytest.raises(SchemaInvalid, match=r"columns\.a\.unit"):
         NumberColumn("a", (0, 1), **facts)
 
 

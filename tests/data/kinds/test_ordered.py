@@ -48,7 +48,7 @@ def test_positions_of_any_size_are_bounded():
     ids=str,
 )
 def test_facts_that_cannot_be_so_are_refused(facts):
-    with pytest.raises(SchemaInvalid, match="columns.a"):
+    with pytest.raises(SchemaInvalid, match=r"columns\.a"):
         OrderedColumn("a", **{"levels": SCHOOL, **facts})
 
 

@@ -63,9 +63,7 @@ def refused(classes: tuple, values) -> bool:
     try:
         check_columns(schema, FrameTable(values))
     except InvalidData as error:
-        assert "declared classes" in error.asked
-        assert error.remedy.startswith("declare the classes as the target has them")
-        return True
+        return "one of the declared classes" in error.asked
     return False
 
 

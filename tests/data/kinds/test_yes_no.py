@@ -41,7 +41,7 @@ def test_the_canonical_text_holds_the_spellings_so_that_defaults_may_change():
     "facts", [{"yes": ("No",)}, {"no": ()}, {"unknown": "perhaps"}, {"yes": "yes"}, {"fill": 1}], ids=str
 )
 def test_facts_that_cannot_be_so_are_refused(facts):
-    with pytest.raises(SchemaInvalid, match="columns.a"):
+    with pytest.raises(SchemaInvalid, match=r"columns\.a"):
         YesNoColumn("a", **facts)
 
 

@@ -60,9 +60,9 @@ class Column(ABC):
         """Return the names of the encoded columns."""
 
     @property
-    def squared_length(self) -> int:
+    def squared_length(self) -> float:
         """The largest that the squares of its entries in one row add up to, but for rounding."""
-        return 1
+        return 1.0
 
     def fits(self, found: Kind) -> bool:
         """Return whether a table's column of such a type can hold values of this kind."""

@@ -153,9 +153,9 @@ class DateColumn(Column):
         return (*names, f"{self.name} missing") if self.indicator else tuple(names)
 
     @property
-    def squared_length(self) -> int:
-        """One for each part, a circle's pair included, and one for what says that it is missing."""
-        return len(self.parts) + self.indicator
+    def squared_length(self) -> float:
+        """One for each part, a circle's pair included; where it is missing only what says so is not 0."""
+        return float(max(1, len(self.parts)))
 
     def fits(self, found: Kind) -> bool:
         """Return whether the type is of dates or text, or of numbers where formats say how those are dates."""

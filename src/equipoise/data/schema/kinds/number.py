@@ -100,9 +100,9 @@ class NumberColumn(Column):
         return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
 
     @property
-    def squared_length(self) -> int:
+    def squared_length(self) -> float:
         """One for the number, one for what says that it is missing."""
-        return 1 + self.indicator
+        return 1.0 + self.indicator
 
     def fits(self, found: Kind) -> bool:
         """Return whether the type is of numbers, or of text where that may hold units."""

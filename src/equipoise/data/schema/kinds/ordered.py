@@ -97,9 +97,9 @@ class OrderedColumn(Column):
         return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
 
     @property
-    def squared_length(self) -> int:
-        """One for the level, one for what says that it is missing."""
-        return 1 + self.indicator
+    def squared_length(self) -> float:
+        """One for a level, and for a missing value what it counts as and one more for what says so."""
+        return 1.0 + (self._numbers()[-1] ** 2 if self.indicator else 0.0)
 
     def fits(self, found: Kind) -> bool:
         """Return whether one of the levels can be a value of such a type."""
@@ -109,6 +109,12 @@ class OrderedColumn(Column):
         """Return the number of every level: exact, and then rounded once."""
         places = [Fraction(entry) for entry in self.positions or range(len(self.levels))]
         return tuple(float(2 * (entry - places[0]) / (places[-1] - places[0]) - 1) for entry in places)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the numbers of the levels, of any other value, and of a missing one."""
+        shares = dict(zip(self.levels, self.shares(), strict=True))
+        unknown = 0.0 if self.unknown is None else shares[self.unknown]
+        return (*shares.values(), unknown, unknown if self.fill is None else shares[self.fill])
 
     def reading(self, missing: tuple[str, ...]) -> Reading:
         """Return what reads positions among the levels; others and missing ones come behind them."""
@@ -121,7 +127,4 @@ class OrderedColumn(Column):
         """Return what writes the number of each level."""
         from equipoise.data.writings import LookedUp
 
-        shares = dict(zip(self.levels, self.shares(), strict=True))
-        unknown = 0.0 if self.unknown is None else shares[self.unknown]
-        fill = unknown if self.fill is None else shares[self.fill]
-        return LookedUp((*shares.values(), unknown, fill), self.indicator)
+        return LookedUp(self._numbers(), self.indicator)

@@ -96,9 +96,9 @@ class YesNoColumn(Column):
         return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
 
     @property
-    def squared_length(self) -> int:
-        """One for the answer, one for what says that it is missing."""
-        return 1 + self.indicator
+    def squared_length(self) -> float:
+        """One for an answer, and for a missing one what it counts as and one more for what says so."""
+        return 1.0 + (self._numbers()[-1] ** 2 if self.indicator else 0.0)
 
     def fits(self, found: Kind) -> bool:
         """Return whether one of the spellings can be a value of such a type; truth values count as numbers."""
@@ -108,6 +108,12 @@ class YesNoColumn(Column):
         """Return 1 for a spelling of yes, 0 for one of no, and the place of unknown values for others."""
         folded = text.casefold()
         return 1 if folded in self.yes else 0 if folded in self.no else AT_UNKNOWN
+
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the numbers of no, of yes, of any other value, and of a missing one."""
+        numbers = {"no": -1.0, "yes": 1.0, None: 0.0}
+        unknown = numbers[self.unknown]
+        return -1.0, 1.0, unknown, unknown if self.fill is None else numbers[self.fill]
 
     def reading(self, missing: tuple[str, ...]) -> Reading:
         """Return what reads answers; the usual capital letters are found without asking the rule."""
@@ -125,6 +131,4 @@ class YesNoColumn(Column):
         """Return what writes answers."""
         from equipoise.data.writings import LookedUp
 
-        numbers = {"no": -1.0, "yes": 1.0, None: 0.0}
-        unknown = numbers[self.unknown]
-        return LookedUp((-1.0, 1.0, unknown, unknown if self.fill is None else numbers[self.fill]), self.indicator)
+        return LookedUp(self._numbers(), self.indicator)
