@@ -51,7 +51,7 @@ class Encoder:
         self.names = encoded_names(schema)
         self.width = len(self.names)
         self._row_norm = schema.longest_row if schema.row_norm is None else schema.row_norm
-        self._widths = [len(column.encoded_names()) for column in schema.columns]
+        self._widths = [column.width for column in schema.columns]
         spread = np.repeat([column.spread for column in schema.columns], self._widths)
         self._places = np.flatnonzero(~spread)
         self._writings = [column.writing() for column in schema.columns]

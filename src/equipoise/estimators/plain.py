@@ -78,7 +78,7 @@ class _ColumnTransform:
         for number, column in enumerate(schema.columns):
             if isinstance(column, CategoryColumn):
                 steps.append((f"{number} levels", self._levels(column, place), [column.name]))
-                place += len(column.encoded_names())
+                place += column.width
                 continue
             assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
             steps.append((f"{number} value", self._number(column), [column.name]))
@@ -98,7 +98,7 @@ class _ColumnTransform:
         return make_pipeline(scaler, SimpleImputer(strategy="constant", fill_value=middle))
 
     def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
-        found = list(self._scaled[:, place : place + len(column.encoded_names())].T)
+        found = list(self._scaled[:, place : place + column.width].T)
         weights = dict(zip(column.levels, found, strict=False))
         # A level for all others has no text, and its weight comes last.
         unknown = found[-1] if column.unknown is None else weights[column.unknown]

@@ -16,6 +16,9 @@ from equipoise.data.raw import FrameTable
 from equipoise.data.schema import Schema, Target
 from equipoise.data.schema.kinds import members
 from equipoise.data.texts import Texts, padded
+from equipoise.vocabulary.facts import Problem
+from equipoise.vocabulary.losses import named
+from equipoise.vocabulary.penalties.l2 import L2
 from sample_kinds import COLUMNS, SCHEMA, TEXTS, VALUES, objects
 
 NAMES = [column.name for column in COLUMNS]
@@ -49,7 +52,7 @@ def test_the_canonical_text_reads_back(column):
 def test_entries_are_bounded_and_every_value_is_encoded_by_itself(column):
     encoder = encoder_of(column)
     rows = encoder.encode({column.name: objects(VALUES)}, len(VALUES))
-    assert rows.shape[1] == len(set(column.encoded_names())) == len(column.encoded_names())
+    assert rows.shape[1] == column.width == len(set(column.encoded_names())) == len(column.encoded_names())
     assert np.isfinite(rows).all()
     assert np.linalg.norm(rows, axis=1).max() <= 1 + 1e-15
     # Before it is divided by the longest that a row can be.
@@ -103,7 +106,7 @@ def test_every_kind_gives_the_same_bits_in_memory_from_a_file_and_part_by_part(t
     parquet.write_table(frame, tmp_path / "people.parquet", row_group_size=60)
     expected = encoded_table(schema, FrameTable(frame), count).features.read()
     assert expected.shape == (count, len(encoded_names(schema)))
-    problem = eq.Problem("logistic", schema.domain)
+    problem = Problem(named("logistic"), L2(0.1), schema.domain)
     for name in ("people.csv", "people.parquet"):
         held = encoded_table(schema, eq.open_table(tmp_path / name), count)
         assert np.array_equal(held.features.read(), expected), name

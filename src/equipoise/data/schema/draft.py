@@ -65,6 +65,9 @@ ANSWERS = "yes and no in the usual spellings; yes = [...] and no = [...] declare
 NAMED = "by its name: it takes part in nothing. If it names persons who have several rows, move it to [person]"
 BOOK = "  # from the code book"
 
+# What reads the first values of a column whose kind is guessed.
+DATES, ANSWERED = DateColumn("date"), YesNoColumn("answer")
+
 
 def draft(raw: RawTable, book: CodeBook | None = None) -> str:
     """Return the text of a schema with a table's names and kinds, and blanks for whatever somebody must vouch for.
@@ -140,10 +143,9 @@ def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
 def _guess(values: Iterable[object]) -> str:
     present = [value for value in values if text_of(value) not in (None, *DEFAULT_MISSING)]
     texts = [text_of(value) or "" for value in present]
-    dates, answers = DateColumn("date"), YesNoColumn("answer")
     found = {
         "number": [number_of(value) for value in present],
-        "date": [dates.second(text) for text in texts],
-        "yes-no": [math.nan if answers.answer(text) == AT_UNKNOWN else 1.0 for text in texts],
+        "date": [DATES.second(text) for text in texts],
+        "yes-no": [math.nan if ANSWERED.answer(text) == AT_UNKNOWN else 1.0 for text in texts],
     }
     return next((kind for kind, read in found.items() if 2 * sum(map(math.isfinite, read)) > len(present)), "text")

@@ -110,7 +110,7 @@ class Schema:
             seen.add(name)
         if not self.columns:
             faults.found.append("columns: at least one feature, besides the target; found none")
-        levels = sum(len(column.encoded_names()) for column in self.columns if column.spread)
+        levels = sum(column.width for column in self.columns if column.spread)
         levels += len(self.target.classes or ())
         if len(names) > MOST_COLUMNS or levels > MOST_LEVELS:
             asked = f"at most {MOST_COLUMNS} columns, and at most {MOST_LEVELS} levels in all"
@@ -269,7 +269,7 @@ class Schema:
     @property
     def n_features(self) -> int:
         """The number of encoded columns."""
-        return sum(len(column.encoded_names()) for column in self.columns)
+        return sum(column.width for column in self.columns)
 
     @property
     def longest_row(self) -> float:

@@ -60,6 +60,11 @@ class Column(ABC):
         """Return the names of the encoded columns."""
 
     @property
+    def width(self) -> int:
+        """How many encoded columns there are."""
+        return len(self.encoded_names())
+
+    @property
     def squared_length(self) -> float:
         """The largest that the squares of its entries in one row add up to, but for rounding."""
         return 1.0

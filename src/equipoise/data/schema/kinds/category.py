@@ -84,6 +84,11 @@ class CategoryColumn(Column):
         names = tuple(f"{self.name}={level}" for level in self.levels)
         return (*names, f"{self.name} other") if self.other else names
 
+    @property
+    def width(self) -> int:
+        """How many levels there are."""
+        return len(self.levels) + self.other
+
     def fits(self, found: Kind) -> bool:
         """Return whether one of the levels can be a value of such a type."""
         return levels_fit(self.levels, found)

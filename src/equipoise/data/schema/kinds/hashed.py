@@ -67,6 +67,11 @@ class HashedColumn(Column):
         """Return one name a bucket, and one for missing values."""
         return (*(f"{self.name} bucket {place}" for place in range(self.buckets)), f"{self.name} missing")
 
+    @property
+    def width(self) -> int:
+        """How many buckets there are, and one for missing values."""
+        return self.buckets + 1
+
     def bucket(self, text: str) -> int:
         """Return the bucket of a text."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
