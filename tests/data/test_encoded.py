@@ -236,11 +236,12 @@ def test_a_table_that_does_not_fit_the_schema_is_refused_before_a_row_is_read(fa
     assert says in str(refusal.value)
 
 
-def test_a_regression_needs_a_target_that_is_no_text_and_a_classification_does_not():
+def test_a_regression_needs_a_target_that_is_no_text_and_classes_of_text_one_that_is():
     text = Guarded(FrameTable(people()))
     with pytest.raises(InvalidData, match="columns of text: income"):
         encoded_table(REGRESSION, text, 6)
-    encoded_table(CLASSIFICATION, Guarded(FrameTable(people([1.0] * 6))), 6)
+    with pytest.raises(InvalidData, match="numbers, where every class is a text"):
+        encoded_table(CLASSIFICATION, Guarded(FrameTable(people([1.0] * 6))), 6)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, True, "6", None])

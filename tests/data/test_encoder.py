@@ -500,5 +500,5 @@ def test_real_numbers_are_found_among_few_levels_as_each_by_itself(monkeypatch):
     values = np.array([0.0, -0.0, 1.0, 2.5, -3.0, 1e16, 2.0**53, np.inf, -np.inf, np.nan, 7.0, 8.0, 5e-324])
     found = encoder.read("size", values)
     assert found.tolist() == [encoder.read("size", objects([value]))[0] for value in values]
-    monkeypatch.setattr("equipoise.data.encoder.FEW_NUMBERS", 0)
+    monkeypatch.setattr("equipoise.data.readings.FEW_NUMBERS", 0)
     assert encoder.read("size", values).tolist() == found.tolist()

@@ -562,7 +562,7 @@ PANDAS = {
     "truth values": (pd.Series([True, False, None], dtype="boolean"), "number", [True, False, None]),
     "texts as categories": (pd.Series(["a", "b", None], dtype="category"), "unknown", ["a", "b", None]),
     "numbers as categories": (pd.Series([1, 2, None], dtype="category"), "unknown", [1, 2, None]),
-    "moments": (pd.to_datetime(pd.Series(["2020-02-29", "2021-01-01", None])).astype("M8[s]"), "text", None),
+    "moments": (pd.to_datetime(pd.Series(["2020-02-29", "2021-01-01", None])).astype("M8[s]"), "date", None),
     "Arrow's decimals": (
         pd.Series([decimal.Decimal("1.5"), None, None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
         "number",
@@ -582,8 +582,8 @@ POLARS = {
     "huge whole numbers": (pl.Series([1, 2, None], dtype=pl.Int128), "number", [1.0, 2.0, None]),
     "decimals": (pl.Series([decimal.Decimal("1.5"), None]), "number", [1.5, None]),
     "truth values": (pl.Series([True, False, None]), "number", [True, False, None]),
-    "days": (pl.Series([datetime.date(2020, 2, 29), None]), "text", ["2020-02-29", None]),
-    "times": (pl.Series([datetime.time(12, 30), None]), "text", ["12:30:00", None]),
+    "days": (pl.Series([datetime.date(2020, 2, 29), None]), "date", ["2020-02-29", None]),
+    "times": (pl.Series([datetime.time(12, 30), None]), "date", ["12:30:00", None]),
     "bytes": (pl.Series([b"a", b"\xff", None]), "text", ["a", "\ufffd", None]),
     "nothing": (pl.Series([None, None]), "unknown", [None, None]),
 }

@@ -179,7 +179,7 @@ FAULTS = {
     "a kind that is a list": (small(column="kind = [1]"), "columns.age.kind"),
     "an unknown kind": (
         small(column='kind = "text"'),
-        'columns.age.kind: "number", "category" or "unused"; found \'text\'',
+        "columns.age.kind: one of category, date, hashed, identifier, number, ordered, unused, yes-no, in quotes",
     ),
     "a column without a name": (small() + '[columns.""]\nkind = "number"', "columns: a column's name"),
     "the target among the columns": (small(target='name = "age"\nclasses = [0, 1]'), "columns.age: each name once"),

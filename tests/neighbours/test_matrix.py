@@ -11,7 +11,17 @@ import pytest
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.schema import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    HashedColumn,
+    NumberColumn,
+    OrderedColumn,
+    Schema,
+    Target,
+    YesNoColumn,
+)
 from equipoise.estimators import members
 from neighbour_tables import N_SAMPLES, TABLES, TARGETS, VALUES, entries, made, with_value
 from observing import differences, observed
@@ -25,16 +35,28 @@ DESCENT = {"delta": 1e-3, "batch_size": 2, "passes": 1}
 VOUCHED = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16"}
 
 
-def schema(target: Target) -> Schema:
-    columns = (
-        NumberColumn("column 0", (0.0, 1.0)),
-        NumberColumn("column 1", (0.0, 1.0), indicator=True),
-        CategoryColumn("column 2", ("0", "1"), unknown="0"),
-    )
+COLUMNS = (
+    NumberColumn("column 0", (0.0, 1.0)),
+    NumberColumn("column 1", (0.0, 1.0), indicator=True),
+    CategoryColumn("column 2", ("0", "1"), unknown="0"),
+)
+OTHERS = (
+    (YesNoColumn("column 0", indicator=True), OrderedColumn("column 1", ("0", "1")), HashedColumn("column 2", 3)),
+    (
+        NumberColumn("column 0", (0.0, 1.0), unit="kg"),
+        DateColumn("column 1", ("month", "cyclic weekday"), formats=("%m",), indicator=True),
+        CategoryColumn("column 2", ("0",), other=True),
+    ),
+)
+
+
+def schema(target: Target, columns: tuple[Column, ...] = COLUMNS) -> Schema:
     return Schema(N_SAMPLES, columns, target, **VOUCHED)
 
 
 ILL, DOSE = (schema(target) for target in (Target("target", classes=(0, 1)), Target("target", bounds=(0.0, 1.0))))
+
+ANSWERS, DATES = (schema(Target("target", classes=(0, 1)), columns) for columns in OTHERS)
 
 ESTIMATORS = {
     "logistic output": eq.LogisticRegression(**CLASSES, mechanism="output"),
@@ -44,6 +66,8 @@ ESTIMATORS = {
     "logistic text": eq.LogisticRegression(**TEXTS, mechanism="output"),
     "logistic observed": eq.LogisticRegression(**OBSERVED, mechanism="output"),
     "logistic schema": eq.LogisticRegression(**{**CLASSES, "domain": ILL}, mechanism="output"),
+    "answers, levels and buckets in a schema": eq.LogisticRegression(**{**CLASSES, "domain": ANSWERS}),
+    "units, dates and others in a schema": eq.LogisticRegression(**{**CLASSES, "domain": DATES}),
     "multinomial": eq.LogisticRegression(**THREE, mechanism="output"),
     "hinge": eq.LinearSVC(**CLASSES, mechanism="output"),
     "elastic net classifier": eq.ElasticNetClassifier(**CLASSES, mechanism="output"),

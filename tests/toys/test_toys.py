@@ -28,6 +28,7 @@ MEMBERS = {
     "solver": ("solve/solvers/toy_steepest.py",),
     "estimator": ("estimators/toy_regressor.py",),
     "command": ("cli/toy.py",),
+    "kind of column": ("data/schema/kinds/toy_sign.py",),
 }
 
 # The command line of the copy.
@@ -122,6 +123,18 @@ def test_to_a_checker_without_the_toys_they_are_unknown(used, toy):
 def test_the_command_is_there(run):
     assert run(*PROGRAM, "toy").stdout == "a toy was run\n"
     assert "toy" in run(*PROGRAM, "--help").stdout
+
+
+def test_a_schema_knows_the_kind_of_column(run):
+    program = (
+        "import numpy as np; from equipoise.data.encoder import Encoder; from equipoise.data.schema import Schema\n"
+        'text = \'schema_version = 1\\n[target]\\nname = "y"\\nclasses = [0, 1]\\n[columns.a]\\nkind = "toy-sign"\'\n'
+        "schema = Schema.from_text(text)\n"
+        "assert Schema.from_text(schema.to_toml()) == schema\n"
+        "print(Encoder(schema).encode({'a': np.array(['-3', 7, 'x'], dtype=object)}, 3).tolist())\n"
+    )
+    done = run("-c", program)
+    assert (done.stdout, done.returncode) == ("[[-1.0], [1.0], [0.0]]\n", 0), done.stderr
 
 
 def test_every_stored_certificate_checks_in_the_house_with_toys(run):

@@ -24,18 +24,26 @@ def draft(
     no_header: Annotated[
         bool, typer.Option("--no-header", help="The first line of the CSV file is a row: name columns by position.")
     ] = False,
+    codebook: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A CSV file of levels (column, level, label) or bounds (column, low, high); may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
     from equipoise.artifact.staging import new_file
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
+    from equipoise.data.schema.code_book import read_code_books
     from equipoise.data.schema.draft import draft as drafted
     from equipoise.data.schema.file_format import COMMON_FILE
     from equipoise.data.sniffing import propose
 
     proposal = propose(data, delimiter, header=not no_header)
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
-    text = drafted(table, () if proposal is None else proposal.lines())
+    book = read_code_books(codebook or (), table.names)
+    text = drafted(table, book, () if proposal is None else proposal.lines())
     if out is None:
         print(text, end="")
     else:

@@ -12,10 +12,21 @@ from equipoise.data.texts import Texts, padded
 
 # Values as they come: an array, or text that was not made into objects.
 Column = NDArray[Any] | Texts
-Kind = Literal["number", "text", "unknown"]
+Kind = Literal["number", "text", "date", "unknown"]
 
 # A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
 SMALL_DICTIONARY = 2**20
+
+
+def are_different(first: Kind, second: Kind) -> bool:
+    """Return whether one type holds numbers and the other does not; "unknown" is no difference.
+
+    Examples
+    --------
+    >>> are_different("number", "date"), are_different("text", "date"), are_different("number", "unknown")
+    (True, False, False)
+    """
+    return (first == "number") != (second == "number") and "unknown" not in (first, second)
 
 
 def arrow_kind(arrow_type: Any) -> Kind | None:
@@ -40,7 +51,7 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
     if _is_text(arrow_type) or _is_bytes(arrow_type):
         return "text"
     if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
-        return "text"
+        return "text" if types.is_duration(arrow_type) else "date"
     return "unknown" if types.is_null(arrow_type) else None
 
 

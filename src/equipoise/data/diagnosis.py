@@ -1,7 +1,6 @@
 """For the data's owner alone: how many rows the public rules will touch. Computed on raw rows, it must stay inside."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,13 +12,13 @@ from equipoise.data.arrow_values import Column
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
-from equipoise.data.mismatch import labels_mismatch, lines_mismatch, nearly_all, numbers_mismatch
+from equipoise.data.mismatch import labels_mismatch, lines_mismatch, nearly_all, readings_mismatch
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
+from equipoise.data.readings import LOOKED_AT, Reading
 from equipoise.data.rows import class_codes
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
+from equipoise.data.schema import Schema
 from equipoise.data.schema.numerals import COMMON
-from equipoise.data.schema.text import number_of, text_of
 from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
 from equipoise.data.texts import Texts
 from equipoise.errors import InvalidData
@@ -28,8 +27,6 @@ from equipoise.vocabulary.facts import Domain
 
 STAMP = "computed on raw rows: not for release"
 HEAD = "the declared facts describe another table than this one:"
-# So many texts that are no numbers are looked at for how they are written.
-LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +204,7 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     --------
     >>> import pyarrow
     >>> from equipoise.data.raw import FrameTable
-    >>> from equipoise.data.schema import Target
+    >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
     >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})
@@ -227,23 +224,20 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     encoder = Encoder(replace(schema, row_norm=None))
     check_columns(schema, raw)
     target = schema.target
-    if target.classes is None:
-        last: NumberColumn | CategoryColumn = NumberColumn(target.name, target.bounds)
-    else:
-        texts = tuple(text_of(label) or "" for label in target.classes)
-        last = CategoryColumn(target.name, texts, unknown=texts[0])
-    tallies = [_Tally(column, schema) for column in (*schema.columns, last)]
-    natural = math.sqrt(sum(1 + getattr(column, "indicator", False) for column in schema.columns))
+    tallies = [
+        _Tally(name, encoder.reading(name)) for name in (*(column.name for column in schema.columns), target.name)
+    ]
+    natural = schema.longest_row
     limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
     rows = unusable = clipped = identified = 0
     person, slots = schema.person, Slots(10**18, 10**18, schema.missing)
-    names = [tally.column.name for tally in tallies]
+    names = [tally.name for tally in tallies]
     if person is not None:
         raw, names = raw.with_ids(person.column), [*names, person.column]
     for batch in raw.batches(names):
         count = len(batch[target.name])
         identified += 0 if person is None else len(slots.of(batch[person.column])[0])
-        missing = [tally.add(batch[tally.column.name], encoder) for tally in tallies]
+        missing = [tally.add(batch[tally.name]) for tally in tallies]
         rows += count
         unusable += int(np.sum(np.all(missing, axis=0)))
         clipped += int(np.sum(np.linalg.norm(encoder.encode(batch, count), axis=1) > limit))
@@ -253,7 +247,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         more = sum(found > person.rows_at_most for found in slots.counts)
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
     declared = schema.n_samples if person is None else None
-    found = (lines_mismatch(unusable, rows), *(tally.mismatch(rows) for tally in tallies))
+    found = [lines_mismatch(unusable, rows), *(tally.mismatch(rows) for tally in tallies)]
+    found += [tallies[-1].labels_mismatch(rows)] if target.classes is not None else []
     mismatches = tuple(mismatch for mismatch in found if mismatch is not None)
     return TableDiagnosis(rows, declared, unusable, clipped, counts[:-1], counts[-1], persons, mismatches)
 
@@ -261,65 +256,33 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
 class _Tally:
     """Counts over the batches of one column."""
 
-    def __init__(self, column: NumberColumn | CategoryColumn, schema: Schema) -> None:
-        self.column = column
-        self._is_target = column.name == schema.target.name
+    def __init__(self, name: str, reading: Reading) -> None:
+        self.name = name
+        self._reading = reading
+        self._missing = 0
+        self._counts: list[int | None] = list(reading.seen(np.empty(0, dtype=object))[1:4])
         self._numerals = COMMON
-        self._looked_at: list[str] = []
-        self._missing_texts = frozenset(schema.missing)
-        self._missing = self._unreadable = self._outside = self._unknown = 0
+        self._texts: list[str] = []
 
-    def add(self, values: Column, encoder: Encoder) -> NDArray[np.bool_]:
+    def add(self, values: Column) -> NDArray[np.bool_]:
         """Count a batch, and return where its values are missing."""
-        if isinstance(self.column, CategoryColumn):
-            missing = self._add_levels(values, self.column.levels)
-        else:
-            missing = self._add_numbers(values, encoder.numbers(values), self.column.bounds)
-        self._missing += int(np.sum(missing))
-        return missing
-
-    def _add_levels(self, values: Column, levels: Sequence[str]) -> NDArray[np.bool_]:
-        known = frozenset(levels)
-        texts = [text_of(value) for value in values.tolist()]
-        # A missing text that is among the levels is that level.
-        missing = np.array([text is None or (text in self._missing_texts and text not in known) for text in texts])
-        self._unknown += sum(text not in known for text in texts) - int(np.sum(missing))
-        return missing.astype(bool)
-
-    def _add_numbers(
-        self, values: Column, numbers: NDArray[np.float64], bounds: tuple[float, float] | None
-    ) -> NDArray[np.bool_]:
-        missing = np.isnan(numbers)
+        seen = self._reading.seen(values)
+        self._missing += int(np.sum(seen.missing))
+        pairs = zip(self._counts, seen[1:4], strict=True)
+        self._counts = [None if total is None or more is None else total + more for total, more in pairs]
         if isinstance(values, Texts):
             self._numerals = values.numerals
-        if bounds is not None:
-            self._outside += int(np.sum((numbers < bounds[0]) | (numbers > bounds[1])))
-        unreadable = missing.copy()
-        for spot in np.flatnonzero(missing):
-            unreadable[spot] = not self._is_missing(values[spot])
-            if unreadable[spot] and len(self._looked_at) < LOOKED_AT:
-                self._looked_at.append(text_of(values[spot]) or "")
-        self._unreadable += int(np.sum(unreadable))
-        return missing & ~unreadable
-
-    def _is_missing(self, value: object) -> bool:
-        """Return whether a value that gave no number was meant to be missing, rather than text or an infinity."""
-        text = text_of(value)
-        if text is None or text in self._missing_texts or text.lstrip("+-").lower() == "nan":
-            return True
-        number = self._numerals.number_of(value) if isinstance(value, str) else number_of(value)
-        return math.isfinite(number)  # a number that stands for missing, such as -999
+        self._texts.extend(seen.texts[: LOOKED_AT - len(self._texts)])
+        return seen.missing
 
     def mismatch(self, rows: int) -> str | None:
-        """Return what shows that the schema is wrong about this column, if anything does."""
-        present = rows - self._missing
-        if not isinstance(self.column, CategoryColumn):
-            found = self._unreadable, present, self._looked_at, self._numerals
-            return numbers_mismatch(self.column.name, *found)
-        return labels_mismatch(self.column.name, self._unknown, present) if self._is_target else None
+        """Return what shows that the schema is wrong about how this column is written, if anything does."""
+        return readings_mismatch(self.name, self._counts[0] or 0, rows - self._missing, self._texts, self._numerals)
+
+    def labels_mismatch(self, rows: int) -> str | None:
+        """Return what shows that the schema is wrong about the classes, if anything does."""
+        return labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing)
 
     def counts(self) -> ColumnDiagnosis:
-        """Return what was counted."""
-        if isinstance(self.column, CategoryColumn):
-            return ColumnDiagnosis(self.column.name, self._missing, unknown_levels=self._unknown)
-        return ColumnDiagnosis(self.column.name, self._missing, self._unreadable, self._outside)
+        """Return what was counted; None where a rule does not concern the kind."""
+        return ColumnDiagnosis(self.name, self._missing, *self._counts)

@@ -22,8 +22,10 @@ from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable, listed
+from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import NumberColumn, Schema
-from equipoise.data.schema.text import place
+from equipoise.data.schema.kinds.base import levels_fit
+from equipoise.data.schema.text import place, text_of
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.vocabulary.numbers import require_count
@@ -32,6 +34,9 @@ Array = NDArray[np.float64]
 # What a batch of rows was read as: numbers, and positions among levels and classes.
 Batch = dict[str, NDArray[Any]]
 NONE: Array = np.empty(0)
+
+# What a column's type holds, in words.
+TYPES = {"number": "numbers", "text": "text", "date": "dates"}
 
 # So many numbers a row a solver of one output holds at most besides the rows and their targets: measured, not proved.
 NUMBERS_A_ROW = 10
@@ -82,7 +87,7 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
             "open it by equipoise.open_table(path, schema=schema)",
         )
     required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
-    known = {*required, *schema.unused}
+    known = {*required, *schema.unused, *schema.identifiers}
     present = set(raw.names)
     absent = [name for name in required if name not in present]
     surplus = [name for name in raw.names if name not in known]
@@ -95,7 +100,11 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
             f"columns that it does not mention: {listed(surplus)}",
             f"add to the schema: {lines}{' and so on' if len(surplus) > 3 else ''}",
         )
-    _check_kinds(schema, raw, [schema.target.name] if schema.task == "regression" else [])
+    _check_kinds(schema.columns, raw)
+    if schema.task == "regression":
+        _check_kinds((NumberColumn(schema.target.name),), raw)
+    else:
+        _check_labels(schema, raw)
 
 
 def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> InvalidData:
@@ -108,14 +117,30 @@ def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> Invali
     )
 
 
-def _check_kinds(schema: Schema, raw: RawTable, others: Sequence[str]) -> None:
-    numbers = [*(column.name for column in schema.columns if isinstance(column, NumberColumn)), *others]
-    wrong = [name for name in numbers if raw.kinds[name] == "text"]
-    if wrong:
+def _check_kinds(columns: Sequence[Declared], raw: RawTable) -> None:
+    """Refuse columns whose type can hold no value of their declared kind."""
+    wrong = [column for column in columns if not column.fits(raw.kinds[column.name])]
+    for column in wrong[:1]:
+        found = raw.kinds[column.name]
+        alike = [other.name for other in wrong if (other.kind, raw.kinds[other.name]) == (column.kind, found)]
         raise InvalidData(
-            f"columns of numbers in {raw.source} where the schema says number",
-            f"columns of text: {listed(wrong)}",
-            'write them as numbers, or declare them as kind = "category" with their levels',
+            f"{column.asked} in {raw.source} where the schema says {column.kind}",
+            f"columns of {TYPES[found]}: {listed(alike)}",
+            column.remedy,
+        )
+
+
+def _check_labels(schema: Schema, raw: RawTable) -> None:
+    """Refuse a target whose type can be no declared class: all rows would count as the first one."""
+    classes, found = schema.target.classes or (), raw.kinds[schema.target.name]
+    texts = [text_of(label) or "" for label in classes]
+    numbers = not any(isinstance(label, str) for label in classes)
+    if (numbers and found in ("text", "date")) or not levels_fit(texts, found):
+        raise InvalidData(
+            f"a target in {raw.source} whose type can be one of the declared classes",
+            f"{TYPES[found]}, where every class is a {'number' if numbers else 'text'}",
+            'declare the classes as the target has them, such as classes = ["no", "yes"], or convert the target by a '
+            "public rule",
         )
 
 
@@ -304,7 +329,7 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
     absent = [name for name in names if name not in raw.names]
     if absent:
         raise _absent(absent, raw.names, raw.source)
-    _check_kinds(schema, raw, [])
+    _check_kinds(schema.columns, raw)
     encoder = Encoder(schema)
     return _encoded_batches(encoder, raw, names)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from equipoise.data.arrow_values import Column
+from equipoise.data.arrow_values import Column, are_different
 from equipoise.data.files import FORMATS, open_table
 from equipoise.data.raw import RawTable, constant_failure, listed
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
@@ -128,7 +128,7 @@ def _require_alike(first: RawTable, other: RawTable) -> None:
             f"{other.source}, which differs in {listed(different)}",
             "write all parts with the same columns, or keep other files elsewhere",
         )
-    wrong = [name for name in first.names if {first.kinds[name], other.kinds[name]} == {"number", "text"}]
+    wrong = [name for name in first.names if are_different(first.kinds[name], other.kinds[name])]
     if wrong:
         raise InvalidData(
             f"files whose columns have the types of {first.source}",

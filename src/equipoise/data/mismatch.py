@@ -5,7 +5,7 @@ schema is wrong and not the values: a decimal comma, a unit, classes that are sp
 budget on nothing, so `schema check` fails.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from equipoise.data.schema.numerals import Numerals, likeliest
 from equipoise.data.schema.text import written
@@ -45,27 +45,29 @@ def lines_mismatch(unusable: int, rows: int) -> str | None:
     )
 
 
-def numbers_mismatch(name: str, unreadable: int, present: int, texts: Iterable[str], way: Numerals) -> str | None:
-    """Return what to say of a column of numbers most values of which are none, None for another.
+def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[str], way: Numerals) -> str | None:
+    """Return what to say of a column of numbers or dates most values of which are none, None for another.
 
     Parameters
     ----------
     name : str
         The column's name.
     unreadable, present : int
-        How many of the values that are not missing are no finite numbers, and how many there are.
-    texts : iterable of str
-        Some of those that are no numbers; for a remedy.
+        How many of the values that are not missing cannot be read, and how many there are.
+    texts : sequence of str
+        Some of those that are no numbers, for a remedy; of a column of dates none.
     way : Numerals
         How the numbers were read.
 
     Examples
     --------
-    >>> print(numbers_mismatch("size", 9, 10, ["1,75"], Numerals()))
+    >>> print(readings_mismatch("size", 9, 10, ["1,75"], Numerals()))
     size: most values are no numbers; they are with decimal = "," in the schema's [file]
     """
     if unreadable <= MOST * present:
         return None
+    if not texts:
+        return f"{name}: most values cannot be read; write formats as dates and times are written there"
     better = likeliest(texts)
     facts = {"decimal": (better.decimal, way.decimal), "thousands": (better.thousands, way.thousands)}
     lines = [f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old]

@@ -62,7 +62,7 @@ class RawTable(ABC):
         The columns, in order.
     n_samples : int or None
         The number of rows where the format tells it, None elsewhere (CSV).
-    kinds : mapping of str to "number", "text" or "unknown"
+    kinds : mapping of str to "number", "text", "date" or "unknown"
         What a column's type says; "unknown" where only values would tell. A truth value counts as a number.
     source : str
         What to call the table in an error.
@@ -247,8 +247,10 @@ def column_kind(column: "nw.Series[Any]") -> Kind | None:
     kind = column.dtype
     if kind.is_numeric() or kind == nw.Boolean:
         return "number"
-    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Binary) or kind.is_temporal():
+    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Binary, nw.Duration):
         return "text"
+    if kind.is_temporal():
+        return "date"
     if kind == nw.Object or str(native) == "Null":
         return "unknown"
     return None
@@ -365,7 +367,7 @@ def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
     --------
     >>> import pyarrow
     >>> arrow_kinds(pyarrow.schema({"age": pyarrow.int8(), "born": pyarrow.date32()}), "people.parquet")
-    {'age': 'number', 'born': 'text'}
+    {'age': 'number', 'born': 'date'}
     """
     types = {field.name: field.type for field in schema}
     return settled_kinds({name: arrow_kind(kind) for name, kind in types.items()}, types, source)

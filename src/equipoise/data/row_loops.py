@@ -24,20 +24,18 @@ WORDS = types.Array(types.uint64, 1, "C", readonly=True)
 TILE = 16
 
 
-@compiled(types.void(NUMBERS, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, ROOM, ROOM))
-def scale_numbers(
-    numbers: Any, unit: float, low: float, high: float, middle: float, length: float, scaled: Any, squares: Any
-) -> None:
-    """Clip numbers into bounds, scale them to [-1, 1], add their squares, and divide them by a length.
+@compiled(types.void(NUMBERS, NUMBER, NUMBER, NUMBER, NUMBER, ROOM, ROOM))
+def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: float, scaled: Any, squares: Any) -> None:
+    """Clip numbers into bounds, scale them to [-1, 1], and add their squares; what is not finite is at the middle.
 
-    What is not finite is at the middle. Bounds are in a unit, in which no difference of finite numbers overflows.
+    All but the numbers themselves is in a unit, in which no difference of finite ones overflows.
     """
     for row in range(len(numbers)):
         number = unit * numbers[row]
         clipped = min(max(number, low), high)
         share = (clipped - low) / (high - low) if number - number == 0.0 else middle
         entry = 2.0 * share - 1.0
-        scaled[row] = entry / length
+        scaled[row] = entry
         squares[row] += entry * entry
 
 

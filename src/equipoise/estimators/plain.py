@@ -7,7 +7,6 @@ inside the target's range; a schema that relies on the former is refused.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -57,23 +56,31 @@ class _ColumnTransform:
     """
 
     def __init__(self, schema: Schema, coefficients: Array) -> None:
-        entries = sum(1 + getattr(column, "indicator", False) for column in schema.columns)
-        if schema.row_norm is not None and schema.row_norm < math.sqrt(entries):
+        others = [column for column in schema.columns if not isinstance(column, NumberColumn | CategoryColumn)]
+        others += [column for column in schema.columns if isinstance(column, NumberColumn) and column.unit is not None]
+        if others:
+            raise InvalidParameter(
+                "columns of numbers without units and of categories",
+                f"{others[0].name}, of kind {others[0].kind}, which scikit-learn does not read by these rules",
+                "predict with equipoise.load, which does",
+            )
+        if schema.row_norm is not None and schema.row_norm < schema.longest_row:
             raise InvalidParameter(
                 "a schema that clips no row",
                 f"row_norm = {schema.row_norm:g}, and scikit-learn has nothing that clips rows",
                 "predict with equipoise.load, which does",
             )
         self._missing = schema.missing
-        self._scaled = coefficients / (schema.row_norm or math.sqrt(entries))
+        self._scaled = coefficients / (schema.row_norm or schema.longest_row)
         self.constants: Array = np.zeros(len(coefficients))
         self._blocks: list[Array] = []
         steps, place = [], 0
         for number, column in enumerate(schema.columns):
             if isinstance(column, CategoryColumn):
                 steps.append((f"{number} levels", self._levels(column, place), [column.name]))
-                place += len(column.levels)
+                place += column.width
                 continue
+            assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
             steps.append((f"{number} value", self._number(column), [column.name]))
             self._blocks.append(self._scaled[:, place : place + 1])
             place += 1
@@ -91,18 +98,29 @@ class _ColumnTransform:
         return make_pipeline(scaler, SimpleImputer(strategy="constant", fill_value=middle))
 
     def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
-        weights = dict(zip(column.levels, self._scaled[:, place : place + len(column.levels)].T, strict=True))
-        unknown = column.unknown or column.levels[0]
-        fill = column.fill or unknown
+        found = list(self._scaled[:, place : place + column.width].T)
+        weights = dict(zip(column.levels, found, strict=False))
+        # A level for all others has no text, and its weight comes last.
+        unknown = found[-1] if column.unknown is None else weights[column.unknown]
+        fill = column.fill or column.unknown or _no_level(column, self._missing)
+        filled = weights.get(fill, unknown)
         # Texts that count as missing are levels of their own here, with the weight of the level they are filled by.
-        weights |= {text: weights[fill] for text in self._missing if text not in weights}
-        self.constants = self.constants + weights[unknown]
-        self._blocks.append(np.column_stack([weight - weights[unknown] for weight in weights.values()]))
+        weights |= {text: filled for text in self._missing if text not in weights}
+        self.constants = self.constants + unknown
+        self._blocks.append(np.column_stack([weight - unknown for weight in weights.values()]))
         return make_pipeline(
             SimpleImputer(strategy="constant", fill_value=fill),
             SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
             OneHotEncoder(categories=[list(weights)], handle_unknown="ignore", sparse_output=False),
         )
+
+
+def _no_level(column: CategoryColumn, missing: tuple[str, ...]) -> str:
+    """Return a text that is no level and not missing: it counts as the level of all others."""
+    text = "other"
+    while text in column.levels or text in missing:
+        text += " "
+    return text
 
 
 def _public_rows(schema: Schema) -> Any:
@@ -113,7 +131,9 @@ def _public_rows(schema: Schema) -> Any:
         raise MissingExtra("columns by their names", "pandas is not installed", "pip install pandas") from None
     Encoder(schema)  # refuses a schema with blanks
     rows = {
-        column.name: [column.levels[0]] * 2 if isinstance(column, CategoryColumn) else list(column.bounds or ())
+        column.name: [column.levels[0]] * 2
+        if isinstance(column, CategoryColumn)
+        else list(getattr(column, "bounds", None) or ())
         for column in schema.columns
     }
     return pd.DataFrame(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from equipoise.data.arrow_values import Kind
+from equipoise.data.arrow_values import Kind, are_different
 from equipoise.data.engines.base import Answer, Batch, quietly
 from equipoise.data.engines.places import Span
 from equipoise.data.raw import FrameTable, RawTable
@@ -33,7 +33,7 @@ class Rows:
         """Yield the rows of a part: a table or a data frame."""
         table = part if isinstance(part, RawTable) else FrameTable(part).with_ids(self.ids)
         # Types of a frame's part that are not those of the frame would have other rows read in another way.
-        if any({table.kinds[name], self.kinds[name]} == {"number", "text"} for name in self.names):
+        if any(are_different(table.kinds[name], self.kinds[name]) for name in self.names):
             raise PrivateFailure
         batches = table.batches(self.names)
         return batches if self.span is None else self.span.rows(batches)

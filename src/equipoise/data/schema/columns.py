@@ -1,21 +1,12 @@
-"""The columns of a schema and its target: what each declares, and how it is read and written."""
+"""The target of a schema and whose rows they are: what each declares, and how it is read and written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
 
-from equipoise.data.schema.text import Faults, place, text_of, written, written_list, written_number
+from equipoise.data.schema.text import Faults, written, written_list, written_number
 from equipoise.vocabulary.facts import Label
 
 Bounds = tuple[float, float]
-
-KEYS = {
-    "number": ("kind", "bounds", "fill", "indicator"),
-    "category": ("kind", "levels", "unknown", "fill"),
-    "unused": ("kind",),
-}
-
 
 # So many rows of a person are kept where the schema says nothing else: enough for a mean, and few enough for the work
 # of a fit, whose worst case is that everybody has so many.
@@ -26,111 +17,6 @@ def settle(instance: object, **fields: object) -> None:
     """Give a frozen instance that is being made its checked values."""
     for name, value in fields.items():
         object.__setattr__(instance, name, value)
-
-
-@dataclass(frozen=True, slots=True)
-class NumberColumn:
-    """A column of numbers: clipped into the bounds and scaled to [-1, 1].
-
-    Parameters
-    ----------
-    name : str
-        The column's name in the data.
-    bounds : (low, high), optional
-        The public range; None is a blank.
-    fill : float, optional
-        What a missing value becomes; the midpoint of the bounds if left out.
-    indicator : bool
-        Whether one more column says where the value was missing.
-
-    Examples
-    --------
-    >>> NumberColumn("age", (17, 90)).bounds
-    (17.0, 90.0)
-    """
-
-    name: str
-    bounds: Bounds | None
-    fill: float | None = None
-    indicator: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse facts that cannot be so."""
-        faults = Faults()
-        path = place("columns", faults.name(self.name))
-        bounds = faults.bounds(f"{path}.bounds", self.bounds)
-        fill = None if self.fill is None else faults.number(f"{path}.fill", self.fill)
-        if bounds is not None and fill is not None and not bounds[0] <= fill <= bounds[1]:
-            faults.add(f"{path}.fill", "a number inside the bounds", self.fill)
-        settle(self, bounds=bounds, fill=fill, indicator=faults.flag(f"{path}.indicator", self.indicator))
-        faults.refuse()
-
-    def with_bounds(self, bounds: Bounds) -> "NumberColumn":
-        """Return the column with these bounds; a declared fill outside of them moves to the nearer one."""
-        fill = None if self.fill is None else min(max(self.fill, bounds[0]), bounds[1])
-        return replace(self, bounds=bounds, fill=fill)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the column's TOML table."""
-        yield 'kind = "number"'
-        yield f"bounds = {written_bounds(self.bounds)}"
-        if self.fill is not None:
-            yield f"fill = {written_number(self.fill)}"
-        if self.indicator:
-            yield "indicator = true"
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryColumn:
-    """A column of levels: one encoded column a level.
-
-    Parameters
-    ----------
-    name : str
-        The column's name in the data.
-    levels : tuple of str
-        The public set of levels, compared by their text; empty is a blank.
-    unknown : str, optional
-        The level that any other value counts as; None is a blank.
-    fill : str, optional
-        The level that a missing value counts as; `unknown` if left out.
-
-    Examples
-    --------
-    >>> CategoryColumn("rooms", (1, 2, 3), unknown=3).levels
-    ('1', '2', '3')
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    unknown: str | None
-    fill: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse facts that cannot be so."""
-        faults = Faults()
-        path = place("columns", faults.name(self.name))
-        levels = faults.texts(f"{path}.levels", self.levels)
-        known = set(levels)
-        chosen: dict[str, str | None] = {"unknown": None if self.unknown == "" else self.unknown, "fill": self.fill}
-        for key, value in chosen.items():
-            label = None if value is None else faults.label(f"{path}.{key}", value)
-            chosen[key] = None if label is None else text_of(label)
-            if levels and label is not None and chosen[key] not in known:
-                faults.add(f"{path}.{key}", "one of the levels", value)
-        settle(self, levels=levels, **chosen)
-        faults.refuse()
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the column's TOML table."""
-        yield 'kind = "category"'
-        yield f"levels = {written_list(map(written, self.levels))}"
-        yield f"unknown = {written(self.unknown or '')}"
-        if self.fill is not None:
-            yield f"fill = {written(self.fill)}"
-
-
-Column = NumberColumn | CategoryColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,34 +125,3 @@ def read_target(table: object, faults: Faults) -> Target:
         facts.pop("bounds", None)
     name, classes, bounds = facts.get("name", ""), facts.get("classes"), facts.get("bounds")
     return faults.attempt(lambda: Target(name, classes, bounds)) or Target("")
-
-
-def read_columns(tables: object, faults: Faults) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """Return the features, blank where they are at fault, and the unused columns that TOML tables describe."""
-    columns: list[Column] = []
-    unused: list[str] = []
-    if not isinstance(tables, dict):
-        faults.add("columns", "a table [columns.NAME] for each column", tables)
-        tables = {}
-    for name, table in tables.items():
-        path = place("columns", name)
-        if not isinstance(table, dict):
-            faults.add(path, f"a table [{path}]", table)
-            continue
-        kind = table.get("kind")
-        if not isinstance(kind, str) or kind not in KEYS:
-            faults.add(f"{path}.kind", '"number", "category" or "unused"', kind)
-            continue
-        facts = faults.table(path, table, KEYS[kind])
-        if kind == "unused":
-            unused.append(name)
-        elif (column := faults.attempt(partial(_column, name, facts))) is not None:
-            columns.append(column)
-    # A column at fault is no reason to say that there is none.
-    return tuple(columns) or ((CategoryColumn("?", (), None),) if faults.found else ()), tuple(unused)
-
-
-def _column(name: str, facts: dict[str, Any]) -> Column:
-    if facts["kind"] == "number":
-        return NumberColumn(name, facts.get("bounds"), facts.get("fill"), facts.get("indicator", False))
-    return CategoryColumn(name, facts.get("levels", ()), facts.get("unknown"), facts.get("fill"))

@@ -1,12 +1,16 @@
 """A schema to fill in: names and kinds of a table's columns, and a blank wherever somebody must vouch for a fact."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from equipoise.data.raw import RawTable
-from equipoise.data.schema.columns import ROWS_AT_MOST
+from equipoise.data.schema.code_book import CodeBook
+from equipoise.data.schema.columns import ROWS_AT_MOST, written_bounds
+from equipoise.data.schema.kinds.date import PARTS as PARTS_OF_DATES
+from equipoise.data.schema.kinds.date import DateColumn
+from equipoise.data.schema.kinds.identifier import names_identifiers
+from equipoise.data.schema.kinds.yes_no import AT_UNKNOWN, YesNoColumn
 from equipoise.data.schema.record import DEFAULT_MISSING, VERSION, Schema
 from equipoise.data.schema.text import number_of, place, text_of, written, written_list
 
@@ -56,13 +60,22 @@ GUESS = f"  # a guess from the first {GUESSED_ROWS:,} rows: whoever vouches must
 BOUNDS = "[low, high]: look up the code book, the physical or the legal range; the extremes of the rows are somebody's"
 LEVELS = "every level of the code book; a rare level learned from the rows would give its owner away"
 UNKNOWN = "one of the levels: what any other value counts as; it must be fixed before a row is seen"
+OTHER = 'any other value has a level of its own; instead unknown = "..." may name one of the levels'
+PARTS = f"what of a date counts, some of: {', '.join(PARTS_OF_DATES)}; docs/schema.md says what they need besides"
+ANSWERS = "yes and no in the usual spellings; yes = [...] and no = [...] declare others"
+NAMED = "by its name: it takes part in nothing. If it names persons who have several rows, move it to [person]"
+BOOK = "  # from the code book"
+
+# What reads the first values of a column whose kind is guessed.
+DATES, ANSWERED = DateColumn("date"), YesNoColumn("answer")
 
 
-def draft(raw: RawTable, file_lines: Sequence[str] = ()) -> str:
+def draft(raw: RawTable, book: CodeBook | None = None, file_lines: Sequence[str] = ()) -> str:
     """Return the text of a schema with a table's names and kinds, and blanks for whatever somebody must vouch for.
 
-    Kinds are those of the file. Where it has none (CSV), they are guessed from the first rows, and the text says so.
-    How a CSV file is written is told by the lines of its table `[file]`.
+    Levels and bounds of a code book are filled in, and decide the kinds of their columns. A column is an identifier by
+    its name. Other kinds are those of the file. Where it has none (CSV), they are guessed from the first rows, and the
+    text says so. How a CSV file is written is told by the lines of its table `[file]`.
 
     Examples
     --------
@@ -72,20 +85,38 @@ def draft(raw: RawTable, file_lines: Sequence[str] = ()) -> str:
     >>> Schema.from_text(text).blanks()[3:]
     ('target.name', 'target.classes', 'columns.age.bounds', 'columns.town.levels', 'columns.town.unknown')
     """
-    guessed = _guesses(raw, [name for name in raw.names if raw.kinds[name] == "unknown"])
+    book = book or CodeBook()
+    known = {*book.levels, *book.bounds, *filter(names_identifiers, raw.names)}
+    guessed = _guesses(raw, [name for name in raw.names if raw.kinds[name] == "unknown" and name not in known])
     facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)), rows_at_most=ROWS_AT_MOST)
-    tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed)) for name in raw.names]
+    tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed, book)) for name in raw.names]
     text = "\n".join([HEAD, f"schema_version = {VERSION}", "", facts, *file_lines, *tables])
     Schema.from_text(text)  # refuses what no schema can describe, such as too many columns
     return text
 
 
-def _table(name: str, kind: str, guess: bool) -> Iterator[str]:
+def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
     note = GUESS if guess else ""
     yield f"[{place('columns', name)}]"
-    if kind == "number":
+    if name in book.levels:
+        yield f'kind = "category"{BOOK}'
+        yield from (f"# {written(level)}: {_on_one_line(label)}" for level, label in book.levels[name].items() if label)
+        yield f"levels = {written_list(map(written, book.levels[name]))}"
+        yield f"other = true  # {OTHER}"
+    elif name in book.bounds:
+        yield f'kind = "number"{BOOK}'
+        yield f"bounds = {written_bounds(book.bounds[name])}"
+    elif names_identifiers(name):
+        yield f'kind = "identifier"  # {NAMED}'
+    elif kind == "number":
         yield f'kind = "number"{note}'
         yield f"bounds = []  # {BOUNDS}"
+    elif kind == "date":
+        yield f'kind = "date"{note}'
+        yield f"parts = []  # {PARTS}"
+    elif kind == "yes-no":
+        yield f'kind = "yes-no"{note}'
+        yield f"# {ANSWERS}"
     else:
         yield f'kind = "category"{note}'
         yield f"levels = []  # {LEVELS}"
@@ -93,8 +124,14 @@ def _table(name: str, kind: str, guess: bool) -> Iterator[str]:
     yield ""
 
 
+def _on_one_line(label: str) -> str:
+    """Return a label for a comment: a line's end in it would begin a line of the schema."""
+    plain = label if label.isprintable() else ascii(label)
+    return plain if len(plain) <= 80 else f"{plain[:77]}..."
+
+
 def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
-    """Return "number" for columns most of whose first values read as numbers, "text" for the others."""
+    """Return the kind as which most of a column's first values read, "text" for the others."""
     values: dict[str, list[object]] = {name: [] for name in names}
     for batch in raw.batches(names) if names else ():
         for name, found in values.items():
@@ -107,5 +144,10 @@ def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
 
 def _guess(values: Iterable[object], rule: Callable[[Any], float]) -> str:
     present = [value for value in values if text_of(value) not in (None, *DEFAULT_MISSING)]
-    numbers = sum(np.isfinite(rule(value)) for value in present)
-    return "number" if 2 * numbers > len(present) else "text"
+    texts = [text_of(value) or "" for value in present]
+    found = {
+        "number": [rule(value) for value in present],
+        "date": [DATES.second(text) for text in texts],
+        "yes-no": [math.nan if ANSWERED.answer(text) == AT_UNKNOWN else 1.0 for text in texts],
+    }
+    return next((kind for kind, read in found.items() if 2 * sum(map(math.isfinite, read)) > len(present)), "text")

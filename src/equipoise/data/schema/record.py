@@ -1,24 +1,16 @@
 """A schema: the public facts of a table, which somebody vouches for; none is read from rows (docs/schema.md)."""
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
-from equipoise.data.schema.columns import (
-    Bounds,
-    CategoryColumn,
-    Column,
-    NumberColumn,
-    Person,
-    Target,
-    read_columns,
-    read_person,
-    read_target,
-    settle,
-)
+from equipoise.data.schema.columns import Bounds, Person, Target, read_person, read_target, settle
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat, read_file_format
+from equipoise.data.schema.kinds import IDENTIFIER, UNUSED, Column, read_columns
+from equipoise.data.schema.kinds.number import NumberColumn
 from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
 from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
@@ -40,7 +32,7 @@ class Schema:
     ----------
     n_samples : int or None
         The declared number of rows, or of persons; None is a blank.
-    columns : tuple of NumberColumn and CategoryColumn
+    columns : tuple of NumberColumn, CategoryColumn and other kinds of columns
         The features, in the order in which they are encoded.
     target : Target
         What is predicted.
@@ -58,6 +50,8 @@ class Schema:
         The column of ids, where a person may have several rows; n then counts persons.
     file : FileFormat
         How a CSV file of the table is written; other formats know that themselves.
+    identifiers : tuple of str
+        Columns that name rows or persons; they take no part, and a prediction may pass one through.
 
     Examples
     --------
@@ -77,14 +71,17 @@ class Schema:
     private_bounds: float | None = None
     person: Person | None = None
     file: FileFormat = COMMON_FILE
+    identifiers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
         known = (self.person is None or isinstance(self.person, Person)) and isinstance(self.file, FileFormat)
         right = isinstance(self.columns, list | tuple) and all(isinstance(entry, Column) for entry in self.columns)
-        if not right or not isinstance(self.target, Target) or not isinstance(self.unused, list | tuple) or not known:
+        known &= isinstance(self.unused, list | tuple) and isinstance(self.identifiers, list | tuple)
+        if not right or not isinstance(self.target, Target) or not known:
             raise SchemaInvalid(
-                "columns (NumberColumn, CategoryColumn), a Target, unused names, a Person or None, and a FileFormat",
+                "columns (NumberColumn, CategoryColumn), a Target, tuples of unused and of identifiers' names, a "
+                "Person or None, and a FileFormat",
                 "something else",
                 'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
             )
@@ -96,6 +93,7 @@ class Schema:
             n_samples=faults.count("n", self.n_samples),
             columns=tuple(self.columns),
             unused=tuple(self.unused),
+            identifiers=tuple(self.identifiers),
             vouched_by=faults.text("vouched_by", self.vouched_by).strip(),
             vouched_on=faults.day("vouched_on", self.vouched_on),
             missing=faults.texts("missing", self.missing, empty=True),
@@ -109,7 +107,8 @@ class Schema:
 
     def _check_columns(self, faults: Faults) -> None:
         """Refuse columns that are too many, none, or named twice."""
-        names = [column.name for column in self.columns] + [faults.name(name) for name in self.unused]
+        names = [column.name for column in self.columns]
+        names += [faults.name(name) for name in (*self.unused, *self.identifiers)]
         names += [self.person.column] if self.person is not None and self.person.column else []
         seen = {self.target.name}
         for name in names:
@@ -117,8 +116,8 @@ class Schema:
                 faults.found.append(f"{place('columns', name)}: each name once, the target's included; found it twice")
             seen.add(name)
         if not self.columns:
-            faults.found.append("columns: at least one of kind number or category, besides the target; found none")
-        levels = sum(len(column.levels) for column in self.columns if isinstance(column, CategoryColumn))
+            faults.found.append("columns: at least one feature, besides the target; found none")
+        levels = sum(column.width for column in self.columns if column.spread)
         levels += len(self.target.classes or ())
         if len(names) > MOST_COLUMNS or levels > MOST_LEVELS:
             asked = f"at most {MOST_COLUMNS} columns, and at most {MOST_LEVELS} levels in all"
@@ -158,7 +157,7 @@ class Schema:
         if version != VERSION or isinstance(version, bool | float):
             faults.add("schema_version", f"{VERSION} (a higher one is from a newer Equipoise)", version)
         target = read_target(document.get("target"), faults)
-        columns, unused = read_columns(document.get("columns"), faults)
+        columns, unused, identifiers = read_columns(document.get("columns"), faults)
         person = read_person(document.get("person"), faults)
         file = read_file_format(document.get("file"), faults)
         schema = faults.attempt(
@@ -173,6 +172,7 @@ class Schema:
                 row_norm=document.get("row_norm"),
                 person=person,
                 file=file,
+                identifiers=identifiers,
             )
         )
         faults.refuse(source)
@@ -197,8 +197,9 @@ class Schema:
             lines += ["", "[person]", *self.person.lines()]
         for column in self.columns:
             lines += ["", f"[{place('columns', column.name)}]", *column.lines()]
-        for name in self.unused:
-            lines += ["", f"[{place('columns', name)}]", 'kind = "unused"']
+        for kind, names in ((UNUSED, self.unused), (IDENTIFIER, self.identifiers)):
+            for name in names:
+                lines += ["", f"[{place('columns', name)}]", f"kind = {written(kind)}"]
         return "\n".join([*lines, ""])
 
     @property
@@ -224,11 +225,8 @@ class Schema:
         elif self.private_bounds is None:
             facts["target.bounds"] = self.target.bounds
         for column in self.columns:
-            path = place("columns", column.name)
-            if isinstance(column, CategoryColumn):
-                facts |= {f"{path}.levels": column.levels, f"{path}.unknown": column.unknown}
-            elif self.private_bounds is None:
-                facts[f"{path}.bounds"] = column.bounds
+            path, paid = place("columns", column.name), self.private_bounds is not None
+            facts |= {f"{path}.{key}": fact for key, fact in column.blanks().items() if not (paid and key == "bounds")}
         return tuple(path for path, fact in facts.items() if not fact)
 
     def require_complete(self, ignoring: tuple[str, ...] = ()) -> None:
@@ -288,9 +286,12 @@ class Schema:
     @property
     def n_features(self) -> int:
         """The number of encoded columns."""
-        return sum(
-            1 + column.indicator if isinstance(column, NumberColumn) else len(column.levels) for column in self.columns
-        )
+        return sum(column.width for column in self.columns)
+
+    @property
+    def longest_row(self) -> float:
+        """The longest that an encoded row can be before it is divided by a norm, but for rounding."""
+        return math.sqrt(sum(column.squared_length for column in self.columns))
 
     @property
     def task(self) -> Literal["classification", "regression"]:

@@ -1,0 +1,95 @@
+"""What every kind of column must say: its facts, its text, and how its raw values become encoded numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from equipoise.data.schema.text import number_of
+
+if TYPE_CHECKING:
+    from equipoise.data.arrow_values import Kind
+    from equipoise.data.readings import Reading
+    from equipoise.data.writings import Writing
+
+
+class Column(ABC):
+    """A feature of a schema. A kind is a frozen data class in a file of this folder; its fields are its TOML keys.
+
+    Two steps turn a raw value into entries of a row. *Reading* gives one number a value, which no bound changes: a
+    number, or a position among levels. *Writing* gives its entries in [-1, 1]; a kind that is `spread` has none,
+    since its number is the place of the only entry that is not 0, and that is 1. What a value becomes depends on that
+    value alone, and no value raises (M3).
+
+    Attributes
+    ----------
+    kind : str
+        What the schema calls it.
+    keys : tuple of str
+        The keys of its TOML table besides `kind`, which are its fields.
+    asked : str
+        What its columns are called where a table's types cannot be of this kind.
+    remedy : str
+        What to do there.
+    spread : bool
+        Whether a reading is a place among the encoded columns.
+    name : str
+        The column's name in the data.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    asked: ClassVar[str]
+    remedy: ClassVar[str]
+    spread: ClassVar[bool] = False
+    name: str
+
+    @abstractmethod
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the column's TOML table: the same facts always the same."""
+
+    def blanks(self) -> dict[str, object]:
+        """Return by their keys the facts that somebody must fill in; those that are empty are blank."""
+        return {}
+
+    @abstractmethod
+    def encoded_names(self) -> tuple[str, ...]:
+        """Return the names of the encoded columns."""
+
+    @property
+    def width(self) -> int:
+        """How many encoded columns there are."""
+        return len(self.encoded_names())
+
+    @property
+    def squared_length(self) -> float:
+        """The largest that the squares of its entries in one row add up to, but for rounding."""
+        return 1.0
+
+    def fits(self, found: Kind) -> bool:
+        """Return whether a table's column of such a type can hold values of this kind."""
+        return True
+
+    @abstractmethod
+    def reading(self, missing: tuple[str, ...]) -> Reading:
+        """Return what reads raw values; these texts count as missing."""
+
+    def writing(self) -> Writing | None:
+        """Return what writes entries from what was read, None for a kind that is spread."""
+        return None
+
+
+def levels_fit(levels: Sequence[str], found: Kind) -> bool:
+    """Return whether a column of such a type can hold one of these levels: one of numbers holds numbers' texts.
+
+    Examples
+    --------
+    >>> levels_fit(("1", "2"), "number"), levels_fit(("low", "high"), "number"), levels_fit(("low", "high"), "text")
+    (True, False, True)
+    """
+    if found != "number" or not levels:
+        return True
+    return any(text in ("true", "false") or number_of(text) == number_of(text) for text in levels)

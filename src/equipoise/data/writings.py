@@ -1,0 +1,88 @@
+"""From what was read to entries of a row in [-1, 1], for every kind of column that is not spread over its levels."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Scale = tuple[float, float, float, float]
+
+
+class Writing(ABC):
+    """What writes a column's entries: one line of `entries` for each encoded column, as long as there are rows."""
+
+    @abstractmethod
+    def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
+        """Write the entries of what was read, and add their squares."""
+
+
+class Scaled(Writing):
+    """Writes numbers clipped into bounds and scaled to [-1, 1], and where they were missing if that is asked for.
+
+    Examples
+    --------
+    >>> entries, squares = np.empty((2, 3)), np.zeros(3)
+    >>> Scaled((20, 60), None, indicator=True)(np.array([60.0, 15.0, np.nan]), entries, squares)
+    >>> entries.tolist(), squares.tolist()
+    ([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 1.0, 1.0])
+    """
+
+    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool = False) -> None:
+        self._scale = scale(bounds, fill)
+        self._indicator = indicator
+
+    def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
+        """Write one line, and the one of missing numbers."""
+        from equipoise.data.row_loops import scale_numbers
+
+        scale_numbers(read, *self._scale, entries[0], squares)
+        if self._indicator:
+            mark_missing(read, entries[1], squares)
+
+
+class LookedUp(Writing):
+    """Writes the number that a table has for each position; the last one is that of missing values.
+
+    Examples
+    --------
+    >>> entries, squares = np.empty((1, 3)), np.zeros(3)
+    >>> LookedUp((-1.0, 1.0, 0.0), indicator=False)(np.array([1, 0, 2]), entries, squares)
+    >>> entries.tolist()
+    [[1.0, -1.0, 0.0]]
+    """
+
+    def __init__(self, table: Sequence[float], indicator: bool) -> None:
+        missing = [0.0] * (len(table) - 1) + [1.0]
+        self._tables = [np.array(lines) for lines in ((table, missing) if indicator else (table,))]
+
+    def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
+        """Write one line, and the one of missing values."""
+        for line, table in zip(entries, self._tables, strict=True):
+            np.take(table, read, out=line)
+            squares += line * line
+
+
+def mark_missing(read: NDArray[Any], line: Array, squares: Array) -> None:
+    """Write 1 where no finite number was read, 0 elsewhere."""
+    np.logical_not(np.isfinite(read), out=line)
+    squares += line
+
+
+def scale(bounds: tuple[float, float] | None, fill: float | None) -> Scale:
+    """Return the unit in which a column's numbers are scaled, the bounds in it, and the share of missing ones.
+
+    Examples
+    --------
+    >>> scale((20, 60), None)
+    (0.25, 5.0, 15.0, 0.5)
+    """
+    if bounds is None:
+        return math.nan, math.nan, math.nan, math.nan
+    # A quarter of the largest numbers cannot overflow in a difference; small ones must not be made smaller.
+    unit = 0.25 if max(abs(bounds[0]), abs(bounds[1])) > 1.0 else 1.0
+    low, high = unit * bounds[0], unit * bounds[1]
+    return unit, low, high, 0.5 if fill is None else (unit * fill - low) / (high - low)
