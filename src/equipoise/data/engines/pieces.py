@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import SHARES, Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
-from equipoise.data.rows import coded_targets, inspected
+from equipoise.data.rows import coded_targets, inspected, weighed
 from equipoise.data.schema import Schema
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
@@ -25,7 +25,8 @@ BYTES_AT_ONCE = 2**24
 class EncodedPiece(NamedTuple):
     """Rows of one block in their domain, with targets; `place` is that of the first among all rows.
 
-    `shares` say what each row counts for where rows are those of persons (N1), and are None elsewhere.
+    `shares` say what each row counts for where rows are those of persons (N1) or classes have weights (N2), and are
+    None elsewhere.
     """
 
     place: int
@@ -100,7 +101,8 @@ class EncodedPieces:
 
     def _piece(self, place: int, encoded: Array, targets: Array, shares: Array | None) -> EncodedPiece:
         count = len(encoded)
-        return EncodedPiece(place, self._mapped(encoded), targets[:count], None if shares is None else shares[:count])
+        counted = weighed(targets[:count], self.problem, None if shares is None else shares[:count])
+        return EncodedPiece(place, self._mapped(encoded), targets[:count], counted)
 
     def _mapped(self, encoded: Array) -> Array:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""
