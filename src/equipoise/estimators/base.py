@@ -39,6 +39,7 @@ from equipoise.planning.request import Request
 from equipoise.release import Released, release
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
+from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
@@ -331,11 +332,19 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
         domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
+        weights, heaviest = self._asked_weights(domain), 1.0
+        if weights is not None:
+            # The objective divided by the largest weight has the same minimiser, and no row counts for more than 1 (N2).
+            heaviest = max(weights)
+            domain = replace(domain, class_weights=tuple(weight / heaviest for weight in weights))
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
+        recipe = self._recipe(domain, intercept, n_samples)
+        if recipe is not None:
+            recipe = replace(recipe, step=_times(recipe.step, heaviest))
         return Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
-            alpha=self._ridge(),  # type: ignore[arg-type] # the request refuses every other string than "public"
+            alpha=_times(self._ridge(), 1 / heaviest),  # type: ignore[arg-type] # it refuses other strings than "public"
             domain=domain,
             intercept=intercept,
             n_samples=n_samples,
@@ -346,10 +355,14 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             seeded=noise_source(self.random_state).seeded,
             ledger=dataset_of(self.ledger),
             observed_classes=bool(found),
-            recipe=self._recipe(domain, intercept, n_samples),
+            recipe=recipe,
             selection=self._selection,
             **intake.facts(),
         )
+
+    def _asked_weights(self, domain: Domain) -> tuple[float, ...] | None:
+        """Return the weights of the classes that are asked for, in their order; None where all rows count alike."""
+        return None
 
     @abstractmethod
     def _loss_name(self, domain: Domain) -> str:
@@ -433,6 +446,14 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         tags.input_tags.sparse = True
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _times(value: Any, factor: float) -> Any:
+    """Return a number times a factor; the name of a rule, and what is no number, as it is."""
+    number = plain(value)
+    if factor == 1 or isinstance(number, bool) or not isinstance(number, int | float):
+        return value
+    return number * factor
 
 
 def dataset_of(ledger: str | None) -> str | None:
