@@ -334,7 +334,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
         weights, heaviest = self._asked_weights(domain), 1.0
         if weights is not None:
-            # The objective divided by the largest weight has the same minimiser, and no row counts for more than 1 (N2).
+            # Divided by the largest weight the objective has the same minimiser, and no row counts for more than 1 (N2).
             heaviest = max(weights)
             domain = replace(domain, class_weights=tuple(weight / heaviest for weight in weights))
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
@@ -344,7 +344,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         return Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
-            alpha=_times(self._ridge(), 1 / heaviest),  # type: ignore[arg-type] # it refuses other strings than "public"
+            alpha=_times(self._ridge(), 1 / heaviest),  # the request refuses every other string than "public"
             domain=domain,
             intercept=intercept,
             n_samples=n_samples,
