@@ -1,4 +1,4 @@
-"""Classes with public weights (N2): how far a release moves, what is certified, what is refused, what it is good for."""
+"""Classes with public weights (N2): how far a release moves, what is certified and refused, and what it is for."""
 
 import dataclasses
 import json
@@ -342,8 +342,9 @@ def test_a_class_that_counts_for_more_than_one_is_caught(mechanism):
     assert sealed_faults(record) == ()
     for weights in ([0.25, 1.01], [15.0, 1.0], [0.0, 1.0], [-1.0, 1.0], [1.0], [0.25, 0.5, 1.0], "balanced", []):
         assert sealed_faults(put(record, place, weights)), weights
-    # What rests on the strength of the ridge is caught where the ridge is: weights say nothing about noise.
-    assert sealed_faults(put(record, ("claim", "problem", "penalty", "alpha"), certificate.alpha / 4))
+    # The ridge was divided by the largest weight; C5 does not rest on it.
+    weaker = sealed_faults(put(record, ("claim", "problem", "penalty", "alpha"), certificate.alpha / 4))
+    assert bool(weaker) == (mechanism != "noisy-gradient")
 
 
 def test_kinds_and_theorems_without_a_proof_fail_the_check():
@@ -492,7 +493,9 @@ def test_a_table_that_is_never_held_gives_the_same_model(tmp_path, mechanism):
     frame().to_parquet(tmp_path / "table.parquet", row_group_size=700)
     facts = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.01, "mechanism": mechanism, "random_state": 0}
     held, streamed = (
-        eq.LogisticRegression(domain=with_weights(), **facts).fit(eq.open_table(tmp_path / "table.parquet", engine=name))
+        eq.LogisticRegression(domain=with_weights(), **facts).fit(
+            eq.open_table(tmp_path / "table.parquet", engine=name)
+        )
         for name in ("memory", "stream")
     )
     assert streamed.coef_ == pytest.approx(held.coef_, abs=1e-6)

@@ -334,7 +334,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
         weights, heaviest = self._asked_weights(domain), 1.0
         if weights is not None:
-            # Divided by the largest weight the objective has the same minimiser, and no row counts for more than 1 (N2).
+            # Divided by the largest weight, the objective has the same minimiser; no row counts for more than 1 (N2).
             heaviest = max(weights)
             domain = replace(domain, class_weights=tuple(weight / heaviest for weight in weights))
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
