@@ -120,25 +120,6 @@ def coded_targets(target: NDArray[Any], problem: Problem, classes: tuple[Label, 
     return class_codes(target, classes) if problem.loss.outputs == 1 else class_positions(target, classes)
 
 
-def weighed(coded: Array, problem: Problem, shares: Array | None = None) -> Array | None:
-    """Return what every row counts for by its class, times what it counts for besides (N2); None where all count for 1.
-
-    Examples
-    --------
-    >>> from equipoise.vocabulary import losses, penalties
-    >>> domain = Domain(1.0, classes=("no", "yes"), class_weights=(0.25, 1.0))
-    >>> problem = Problem(losses.named("logistic"), penalties.named("l2", 1.0), domain)
-    >>> weighed(np.array([-1.0, 1.0, -1.0]), problem)
-    array([0.25, 1.  , 0.25])
-    """
-    weights = problem.domain.class_weights
-    if weights is None:
-        return shares
-    positions = (coded > 0).astype(np.intp) if problem.loss.outputs == 1 else coded.astype(np.intp)
-    found: Array = np.array(weights)[positions]
-    return found if shares is None else found * shares
-
-
 class DenseArrays(NamedTuple):
     """Rows ``factor (row of the matrix)``, the constant `intercept` appended if it is above 0."""
 

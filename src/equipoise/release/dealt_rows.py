@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from equipoise.data.engines.base import Batch
 from equipoise.data.engines.pieces import EncodedPieces
 from equipoise.data.engines.piles import Piles
-from equipoise.data.rows import DenseArrays, row_source, weighed
+from equipoise.data.rows import DenseArrays, row_source
+from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
 from equipoise.release.job import Array, Made, Task
 from equipoise.release.parted_rows import PartedRows

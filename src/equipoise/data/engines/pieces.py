@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import SHARES, Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
-from equipoise.data.rows import coded_targets, inspected, weighed
+from equipoise.data.rows import coded_targets, inspected
 from equipoise.data.schema import Schema
+from equipoise.data.weighed import weighed
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 

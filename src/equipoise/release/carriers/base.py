@@ -8,7 +8,8 @@ import numpy as np
 from equipoise.certify.claims import Claim, Trained
 from equipoise.data.persons import shares_of
 from equipoise.data.projection import directions, projected_rows
-from equipoise.data.rows import RowSource, coded_targets, row_source, weighed
+from equipoise.data.rows import RowSource, coded_targets, row_source
+from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.job import Array, Carried, Job, Task
