@@ -394,12 +394,12 @@ NOT_WEIGHTS = {
 @pytest.mark.parametrize("name", NOT_WEIGHTS)
 def test_what_is_no_public_weight_for_every_class_is_refused_with_nothing_spent(name, tmp_path):
     url = f"sqlite:///{tmp_path}/ledger.db#a"
-    Ledger.create(url, epsilon=1.0, delta=0.0)
+    Ledger(url).create(eq.Budget(1.0))
     model = eq.LogisticRegression(0.5, 0.0, TWO, ledger=url, class_weight=NOT_WEIGHTS[name])
     with pytest.raises(InvalidParameter) as refusal:
         model.plan(1000, 3)
     assert refusal.value.remedy
-    assert Ledger(url).spent().epsilon == 0
+    assert Ledger(url).history() == ()
 
 
 def test_weights_need_declared_classes_and_one_place():

@@ -27,6 +27,7 @@ from equipoise.errors import (
     PlanMismatch,
     ReleaseUnreadable,
 )
+from equipoise.estimators.class_weights import divided
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
@@ -39,7 +40,6 @@ from equipoise.planning.request import Request
 from equipoise.release import Released, release
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
-from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
 
@@ -210,8 +210,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         asked = self._request(shape[0], shape[1], found)
         certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X, shape)
-        begin = None if start is None else start(certificate)
-        source = noise_source(self.random_state)
+        begin, source = None if start is None else start(certificate), noise_source(self.random_state)
         tables = rows.features, rows.target
         released = release(
             certificate, *tables, source, self.ledger, begin, unbounded=rows.unbounded, persons=rows.persons
@@ -332,19 +331,11 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
         domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
-        weights, heaviest = self._asked_weights(domain), 1.0
-        if weights is not None:
-            # Divided by the largest weight, the objective has the same minimiser; no row counts for more than 1 (N2).
-            heaviest = max(weights)
-            domain = replace(domain, class_weights=tuple(weight / heaviest for weight in weights))
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
-        recipe = self._recipe(domain, intercept, n_samples)
-        if recipe is not None:
-            recipe = replace(recipe, step=_times(recipe.step, heaviest))
-        return Request(
+        asked = Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
-            alpha=_times(self._ridge(), 1 / heaviest),  # the request refuses every other string than "public"
+            alpha=self._ridge(),  # type: ignore[arg-type] # the request refuses every other string than "public"
             domain=domain,
             intercept=intercept,
             n_samples=n_samples,
@@ -355,10 +346,11 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             seeded=noise_source(self.random_state).seeded,
             ledger=dataset_of(self.ledger),
             observed_classes=bool(found),
-            recipe=recipe,
+            recipe=self._recipe(domain, intercept, n_samples),
             selection=self._selection,
             **intake.facts(),
         )
+        return divided(asked, self._asked_weights(domain))
 
     def _asked_weights(self, domain: Domain) -> tuple[float, ...] | None:
         """Return the weights of the classes that are asked for, in their order; None where all rows count alike."""
@@ -446,14 +438,6 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         tags.input_tags.sparse = True
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def _times(value: Any, factor: float) -> Any:
-    """Return a number times a factor; the name of a rule, and what is no number, as it is."""
-    number = plain(value)
-    if factor == 1 or isinstance(number, bool) or not isinstance(number, int | float):
-        return value
-    return number * factor
 
 
 def dataset_of(ledger: str | None) -> str | None:

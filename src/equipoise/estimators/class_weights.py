@@ -1,8 +1,10 @@
 """Class weights as users ask for them: a public number for every class, never one that rows decide (N2)."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Label
 from equipoise.vocabulary.numbers import plain, require_number
 
@@ -35,6 +37,21 @@ each class's share
         found = f"weights for {_shown(given)}, classes {_shown(classes)}"
         raise InvalidParameter("a weight for each of the classes, and for no other", found, EXAMPLE)
     return tuple(require_number("class weight", plain(given[label]), above=0.0, remedy=EXAMPLE) for label in classes)
+
+
+def divided(request: Request, weights: tuple[float, ...] | None) -> Request:
+    """Return a request whose objective has these class weights and is divided by the largest of them (N2).
+
+    The minimiser is the same, and no row counts for more than 1. The ridge is divided alike, and steps of a given
+    length are as much longer.
+    """
+    if weights is None:
+        return request
+    heaviest, alpha, recipe = max(weights), request.alpha, request.recipe
+    if recipe is not None and not isinstance(recipe.step, str):
+        recipe = replace(recipe, step=recipe.step * heaviest)
+    domain = replace(request.domain, class_weights=tuple(weight / heaviest for weight in weights))
+    return replace(request, domain=domain, alpha=alpha if isinstance(alpha, str) else alpha / heaviest, recipe=recipe)
 
 
 def _shown(labels: Iterable[Label]) -> str:
