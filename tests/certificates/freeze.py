@@ -277,9 +277,41 @@ def counted() -> Made:
     yield "dropout-passes", planned(eq.DropoutRegressor(1.0, 1e-6, LABELS), 5000, 4)
 
 
+def weighted() -> Made:
+    """Yield claims about classes with public weights (N2)."""
+    rare, several = {0: 1.0, 1: 15.0}, {"a": 2.0, "b": 0.5, "c": 1.0, "d": 1.0}
+    persons = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=100)
+    schema = eq.Schema.from_text(
+        SCHEMA.replace("[target]", "[target]\nclass_weight = [1, 15]", 1) + "bounds = [0, 300]\n"
+    )
+    output = eq.LogisticRegression(domain=TWO, mechanism="output", class_weight=rare)
+    yield "weights-output", planned(output, 1000, 5)
+    yield "weights-output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, class_weight=rare), 3000, 12)
+    yield (
+        "weights-output-released-exact",
+        fitted(eq.LogisticRegression(1.0, 1e-6, TWO, 0.1, "gaussian", class_weight=rare), 200, 3),
+    )
+    pure = eq.LogisticRegression(1.0, 0.0, TWO, 0.1, "objective:1", class_weight=rare)
+    yield "weights-objective-pure", planned(pure, 2000, 9)
+    tilted = eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="objective", class_weight=rare)
+    yield "weights-objective-gaussian", planned(tilted, 5000, 60)
+    classes = eq.LogisticRegression(1.0, 1e-6, FOUR, mechanism="objective", class_weight=several)
+    yield "weights-objective-classes", planned(classes, 5000, 8)
+    noisy = eq.LogisticRegression(1, 1e-6, TWO, 0.01, "noisy-gradient", class_weight=rare)
+    yield "weights-noisy-gradient", planned(noisy, 1000, 9)
+    yield "weights-sgd", planned(eq.SGDClassifier(domain=TWO, class_weight=rare), 1000, 5)
+    yield "weights-noisy-sgd", planned(eq.NoisySGDClassifier(1.0, 1e-6, TWO, class_weight=rare), 1000, 5)
+    yield "weights-phased", planned(eq.PhasedClassifier(1.0, 1e-6, TWO, class_weight=rare), 1000, 5)
+    person = eq.LogisticRegression(1.0, 0.0, persons, mechanism="output", class_weight=rare)
+    yield "weights-persons", planned(person, 1000, 5)
+    yield "weights-schema", lambda: eq.LogisticRegression(1.0, 0.0, schema).plan()
+
+
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
-    return dict([*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons()])
+    return dict(
+        [*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons(), *weighted()]
+    )
 
 
 if __name__ == "__main__":

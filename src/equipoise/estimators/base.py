@@ -26,6 +26,7 @@ from equipoise.errors import (
     PlanMismatch,
     ReleaseUnreadable,
 )
+from equipoise.estimators.class_weights import divided
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
@@ -190,8 +191,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         asked = self._request(shape[0], shape[1], found)
         certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X, shape)
-        begin = None if start is None else start(certificate)
-        source = noise_source(self.random_state)
+        begin, source = None if start is None else start(certificate), noise_source(self.random_state)
         tables = rows.features, rows.target
         released = release(
             certificate, *tables, source, self.ledger, begin, unbounded=rows.unbounded, persons=rows.persons
@@ -313,7 +313,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             raise InvalidParameter("fit_intercept, True or False", f"{self.fit_intercept!r}", "pass fit_intercept=True")
         domain = self._constrained(replace(intake.domain, classes=found) if found else intake.domain)
         intercept = self._intercept_share * domain.row_norm if self.fit_intercept else 0.0
-        return Request(
+        asked = Request(
             loss=self._loss_name(domain),
             penalty=self._penalty_name(),
             alpha=self._ridge(),  # type: ignore[arg-type] # the request refuses every other string than "public"
@@ -331,6 +331,11 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             selection=self._selection,
             **intake.facts(),
         )
+        return divided(asked, self._asked_weights(domain))
+
+    def _asked_weights(self, domain: Domain) -> tuple[float, ...] | None:
+        """Return the weights of the classes that are asked for, in their order; None where all rows count alike."""
+        return None
 
     @abstractmethod
     def _loss_name(self, domain: Domain) -> str:

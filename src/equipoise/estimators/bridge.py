@@ -62,7 +62,7 @@ class BridgeClassifier(LogisticRegression):
     mechanism : str
         "auto" or "output" for the quietest noise on the output, or a law by name: "spherical-laplace", "laplace",
         "gaussian".
-    epsilon, delta, domain, alpha, fit_intercept, random_state, public_seed, ledger
+    epsilon, delta, domain, alpha, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`. The domain has no radius: minimisers are bounded by the penalty.
 
     Examples

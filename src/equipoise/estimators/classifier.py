@@ -1,5 +1,6 @@
 """What private classifiers share: the public label set, decisions, and the order in which labels are read."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,15 +9,19 @@ from sklearn import linear_model, svm
 from sklearn.base import ClassifierMixin
 
 from equipoise.data.rows import observed_classes
+from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread
-from equipoise.errors import InvalidData, LedgerRefused
+from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
+from equipoise.estimators.class_weights import asked_weights
 from equipoise.estimators.scoring import decisions
-from equipoise.vocabulary.facts import Label
+from equipoise.vocabulary.facts import Domain, Label
 
 
 class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
     """A private linear model whose decisions are classes of a public label set."""
+
+    class_weight: Mapping[Any, float] | None = None
 
     _domain_line: ClassVar[str] = "Domain(row_norm=1.0, classes=(0, 1))"
     _several_classes: ClassVar[bool] = True
@@ -34,6 +39,19 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
             found = f"{len(classes)} classes. Only binary classification is supported."
             raise InvalidData("one or two classes", found, "train on two of them, or on one against the rest")
         return classes if len(classes) > 2 else ()
+
+    def _asked_weights(self, domain: Domain) -> tuple[float, ...] | None:
+        """Return the weights of the schema or of the constructor; both would be two answers to one question."""
+        declared = self.domain.target.class_weight if isinstance(self.domain, Schema) else domain.class_weights
+        if self.class_weight is None:
+            return declared
+        if declared is not None:
+            where = "schema" if isinstance(self.domain, Schema) else "domain"
+            remedy = "leave one of them out"
+            raise InvalidParameter("class weights in one place", f"class_weight, and weights in the {where}", remedy)
+        # Classes that were found in the data are no place for public weights.
+        observed = getattr(self.domain, "classes", None) == "observed"
+        return asked_weights(self.class_weight, "observed" if observed else domain.classes)
 
     def _plain_class(self) -> Any:
         # Scores with probabilities are log odds.

@@ -146,6 +146,7 @@ class DropoutClassifier(_DroppingOut, PrivateClassifier):
     """
 
     name: ClassVar[str] = "dropout-classifier"
+    class_weight: ClassVar[None] = None  # type: ignore[misc] # no parameter here: N2 does not cover its curvature
 
     _several_classes: ClassVar[bool] = False
     # The data are no more curved than the square of their constant column, so that it must not be low.

@@ -39,6 +39,10 @@ class LogisticRegression(PrivateClassifier):
         Drives public coins; recorded in the certificate.
     ledger : str, optional
         URL or name of the ledger that must admit the spend before a row is read.
+    class_weight : mapping from class to float, optional
+        What a row of each class counts for, as in scikit-learn, in numbers that are public: ``{0: 1.0, 1: 15.0}`` makes
+        a class of 6 % count for half. "balanced" counts private rows and is refused. A schema may have it instead. The
+        certificate speaks of the objective divided by the largest weight, alpha included (docs/proofs/N2.md).
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class NoisySGDClassifier(_NoiseInSteps, DescendingClassifier):
         As in `LogisticRegression`; delta > 0 is needed.
     alpha : float
         The ridge, 0 for none: small steps hold the weights back as well.
-    loss, radius
+    loss, radius, class_weight
         As in `SGDClassifier`. Without a radius, the weights are kept in a public ball that hardly ever binds.
     passes : float or str
         How often a row is used on average; "linear" for n / batch_size steps, "quadratic" for n times as many.

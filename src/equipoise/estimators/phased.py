@@ -38,7 +38,7 @@ class PhasedClassifier(_InPhases, DescendingClassifier):
     ----------
     epsilon, delta, domain, fit_intercept, random_state, public_seed, ledger
         As in `LogisticRegression`.
-    loss, radius
+    loss, radius, class_weight
         As in `SGDClassifier`. Without a radius, the weights are kept in a public ball that hardly ever binds.
     step : float or "public"
         The length of a step before the first phase's quartering; "public" picks it from public facts.

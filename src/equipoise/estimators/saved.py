@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.base import PrivateEstimator
 
 # What stands elsewhere in a released folder, or is of no use to whoever predicts: where noise and spends came from.
-KEPT_ELSEWHERE = ("domain", "random_state", "ledger", "estimator", "param_grid")
+KEPT_ELSEWHERE = ("domain", "class_weight", "random_state", "ledger", "estimator", "param_grid")
 
 
 @dataclass(frozen=True, slots=True)

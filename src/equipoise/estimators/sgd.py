@@ -78,6 +78,9 @@ class SGDClassifier(_EndNoise, DescendingClassifier):
     ----------
     epsilon, delta, domain, mechanism, fit_intercept, random_state, public_seed, ledger
         As in `LogisticRegression`; `mechanism` is "auto" or a law of noise: "spherical-laplace", "laplace", "gaussian".
+    class_weight : mapping from class to float, optional
+        As in `LogisticRegression`. A row's gradient is clipped first and weighted then; a rule picks steps for the
+        objective divided by the largest weight.
     alpha : float or "public"
         The ridge, 0 for none. "public" takes the one that a minimiser of the same budget would have.
     loss : str

@@ -20,7 +20,7 @@ class LinearSVC(PrivateClassifier):
     ----------
     loss : str
         "hinge", or "smooth-hinge" (rounded off over a half-width of 0.5; "smooth-hinge:0.1" for another).
-    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
+    epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`.
 
     Examples

@@ -71,6 +71,12 @@ def plans(planner: type[Planner[Any]], request: Request, parameter: float | None
             f"use an estimator and a mechanism of kind {' or '.join(map(repr, proved))}, such as LogisticRegression, "
             "or leave the person out if nobody has more than one row",
         )
+    if request.domain.class_weights is not None and "person" not in planner.claim.units:
+        raise NoTheoremApplies(
+            f"a release of kind {planner.claim.kind!r} with class weights",
+            "no proof: N2 covers other kinds",
+            "leave class_weight out, or use an estimator such as LogisticRegression, LinearSVC or SGDClassifier",
+        )
     return iter(planner().plans(request, parameter))
 
 

@@ -284,6 +284,9 @@ def _check_candidates(request: SearchRequest, run: Budget) -> None:
         if asked != due:
             found = f"candidate {place} asks for other rows, another budget, seed or ledger"
             raise InvalidParameter("trainings as the search plans them", found, "let PrivateGridSearch make the plan")
+        if asked.domain.class_weights is not None:
+            found, remedy = "no proof: N2 is about one model", "leave class_weight out, or fit one model with it"
+            raise NoTheoremApplies("a search among models with class weights", found, remedy)
         if asked.domain.unit == "person":
             found, remedy = "rows of persons, which N3 cannot deal by their places", "fit one model with groups"
             raise NoTheoremApplies("a search that covers all rows of a person", found, remedy)

@@ -80,6 +80,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}, "
         f"non-finite values become {domain.fill:g}; {target}",
         *_persons(domain),
+        *_weights(domain),
         f"- constant column {number(problem.intercept)}, so B = {number(constants.row_norm)}",
         f"- alpha = {number(claim.alpha)} ({picked})",
         f"- {ball}",
@@ -98,6 +99,16 @@ def _persons(domain: Domain) -> tuple[str, ...]:
     return (
         f"- persons: n counts them, and how many rows each has is private; at most {domain.rows_a_person} of each are "
         "kept, and a person counts by the mean of theirs (N1)",
+    )
+
+
+def _weights(domain: Domain) -> tuple[str, ...]:
+    if domain.class_weights is None:
+        return ()
+    shown = ", ".join(number(weight) for weight in domain.class_weights)
+    return (
+        f"- class weights {shown}, in the order of the classes: what a row counts for. They, alpha and what follows "
+        "speak of the objective divided by the largest weight, which has the same minimiser (N2)",
     )
 
 

@@ -16,6 +16,7 @@ from equipoise.data.engines.base import Batch
 from equipoise.data.engines.pieces import EncodedPieces
 from equipoise.data.engines.piles import Piles
 from equipoise.data.rows import DenseArrays, row_source
+from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
 from equipoise.release.job import Array, Made, Task
 from equipoise.release.parted_rows import PartedRows
@@ -76,11 +77,13 @@ class DealtRows:
         """Return the objective over some rows, given by their slots in rising order."""
         rows, targets = self._piles.picked(slots)
         source = row_source(rows, self._problem.domain, self._problem.intercept)
-        return Objective(self._problem.loss, self._problem.penalty, source, targets)
+        shares = weighed(targets, self._problem)
+        return Objective(self._problem.loss, self._problem.penalty, source, targets, shares=shares)
 
     def _hand(self, table: Array, targets: Array, order: Order) -> Hand:
         # Rows were clipped when they were written: their factors are 1.
-        return Hand(DenseArrays(table, np.ones(len(table)), self._problem.intercept), targets, order)
+        arrays = DenseArrays(table, np.ones(len(table)), self._problem.intercept)
+        return Hand(arrays, targets, order, weighed(targets, self._problem))
 
 
 class Turns:

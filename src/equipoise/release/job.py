@@ -82,7 +82,8 @@ class Task(Generic[Made]):
     rows: RowSource | PartedRows
     targets: Array
     job: Job
-    # Where n counts persons, the slot that each row belongs to, and what the row counts for (N1).
+    # Where n counts persons, the slot that each row belongs to (N1), and what the row counts for: there, and where
+    # classes have weights (N2).
     persons: NDArray[np.intp] | None = None
     shares: Array | None = None
 
@@ -110,9 +111,14 @@ class Task(Generic[Made]):
         return products(self.rows, self.targets)
 
     def grouped(self, places: NDArray[np.int64] | None = None) -> Persons | None:
-        """Return whose rows they are: persons by their slots, or by the places that slots have; None for rows."""
-        if self.persons is None or self.shares is None:
+        """Return whose rows they are: persons by their slots, or by the places that slots have; None for rows.
+
+        Rows that count for less than 1 (N2) are persons with one row each.
+        """
+        if self.shares is None:
             return None
+        if self.persons is None:
+            return Persons.alone(self.shares)
         return Persons.of(self.persons if places is None else places[self.persons], self.claim.n_samples, self.shares)
 
     @property

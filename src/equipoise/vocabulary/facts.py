@@ -64,6 +64,9 @@ class Domain(Record):
     rows_a_person : int, optional
         None where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the
         number of persons is public, and the promise is about all rows of one (N1).
+    class_weights : tuple of float, optional
+        What a row of each class counts for, in the order of `classes`: above 0 and at most 1. None where every row
+        counts for 1. Estimators take weights of any size by `class_weight` (N2).
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Domain(Record):
     radius: float | None = None
     fill: float = 0.0
     rows_a_person: int | None = None
+    class_weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
@@ -97,6 +101,8 @@ class Domain(Record):
             object.__setattr__(self, "classes", _settled_classes(self.classes))
         if self.labels is not None:
             object.__setattr__(self, "labels", _settled_labels(self.labels))
+        if self.class_weights is not None:
+            object.__setattr__(self, "class_weights", _settled_weights(self.class_weights, self.classes))
 
     @property
     def unit(self) -> str:
@@ -138,6 +144,15 @@ def _settled_classes(given: object) -> tuple[object, ...]:
         found = f"{len(classes)}, of which {len(set(classes))} differ"
         raise InvalidParameter("at least two different classes, numbers or strings", found, remedy)
     return classes
+
+
+def _settled_weights(given: object, classes: object) -> tuple[float, ...]:
+    remedy = "declare the classes, and a weight above 0 and at most 1 for each, in their order; the largest may be 1"
+    weights = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
+    if not isinstance(classes, tuple) or len(weights) != len(classes):
+        found = f"{len(weights)} weights with classes={classes!r:.80}"
+        raise InvalidParameter("one weight for each declared class", found, remedy)
+    return tuple(require_number("class weight", weight, above=0.0, largest=1.0, remedy=remedy) for weight in weights)
 
 
 def _settled_labels(given: object) -> tuple[float, float]:

@@ -72,6 +72,7 @@ class Claim(Record, ABC):
     draws = ""
     relies = ""
     classes = Of[Any]("problem.domain.classes", None)
+    class_weights = Of[Any]("problem.domain.class_weights", None)
     # What neighbours differ in, and of what it may be claimed: of all rows of a person where N1 is proved for the kind.
     unit = Of[str]("problem.domain.unit", "row")
     units: ClassVar[tuple[str, ...]] = ("row",)
@@ -113,6 +114,8 @@ class Claim(Record, ABC):
         yield from (("law", name) for name in self.draws.split())
         if self.unit == "person":
             yield "theorem", "N1"
+        if self.class_weights is not None:
+            yield "theorem", "N2"
 
     def meets(self) -> Hypothesis:
         """Return the inequality that the curve is within the budget."""
@@ -127,6 +130,9 @@ class Claim(Record, ABC):
                 if {self.unit, node.unit} != {"row"}:
                     proved = node.unit == self.unit in node.units
                     yield holds(f"{node.kind} is proved for a {self.unit} that is replaced (N1)", proved)
+                if node.class_weights is not None:
+                    # What is proved for persons is proved for rows with weights (N2).
+                    yield holds(f"{node.kind} is proved for rows with class weights (N2)", "person" in node.units)
         except (UnknownName, MissingExtra) as error:
             yield holds(f"{error.asked.removeprefix('a known ')}: {error.found:.160}{UNKNOWN}", False)
         except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:

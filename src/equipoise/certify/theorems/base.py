@@ -59,3 +59,7 @@ def proved_for(units: tuple[str, ...], setting: Setting) -> Conditions:
     if units[:1] != ("row",) or setting.unit != "row":
         remedy = "use mechanism='output', 'objective' or 'noisy-gradient' for persons, and no other for rows alone"
         yield Hypothesis(f"it is proved for a {setting.unit} that is replaced (N1)", setting.unit in units, remedy)
+    if setting.problem.domain.class_weights is not None:
+        # To a theorem on persons, a row of weight c is a person who has the row and, for 1 - c, a row at the origin.
+        proved = "person" in units or "weighted row" in units
+        yield Hypothesis("it is proved for rows with class weights (N2)", proved, "leave class weights out")

@@ -135,6 +135,7 @@ class Corners(Perturbation):
     """
 
     id = "E3a"
+    units = ("row", "weighted row")
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the sum over the corners that the loss names."""
@@ -150,6 +151,7 @@ class LogisticCorners(Perturbation):
     """
 
     id = "E3b"
+    units = ("row", "weighted row")
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, and that the loss is the plain logistic one."""
@@ -188,6 +190,7 @@ class GaussianShift(Perturbation):
     """``delta = sqrt(2 pi) mu e^e Phi(-e/mu - mu/2)`` with ``mu = Gam / sigma`` and ``e = epsilon - price`` (E3c)."""
 
     id = "E3c"
+    units = ("row", "weighted row")
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield the common conditions, that the noise is Gaussian and that a row has one prediction."""

@@ -14,6 +14,7 @@ from equipoise.data.engines.base import SHARES, Batch, PartedTable, batch_length
 from equipoise.data.projection import projected_rows
 from equipoise.data.rows import coded_targets, inspected
 from equipoise.data.schema import Schema
+from equipoise.data.weighed import weighed
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
@@ -29,7 +30,8 @@ SURELY_INSIDE = 1 - 1e-9
 class EncodedPiece(NamedTuple):
     """Rows of one block in their domain, with targets; `place` is that of the first among all rows.
 
-    `shares` say what each row counts for where rows are those of persons (N1), and are None elsewhere.
+    `shares` say what each row counts for where rows are those of persons (N1) or classes have weights (N2), and are
+    None elsewhere.
     """
 
     place: int
@@ -105,7 +107,8 @@ class EncodedPieces:
     def _piece(self, place: int, encoded: Array, targets: Array, shares: Array | None, longest: float) -> EncodedPiece:
         count = len(encoded)
         block = self._mapped(encoded, longest)
-        return EncodedPiece(place, block, targets[:count], None if shares is None else shares[:count])
+        counted = weighed(targets[:count], self.problem, None if shares is None else shares[:count])
+        return EncodedPiece(place, block, targets[:count], counted)
 
     def _mapped(self, encoded: Array, longest: float) -> Array:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""

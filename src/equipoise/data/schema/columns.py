@@ -1,9 +1,9 @@
 """The target of a schema and whose rows they are: what each declares, and how it is read and written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.data.schema.text import Faults, written, written_list, written_number
+from equipoise.data.schema.text import Faults, text_of, written, written_list, written_number
 from equipoise.vocabulary.facts import Label
 
 Bounds = tuple[float, float]
@@ -31,6 +31,8 @@ class Target:
         The public label set of a classification, the first of which any other value counts as; empty is a blank.
     bounds : (low, high), optional
         The public range of a regression, which has no classes; None is a blank.
+    class_weight : tuple of float, or mapping from class to float, optional
+        What a row of each class counts for in training, in the order of the classes; None where all count alike.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Target:
     name: str
     classes: tuple[Label, ...] | None = None
     bounds: Bounds | None = None
+    class_weight: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so."""
@@ -55,7 +58,8 @@ class Target:
             if len(classes) == 1 or len(kinds) > 1:
                 asked = "two classes or more, all texts, all numbers, or true and false"
                 faults.add("target.classes", asked, list(classes))
-        settle(self, name=faults.text("target.name", self.name), classes=classes, bounds=bounds)
+        weights = None if self.class_weight is None else _class_weight(self.class_weight, classes or (), faults)
+        settle(self, name=faults.text("target.name", self.name), classes=classes, bounds=bounds, class_weight=weights)
         faults.refuse()
 
     def lines(self) -> Iterator[str]:
@@ -65,6 +69,22 @@ class Target:
             yield f"bounds = {written_bounds(self.bounds)}"
         else:
             yield f"classes = {written_list(map(written, self.classes))}"
+        if self.class_weight is not None:
+            yield f"class_weight = {written_list(map(written_number, self.class_weight))}"
+
+
+def _class_weight(given: object, classes: tuple[Label, ...], faults: Faults) -> tuple[float, ...] | None:
+    """Return a weight for every class, from a list in their order or from a table by their texts."""
+    path, asked = "target.class_weight", "a number above 0 for each of the classes, as a list in their order or a table"
+    if isinstance(given, Mapping):
+        texts = {text_of(label): weight for label, weight in given.items()}
+        given = [texts[text_of(label)] for label in classes] if set(texts) == set(map(text_of, classes)) else None
+    if not classes or not isinstance(given, list | tuple) or len(given) != len(classes) or None in given:
+        # What "balanced" would count is private.
+        faults.add(path, asked, given)
+        return None
+    weights = [faults.scale(f"{path}[{position}]", weight) for position, weight in enumerate(given)]
+    return None if None in weights else tuple(weight for weight in weights if weight is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +137,12 @@ def written_bounds(bounds: Bounds | None) -> str:
 
 def read_target(table: object, faults: Faults) -> Target:
     """Return the target that a TOML table describes, or a blank one where it is at fault."""
-    facts = faults.table("target", table, ("name", "classes", "bounds"))
+    facts = faults.table("target", table, ("name", "classes", "bounds", "class_weight"))
     if isinstance(table, dict) and ("classes" in facts) == ("bounds" in facts):
         found = "both" if "classes" in facts else "neither"
         asked = "one line, classes = [...] for a classification or bounds = [...] for a regression"
         faults.found.append(f"target: {asked}; found {found}")
         facts.pop("bounds", None)
     name, classes, bounds = facts.get("name", ""), facts.get("classes"), facts.get("bounds")
-    return faults.attempt(lambda: Target(name, classes, bounds)) or Target("")
+    weights = facts.get("class_weight")
+    return faults.attempt(lambda: Target(name, classes, bounds, weights)) or Target("")

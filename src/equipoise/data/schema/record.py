@@ -276,12 +276,17 @@ class Schema:
 
     @property
     def domain(self) -> Domain:
-        """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1]."""
+        """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1].
+
+        What a row of each class counts for is relative to the heaviest (N2).
+        """
         most = None if self.person is None else self.person.rows_at_most
         if self.target.classes is None:
             return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most)
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
-        return Domain(row_norm=1.0, classes=self.target.classes, rows_a_person=most)
+        weights = self.target.class_weight
+        counts = None if weights is None else tuple(weight / max(weights) for weight in weights)
+        return Domain(row_norm=1.0, classes=self.target.classes, rows_a_person=most, class_weights=counts)
 
     @property
     def n_features(self) -> int:

@@ -9,6 +9,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.data.persons import shares_of
 from equipoise.data.projection import directions, projected_rows
 from equipoise.data.rows import RowSource, coded_targets, row_source
+from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.job import Array, Carried, Job, Task
@@ -61,7 +62,8 @@ class TrainedCarrier(Carrier[Made]):
         # Rows that are never held keep what they count for with them, like their targets.
         persons = None if job.persons is None or job.table.parts is not None else job.persons.read()
         shares = None if persons is None else shares_of(persons, claim.n_samples)
-        task = self.prepared(Task(claim, *mapped(claim, job), job, persons, shares))
+        rows, targets = mapped(claim, job)
+        task = self.prepared(Task(claim, rows, targets, job, persons, weighed(targets, claim.problem, shares)))
         return Carried(task.claim, spread(claim, self.weights(task), job), job)
 
     def prepared(self, task: Task[Made]) -> Task[Made]:

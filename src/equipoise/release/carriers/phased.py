@@ -54,7 +54,7 @@ class PhasedCarrier(TrainedCarrier[Phased]):
                     ),
                 )
         n_samples, persons, used = task.claim.n_samples, in_secret_places(task), 0
-        order = public_order(n_samples, task.public_seed) if persons is None else np.arange(n_samples)
+        order = public_order(n_samples, task.public_seed) if task.persons is None else np.arange(n_samples)
 
         def found(phase: Phase, start: Array) -> Array:
             nonlocal used

@@ -67,8 +67,10 @@ def _held(task: Task[StochasticDescent], columns: int) -> Array:
     recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.claim.n_samples
     deals, persons, dealt = _pays_to_deal(recipe), in_secret_places(task), None
     if deals:
-        dealt = public_order(n_samples, task.public_seed) if persons is None else persons.rows
-    orders = orders_of(recipe, n_samples, task.public_seed, task.source, deals or persons is not None)
+        dealt = public_order(n_samples, task.public_seed)
+        if persons is not None and task.persons is not None:
+            dealt = persons.rows
+    orders = orders_of(recipe, n_samples, task.public_seed, task.source, deals or task.persons is not None)
     if recipe.dropout or recipe.skip:
         orders = in_blocks(orders, STEPS_AT_ONCE * recipe.batch_size)
     run, coins = run_of(task.claim, recipe.steps(n_samples)), _coins(task, columns, STEPS_AT_ONCE)
@@ -124,8 +126,11 @@ def run_of(claim: StochasticDescent | NoisyDescent, steps: int) -> Run:
 
 
 def in_secret_places(task: Task[Any]) -> Persons | None:
-    """Return persons at places that they were dealt to in secret, every order equally likely (N1); None for rows."""
-    return None if task.persons is None else task.grouped(task.source.permutation(task.claim.n_samples))
+    """Return persons at places that they were dealt to in secret, every order equally likely (N1).
+
+    None for rows; rows that do not all count for 1 (N2) stay in their own places, each alone.
+    """
+    return task.grouped(None if task.persons is None else task.source.permutation(task.claim.n_samples))
 
 
 def public_order(n_samples: int, public_seed: int) -> NDArray[np.int64]:

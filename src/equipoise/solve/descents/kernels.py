@@ -243,6 +243,9 @@ def single_step(
     pull = slope(loss, prediction, rows.facts[row, 1], settings.parameter)
     if settings.clip < math.inf:
         pull = clipped(pull, rows.facts[row, 2], settings.clip)
+    if rows.facts.shape[1] > SHARE:
+        # 1 for the only row of a person; less where classes have weights (N2).
+        pull *= rows.facts[row, SHARE]
     if settings.intercept > 0.0:
         weights[-1] = shrink * weights[-1] - length * pull * settings.intercept
     move_along_row(weights, shrink, length * pull * factor, rows.table, row)
@@ -271,7 +274,7 @@ def dense_steps(
         if len(schedule.skips) == 0 or not schedule.skips[here]:
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
-            # A person of one row counts by that row.
+            # A person of one row is that row.
             if settings.batch == 1 and stop - start == 1 and not masked:
                 fetch_ahead(rows, order, start)
                 single_step(loss, rows, order[start], shrink, length, settings, weights)

@@ -55,7 +55,7 @@ class Persons(NamedTuple):
     """Whose rows a table has: `rows` are their numbers, person after person; those of person p begin at ``starts[p]``.
 
     `starts` has one entry more at its end. A person may have no rows. `shares` is what each row of the table counts
-    for, one over the number of its person's rows (N1).
+    for: one over the number of its person's rows (N1), times the weight of its class (N2).
     """
 
     rows: NDArray[np.int64]
@@ -74,6 +74,17 @@ class Persons(NamedTuple):
         """
         ends = np.cumsum(np.bincount(places, minlength=count))
         return cls(np.argsort(places, kind="stable"), np.concatenate([[0], ends]), shares)
+
+    @classmethod
+    def alone(cls, shares: Array) -> "Persons":
+        """Return persons with one row each, in the table's order: rows that do not all count for 1 (N2).
+
+        Examples
+        --------
+        >>> Persons.alone(np.array([1.0, 0.25])).starts.tolist()
+        [0, 1, 2]
+        """
+        return cls(np.arange(len(shares)), np.arange(len(shares) + 1), shares)
 
     @property
     def number(self) -> int:

@@ -76,11 +76,17 @@ class Run:
 
 
 class Hand(NamedTuple):
-    """Rows that are at hand, their targets, and the order in which steps take them."""
+    """Rows that are at hand, their targets, the order in which steps take them, and what each counts for if not 1."""
 
     arrays: DenseArrays | SparseArrays
     targets: Array
     order: Order
+    shares: Array | None = None
+
+    @property
+    def persons(self) -> Persons | None:
+        """Rows that do not all count for 1 (N2), each alone."""
+        return None if self.shares is None else Persons.alone(self.shares)
 
 
 def ready_for(loss: Loss) -> None:
@@ -176,11 +182,11 @@ def run_hands(
     steps = _Steps(dimension, loss, run, deviation=0.0, start=start)
 
     def orders() -> Iterator[Order]:
-        for arrays, targets, order in hands:
-            steps.meet(arrays, targets)
-            length = len(order) if steps_at_once is None else steps_at_once * run.batch
-            for first in range(0, len(order), length):
-                yield order[first : first + length]
+        for hand in hands:
+            steps.meet(hand.arrays, hand.targets, hand.persons)
+            length = len(hand.order) if steps_at_once is None else steps_at_once * run.batch
+            for first in range(0, len(hand.order), length):
+                yield hand.order[first : first + length]
 
     return _passed(steps, orders(), masks, skips)
 
@@ -251,9 +257,9 @@ def run_noisy_hands(
     steps = _Steps(dimension, loss, run, deviation, None)
 
     def at_hand(drawn: Order) -> Order:
-        arrays, targets, order = gather(drawn)
-        steps.meet(arrays, targets)
-        return order
+        hand = gather(drawn)
+        steps.meet(hand.arrays, hand.targets, hand.persons)
+        return hand.order
 
     return _noisy(steps, draw_rows, draw_normals, steps_at_once, at_hand)
 
