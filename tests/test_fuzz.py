@@ -6,12 +6,21 @@ import types
 
 import pytest
 
+from equipoise.errors import EquipoiseError
 from fuzz import engine, mutation, run
 from fuzz.readers import members
 
 READERS = members()
 # A line of commands takes 20 ms, most other inputs less than one.
 FEWER = {"command_line": 60, "certificate": 200}
+
+
+@pytest.mark.parametrize(
+    "line", [["verify", "/nowhere"], ["schema", "draft", "/nowhere.csv"], ["ledger", "show", "?#?"]]
+)
+def test_lines_run_the_commands_themselves(line):
+    with pytest.raises(EquipoiseError):
+        READERS["command_line"].read(json.dumps(line).encode())
 
 
 @pytest.mark.parametrize("name", READERS)

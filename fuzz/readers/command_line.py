@@ -74,8 +74,9 @@ WORDS = (
 
 
 @functools.cache
-def _program() -> Any:
-    return build(())
+def _program(name: str) -> Any:
+    # As the program does for a line that begins so: without a word it would have the names of commands alone.
+    return build([name])
 
 
 @functools.cache
@@ -147,7 +148,7 @@ def read(data: bytes) -> None:
     words = [_files().get(word, word) for word in words]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
-            _program()(words, standalone_mode=False)
+            _program(words[0])(words, standalone_mode=False)
         except SystemExit:
             return
         except Exception as error:

@@ -13,8 +13,9 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data.arrow_values import arrow_values
+from equipoise.data.observed_labels import observed_classes
 from equipoise.data.raw import FrameTable
-from equipoise.data.rows import centred_targets, class_codes, observed_classes
+from equipoise.data.rows import centred_targets, class_codes
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import InvalidData, InvalidParameter
 from observing import differences, observed

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn import linear_model, svm
 from sklearn.base import ClassifierMixin
 
-from equipoise.data.rows import observed_classes
+from equipoise.data.observed_labels import observed_classes
 from equipoise.data.schema import Schema
 from equipoise.data.tables import Unread
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused

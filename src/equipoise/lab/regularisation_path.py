@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.rows import RowSource, coded_targets, observed_classes, row_source
+from equipoise.data.observed_labels import observed_classes
+from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import DomainMissing, InvalidParameter
 from equipoise.solve import solvers

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from equipoise.certify.certificate import ADJACENCIES, Certificate, Release, Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
-from equipoise.data.rows import observed_classes
+from equipoise.data.observed_labels import observed_classes
 from equipoise.data.tables import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
