@@ -400,7 +400,7 @@ def test_a_fault_of_the_program_shows_its_type_and_no_text(run, monkeypatch):
     def fail(*_, **__):
         raise KeyError("a value from some file")
 
-    monkeypatch.setattr("equipoise.artifact.folder.load", fail)
+    monkeypatch.setattr("equipoise.artifact.predictions.read_release", fail)
     code, _, said = run("predict", "release", "rows.csv")
     assert code == 70
     assert "KeyError" in said

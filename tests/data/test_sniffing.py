@@ -52,7 +52,7 @@ def test_a_file_is_proposed_as_it_is_written(tmp_path, case, packed):
     proposal = propose(path)
     assert facts_of(proposal) == expected
     # What is drafted reads back as what was proposed, and names no value of a row.
-    text = draft(open_table(path, file=proposal.file), proposal.lines())
+    text = draft(open_table(path, file=proposal.file), file_lines=proposal.lines())
     assert Schema.from_text(text).file == proposal.file
     assert "Graz" not in text
 
