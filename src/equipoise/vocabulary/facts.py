@@ -219,7 +219,7 @@ Averaging = Literal["last", "uniform", "suffix"]
 STEP_RULES = ("public", "decay", "langevin")
 # What to do about a number of a recipe that is none, or below 0.
 REMEDIES = {
-    "tolerance": "pass a gradient norm such as 1e-8, or 0.0 for the exact minimiser",
+    "tolerance": "pass a gradient norm such as 1e-8; if none is asked for, a smaller row_norm, or a larger alpha",
     "passes": "pass passes=10",
     "decay": "pass decay=0.0 for steps of one length, or the ridge",
     "dropout": "pass dropout=0.0 for none, or a share below 1",
