@@ -110,9 +110,17 @@ def test_a_field_of_a_line_changes_nothing_that_is_seen(folder, model, column):
     assert not {name: found for name, one in seen.items() if (found := differences(seen["plain"], one))}
 
 
-@pytest.mark.parametrize("form", WRITERS)
+# The fast lane: numbers and texts of features in one form of files, targets in the other.
+FAST = ("parquet", "logistic", "age"), ("parquet", "logistic", "job"), ("arrow", "logistic", "target")
+
+
 @pytest.mark.parametrize(
-    ("model", "column"), [("logistic", "age"), ("logistic", "job"), ("logistic", "target"), ("ridge", "target")]
+    ("form", "model", "column"),
+    [
+        pytest.param(form, *case, marks=() if (form, *case) in FAST else pytest.mark.statistics)
+        for form in WRITERS
+        for case in [("logistic", "age"), ("logistic", "job"), ("logistic", "target"), ("ridge", "target")]
+    ],
 )
 def test_a_value_in_a_file_changes_nothing_that_is_seen(folder, form, model, column):
     compared = 0

@@ -96,7 +96,8 @@ ESTIMATORS = {
     ),
 }
 
-# The fast lane: every cell for the first two, and these containers for all the others.
+# The fast lane, one minute: every cell for these two, and for each of the others every second of the containers below,
+# in turn, so that every container meets many of them. The slow lane has all cells.
 EVERYWHERE = ("logistic output", "ridge output")
 QUICK_TABLES = (
     "list",
@@ -204,7 +205,8 @@ def test_neighbours_look_alike(name):
     if name in EVERYWHERE:
         assert not told_apart(name, TABLES, TARGETS, at_least=900)
     else:
-        assert not told_apart(name, QUICK_TABLES, QUICK_TARGETS, at_least=100)
+        turn = list(ESTIMATORS).index(name) % 2
+        assert not told_apart(name, QUICK_TABLES[turn::2], QUICK_TARGETS[turn::2], at_least=50)
 
 
 @pytest.mark.statistics

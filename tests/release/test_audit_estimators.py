@@ -55,8 +55,8 @@ def test_the_suite_shares_its_false_alarm_rate_among_all_audits():
     assert single <= AUDITS - LAB_AUDITS - EXAMPLE_AUDITS
 
 
-# With and without the constant column, in one dimension and in three: two of the four combinations show each.
-MIXED = ((1, True), (3, False))
+# With and without the constant column, in one dimension and in three: the fast lane has the largest.
+MIXED = ((1, True), (3, False), (1, False))
 
 
 @at_both_powers
