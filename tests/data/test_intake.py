@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from collections import UserList, deque
 
 import numpy as np
@@ -459,8 +460,11 @@ def test_no_row_decides_the_type_of_an_observed_class(entry):
     assert classes(entry).dtype == classes(1).dtype == classes(0).dtype
 
 
-def test_long_doubles_are_labels():
-    assert observed_classes(np.array([0, 1, 1], dtype=np.longdouble)) == (0.0, 1.0)
+def test_long_doubles_are_labels_and_one_that_no_double_holds_is_none():
+    longer = np.array([0, 1, np.longdouble("1e4000")], dtype=np.longdouble)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert observed_classes(longer) == observed_classes(longer[:2]) == (0.0, 1.0)
 
 
 def of_persons(X, y, groups):

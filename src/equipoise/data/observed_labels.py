@@ -22,8 +22,10 @@ def observed_classes(target: NDArray[Any]) -> tuple[Label, ...]:
     if target.dtype.kind not in f"{NUMERIC_KINDS}OUT":
         raise InvalidData("class labels", type_in_words(target.dtype), "pass numbers or text, or declare the classes")
     if target.dtype.kind == "f":
-        # Of numbers that are longer than doubles Python makes no labels.
-        target = target[np.isfinite(target)].astype(np.float64)
+        # Of numbers that are longer than doubles Python makes no labels; one that no double holds is none.
+        with np.errstate(all="ignore"):
+            target = target.astype(np.float64)
+        target = target[np.isfinite(target)]
         if not np.array_equal(target, np.round(target)):
             raise InvalidData(
                 "class labels", "Unknown label type: continuous numbers", "use a regressor, or declare the classes"
