@@ -9,10 +9,12 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 # Styles 1 to 4: a date, a duration, a time of day, and a number with a unit.
-STYLES = f"""<styleSheet xmlns="{MAIN}"><numFmts count="2"><numFmt numFmtId="164" formatCode="[h]:mm:ss"/>
-<numFmt numFmtId="165" formatCode="0.0 &quot;days&quot;"/></numFmts><cellStyleXfs count="1"><xf numFmtId="14"/></cellStyleXfs>
-<cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="21"/><xf numFmtId="165"/></cellXfs>
-</styleSheet>"""
+STYLES = (
+    f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="164" formatCode="[h]:mm:ss"/>'
+    '<numFmt numFmtId="165" formatCode="0.0 &quot;days&quot;"/></numFmts>'
+    '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/>'
+    '<xf numFmtId="164"/><xf numFmtId="21"/><xf numFmtId="165"/></cellXfs></styleSheet>'
+)
 
 
 def cell(value):
@@ -26,9 +28,10 @@ def cell(value):
     return f"<c><v>{value}</v></c>"
 
 
-def rows_of(*rows):
+def sheet_data(rows):
     """Return the XML of rows, one after the other; a text is XML already."""
-    return "".join(row if isinstance(row, str) else f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    written = (row if isinstance(row, str) else f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    return f"<sheetData>{''.join(written)}</sheetData>"
 
 
 def parts_of(*rows, texts=(), book="", other_sheets=()):
@@ -51,7 +54,7 @@ def parts_of(*rows, texts=(), book="", other_sheets=()):
         "xl/styles.xml": STYLES,
         "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{"".join(texts)}</sst>',
         **{
-            f"xl/worksheets/sheet{place}.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{rows_of(*held)}</sheetData></worksheet>'
+            f"xl/worksheets/sheet{place}.xml": f'<worksheet xmlns="{MAIN}">{sheet_data(held)}</worksheet>'
             for place, (_, held) in enumerate(sheets, start=1)
         },
     }

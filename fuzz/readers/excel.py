@@ -4,11 +4,10 @@ import io
 import random
 import zipfile
 
-from sample_workbooks import workbook, zipped
-
 from fuzz.mutation import binary, pieces
 from fuzz.sample_tables import read_whole
 from fuzz.written import written
+from sample_workbooks import workbook, zipped
 
 SHARE = 0.2
 
