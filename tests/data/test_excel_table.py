@@ -125,6 +125,12 @@ def test_a_text_that_is_too_long_is_missing(tmp_path, monkeypatch):
     ]
 
 
+def test_a_format_of_any_length_is_looked_at_in_no_time(tmp_path):
+    parts = parts_of(("age",), ('<c s="2"><v>1</v></c>',))
+    parts["xl/styles.xml"] = parts["xl/styles.xml"].replace("[h]:mm:ss", "yyyy" + "[" * 300_000)
+    assert column(opened(tmp_path, zipped(parts))) == [1.0]
+
+
 def test_days_may_be_counted_from_1904(tmp_path):
     data = workbook(("age",), ('<c s="1"><v>42428</v></c>',), book='<workbookPr date1904="1"/>')
     assert column(opened(tmp_path, data)) == ["2020-02-29"]
@@ -267,6 +273,7 @@ HOSTILE = {
     "broken styles": altered("xl/styles.xml", lambda text: text[:-5]),
     "entities": altered(SHEET, lambda text: LAUGHS + text),
     "entities in texts": altered("xl/sharedStrings.xml", lambda text: LAUGHS + text),
+    "tags in tags": altered(SHEET, lambda text: text.replace("<row>", "<row>" + "<a>" * 200 + "</a>" * 200)),
     "an unknown entity": altered(SHEET, lambda text: text.replace("nurse", "&b;")),
     "rows that fall": altered(SHEET, lambda text: text.replace("<row>", '<row r="2">')),
     "a row beyond every sheet": altered(SHEET, lambda text: text.replace("<row>", '<row r="1048577">')),

@@ -16,6 +16,8 @@ MOST_DAYS = 2_958_466
 
 # The numbers of formats that show dates and have no text in the file; durations ([h]:mm:ss, 46) are numbers of days.
 DATE_FORMATS = frozenset(map(str, (*range(14, 23), *range(27, 37), 45, 47, *range(50, 59))))
+# Excel's own limit.
+LONGEST_FORMAT = 255
 # In the text of a format: what is shown as it stands, colours, conditions and languages.
 _SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
 # Whole numbers that a float may not hold: other programs than Excel write such ids.
@@ -52,6 +54,8 @@ def is_date_format(key: str, text: str | None) -> bool:
     """
     if text is None:
         return key in DATE_FORMATS
+    if len(text) > LONGEST_FORMAT:
+        return False
     shown = _SHOWN.sub("", text).partition(";")[0].lower()
     return "[" not in shown and "general" not in shown and any(letter in shown for letter in "dmyhs")
 

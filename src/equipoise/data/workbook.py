@@ -23,8 +23,8 @@ LARGEST_DIRECTORY, TAIL, LONG_TAIL = 2**20, 22, 20
 LARGEST_BOOK, LARGEST_TEXTS, LARGEST_PART = 2**30, 2**27, 2**24
 # Sheets unpack to some 5 to 30 times their size. What a small workbook unpacks to is no danger.
 LARGEST_RATIO, ALWAYS = 100, 2**20
-# What is read at once, and the longest tag, in bytes: the parser holds a whole tag.
-PIECE, LONGEST_TAG = 2**16, 2**20
+# What is read at once, and the longest tag, in bytes: the parser holds a whole tag, and all tags that are open.
+PIECE, LONGEST_TAG, DEEPEST = 2**16, 2**20, 100
 # A longer text is a missing value, as in a CSV file; Excel itself has none above 32,767 letters.
 LONGEST_TEXT = 2**17
 # As many rows and columns as a sheet of Excel's has.
@@ -51,7 +51,7 @@ class Workbook:
         book = self._target("", "/officeDocument")
         if book is None:
             raise StructureError
-        self._book, self._sheet_ids, self._from_1904 = book, dict[str, str](), False
+        self._sheet_ids, self._from_1904 = dict[str, str](), False
         self._walk(book, LARGEST_PART, start=self._book_element)
         self._relations = self._relations_of(book)
         self._texts: list[str | None] = []
@@ -126,9 +126,22 @@ class Workbook:
         parser.buffer_text = True
         # Entities of a document's own could stand for more than any memory holds; no workbook has any.
         parser.StartDoctypeDeclHandler = _refuse
-        parser.StartElementHandler = lambda name, attributes: start(name[name.find(":") + 1 :], attributes)
-        if end is not None:
-            parser.EndElementHandler = lambda name: end(name[name.find(":") + 1 :])
+        depth = 0
+
+        def opened(name: str, attributes: Attributes) -> None:
+            nonlocal depth
+            depth += 1
+            if depth > DEEPEST:
+                raise StructureError
+            start(name[name.find(":") + 1 :], attributes)
+
+        def closed(name: str) -> None:
+            nonlocal depth
+            depth -= 1
+            if end is not None:
+                end(name[name.find(":") + 1 :])
+
+        parser.StartElementHandler, parser.EndElementHandler = opened, closed
         parser.CharacterDataHandler = text
         fed = 0
         with self._archive.open(member) as source:
