@@ -342,7 +342,7 @@ def test_a_workbook_that_vanishes_is_a_constant_failure(tmp_path):
         column(table)
 
 
-@pytest.mark.parametrize("engine", ["stream", "dask"])
+@pytest.mark.parametrize("engine", ["stream", "dask", "spark"])
 def test_engines_that_read_again_and_again_refuse_workbooks(tmp_path, engine):
     with pytest.raises(InvalidData, match="Parquet"):
         opened(tmp_path, GOOD, engine=engine)

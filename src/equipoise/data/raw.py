@@ -71,7 +71,8 @@ class RawTable(ABC):
     ids : str
         The column that holds ids, empty if none does.
     file : FileFormat or None
-        How its text is written, where it comes from CSV files; None for formats that know that themselves.
+        How its text is written, where it comes from CSV files, and which sheet of a workbook it is; None for formats
+        that know that themselves.
     """
 
     names: tuple[str, ...]
