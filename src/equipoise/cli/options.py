@@ -29,13 +29,13 @@ def read_file_facts(texts: list[str] | None) -> dict[str, object]:
     >>> read_file_facts(["decimal=,", "header=false"])
     {'decimal': ',', 'header': False}
     """
-    from equipoise.data.schema.file_format import KEYS
+    from equipoise.data.schema.file_format import ALL_KEYS
 
     facts: dict[str, object] = {}
     for text in texts or ():
         key, equals, value = text.partition("=")
-        if key not in KEYS or not equals:
-            remedy = f"write --file KEY=VALUE, with one of the keys {', '.join(KEYS)}"
+        if key not in ALL_KEYS or not equals:
+            remedy = f"write --file KEY=VALUE, with one of the keys {', '.join(ALL_KEYS)}"
             raise InvalidParameter("a fact about a text file", f"--file {text}", remedy)
         facts[key] = {"true": True, "false": False}.get(value, value) if key == "header" else value
     return facts

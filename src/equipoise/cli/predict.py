@@ -22,7 +22,9 @@ FEW_BYTES = 2**18
 
 def command(
     release: Annotated[Path, typer.Argument(help="A released folder.")],
-    data: Annotated[Path, typer.Argument(help="New rows: CSV, Parquet or Arrow, with the columns of the schema.")],
+    data: Annotated[
+        Path, typer.Argument(help="New rows: CSV, Parquet, Arrow or Excel, with the columns of the schema.")
+    ],
     out: Annotated[Path | None, typer.Option(help="A CSV file; without it predictions are printed.")] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column with the probability of each class.")

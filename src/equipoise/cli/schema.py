@@ -13,7 +13,7 @@ from equipoise.cli.options import AsJson, Delimiter
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
-DataPath = Annotated[Path, typer.Argument(help="A CSV, Parquet or Arrow file.")]
+DataPath = Annotated[Path, typer.Argument(help="A CSV, Parquet, Arrow or Excel file.")]
 
 
 @group.command()

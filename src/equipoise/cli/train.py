@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    data: Annotated[Path, typer.Argument(help="The table: a CSV, Parquet or Arrow file, or a folder of them.")],
+    data: Annotated[Path, typer.Argument(help="The table: a CSV, Parquet, Arrow or Excel file, or a folder of them.")],
     schema: Annotated[Path, typer.Option(help="The schema.toml with the table's public facts.")],
     epsilon: Epsilon,
     out: Annotated[Path, typer.Option(help="The folder that will hold the release.")] = Path("release"),

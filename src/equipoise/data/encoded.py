@@ -24,6 +24,7 @@ from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import NumberColumn, Schema
+from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.schema.kinds.base import levels_fit
 from equipoise.data.schema.text import place, text_of
 from equipoise.data.tables import Unread
@@ -80,10 +81,10 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
 
 def check_columns(schema: Schema, raw: RawTable) -> None:
     """Refuse a table whose names and kinds do not fit the schema, or that was opened otherwise; no row is read."""
-    if raw.file is not None and (raw.file.numerals, raw.file.header) != (schema.file.numerals, schema.file.header):
+    if raw.file is not None and _opened(raw.file) != _opened(schema.file):
         raise InvalidData(
             f"{raw.source} as the schema's [file] says that it is written",
-            "a table that was opened with another mark of decimals or thousands, or another header",
+            "a table that was opened with another mark of decimals or thousands, another header, or another sheet",
             "open it by equipoise.open_table(path, schema=schema)",
         )
     required = [*(column.name for column in schema.columns), schema.target.name, *_id_name(schema)]
@@ -105,6 +106,11 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
         _check_kinds((NumberColumn(schema.target.name),), raw)
     else:
         _check_labels(schema, raw)
+
+
+def _opened(file: FileFormat) -> tuple[object, ...]:
+    """Return what decides which rows a file has, and what its texts are, beyond the names of its columns."""
+    return file.numerals, file.header, file.sheet
 
 
 def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> InvalidData:

@@ -1,4 +1,4 @@
-"""Files as raw tables: CSV, Parquet and Arrow. Opening one reads its header or footer; the rows wait."""
+"""Files as raw tables: CSV, Parquet, Arrow and Excel. Opening one reads its header or footer; the rows wait."""
 
 import contextlib
 import copy
@@ -15,6 +15,7 @@ from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
 from equipoise.data.arrow_values import Column, arrow_batch
 from equipoise.data.csv_table import CsvTable, opening
+from equipoise.data.excel_table import WORKBOOKS, ExcelTable
 from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
@@ -30,8 +31,10 @@ READ_BYTES, LEAST_BUFFER = 2**23, 2**12
 COPIES_OF_A_PAGE = 4
 
 TEXT = (".csv", ".tsv")
-SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
-FORMATS = "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc)"
+OTHER_SPREADSHEETS = (".xls", ".xlsb", ".ods")
+FORMATS = (
+    "CSV (.csv, .tsv, also with .gz), Parquet (.parquet, .pq), Arrow (.arrow, .feather, .ipc) and Excel (.xlsx, .xlsm)"
+)
 
 
 def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file: FileFormat = COMMON_FILE) -> RawTable:
@@ -40,12 +43,12 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file:
     Parameters
     ----------
     path : str or path
-        A CSV file (.csv, .csv.gz; .tsv is delimited by tabs), a Parquet file (.parquet, .pq) or an Arrow file (.arrow,
-        .feather, .ipc).
+        A CSV file (.csv, .csv.gz; .tsv is delimited by tabs), a Parquet file (.parquet, .pq), an Arrow file (.arrow,
+        .feather, .ipc) or a workbook of Excel (.xlsx, .xlsm).
     delimiter : str, optional
         What stands between the fields of a CSV file: one character. Without it, what the format says.
     file : FileFormat
-        How a CSV file is written: that of a schema.
+        How a CSV file is written, or which sheet of a workbook it is: that of a schema.
 
     Examples
     --------
@@ -71,8 +74,12 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file:
         return ParquetTable(location)
     if suffix in (".arrow", ".feather", ".ipc") and not packed:
         return ArrowTable(location)
-    if suffix in SPREADSHEETS:
-        remedy = 'save the sheet as "CSV UTF-8" in the program that made it, and draft a schema of that file'
+    if suffix in WORKBOOKS and not packed:
+        return ExcelTable(location, file)
+    if suffix in OTHER_SPREADSHEETS:
+        remedy = (
+            'save it as .xlsx, or the sheet as "CSV UTF-8", in the program that made it, and draft a schema of that'
+        )
         raise InvalidData("a table in a format that is read", f"a spreadsheet: {location.name}", remedy)
     found = f"a file that ends in {location.suffix!r}: {location.name}" if location.suffix else f"{location.name}"
     remedy = f"pass one of {FORMATS}; rename the file if it is one of them under another suffix"

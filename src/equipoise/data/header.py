@@ -1,4 +1,4 @@
-"""The first line of a CSV file: the names of its columns, which are published, so that no value may be among them.
+"""The first line of a table: the names of its columns, which are published, so that no value may be among them.
 
 A file without a header begins with a person. Names that read as numbers or dates, that are missing values, empty or
 repeated are therefore refused, by their places alone: what stands there may be somebody's.
@@ -71,17 +71,29 @@ def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
                     f"or write delimiter = {written(other)} into the schema's [file]"
                 )
                 raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
+    return usable_names(names, asked, source, NO_HEADER)
+
+
+def usable_names(names: Sequence[str], asked: str, source: str, remedy: str) -> tuple[str, ...]:
+    """Return names of columns; refuse what may be a row, by its places alone, with a remedy for such a table.
+
+    Examples
+    --------
+    >>> usable_names(["age", "31"], "names of columns", "people.xlsx", "rename them")
+    Traceback (most recent call last):
+    equipoise.errors.InvalidData: asked: names of columns; found: a number, a date or no name at position 2; \
+to do: rename them
+    """
     wrong = [place for place, name in enumerate(names, start=1) if reads_as_a_value(name)]
     if wrong:
         found = f"a number, a date or no name at {_positions(wrong)}"
-        remedy = NO_HEADER
         if [place for place in wrong if not names[place - 1]]:
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
     counts = Counter(names)
     repeated = [place for place, name in enumerate(names, start=1) if counts[name] > 1]
     if repeated:
-        raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", NO_HEADER)
+        raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", remedy)
     return check_names(names, source)
 
 

@@ -71,7 +71,8 @@ class RawTable(ABC):
     ids : str
         The column that holds ids, empty if none does.
     file : FileFormat or None
-        How its text is written, where it comes from CSV files; None for formats that know that themselves.
+        How its text is written, where it comes from CSV files, and which sheet of a workbook it is; None for formats
+        that know that themselves.
     """
 
     names: tuple[str, ...]
@@ -219,7 +220,7 @@ def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
         remedy = "read it first, for example by frame.collect(), and pass what comes back"
         raise InvalidData(asked, "a lazy frame, whose rows are computed only when asked for", remedy)
     if not isinstance(wrapped, nw.DataFrame):
-        remedy = "pass a data frame, or open a CSV, Parquet or Arrow file by equipoise.open_table(path)"
+        remedy = "pass a data frame, or open a CSV, Parquet, Arrow or Excel file by equipoise.open_table(path)"
         raise InvalidData(asked, f"an object of type {type(frame).__name__}", remedy)
     return wrapped
 

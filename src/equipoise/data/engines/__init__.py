@@ -34,7 +34,7 @@ def open_table(
     ----------
     path : str, path, or list of them
         A file, a folder of parts in the order of their names, or a list of files: CSV (.csv, .csv.gz; .tsv is delimited
-        by tabs), Parquet (.parquet, .pq) or Arrow (.arrow, .feather, .ipc).
+        by tabs), Parquet (.parquet, .pq), Arrow (.arrow, .feather, .ipc) or Excel (.xlsx, .xlsm; engine "memory").
     delimiter : str, optional
         What stands between the fields of a CSV file: one character. Without it, what the schema's `[file]` says, or a
         comma.
@@ -43,7 +43,7 @@ def open_table(
     scheduler : str, optional
         The address of a cluster's scheduler; without it, workers on this machine.
     schema : Schema, optional
-        Its `[file]` says how CSV files are written; without it, as most are.
+        Its `[file]` says how CSV files are written, and which sheet of a workbook; without it, as most are, the first.
 
     Examples
     --------

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from equipoise.data.arrow_values import Column
+from equipoise.data.excel_table import WORKBOOKS
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.raw import BATCH_ROWS, RawTable
+from equipoise.data.raw import BATCH_ROWS, RawTable, listed
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, PrivateFailure
 
@@ -82,6 +83,17 @@ class Engine(ABC):
                 f"scheduler={scheduler!r}",
                 'leave it out, or pass engine="dask" or engine="spark"',
             )
+
+    def in_pieces(self, raw: RawTable) -> RawTable:
+        """Return a table that is read anew in every pass; refuse workbooks, of which every pass would be slow."""
+        workbooks = [path.name for path in raw.files if path.suffix.lower() in WORKBOOKS]
+        if workbooks:
+            raise InvalidData(
+                f"a table for the engine {self.id!r}",
+                f"workbooks of Excel, which are slow to read again and again: {listed(workbooks)}",
+                'leave engine out, which reads them once, or save the sheet as "CSV UTF-8" or as Parquet',
+            )
+        return raw
 
 
 def batch_length(batch: Batch) -> int:

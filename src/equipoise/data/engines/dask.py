@@ -32,7 +32,7 @@ class Dask(Engine):
     def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return the files as a table whose parts go to workers."""
         distributed()
-        return DaskFiles(open_files(absolute(path), file), scheduler)
+        return DaskFiles(self.in_pieces(open_files(absolute(path), file)), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Dask data frame as a table."""

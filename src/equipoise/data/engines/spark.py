@@ -38,7 +38,7 @@ class Spark(Engine):
 
     def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return files whose parts are read by workers, with the readers that every engine has."""
-        return SparkFiles(open_files(absolute(path), file), scheduler)
+        return SparkFiles(self.in_pieces(open_files(absolute(path), file)), scheduler)
 
     def frame_table(self, frame: Any) -> PartedTable | None:
         """Return a Spark DataFrame as a table."""

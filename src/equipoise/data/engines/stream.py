@@ -20,7 +20,7 @@ class Stream(Engine):
     def open(self, path: Any, file: FileFormat, scheduler: str | None) -> RawTable:
         """Return the files as a table that streams."""
         self.require_no_scheduler(scheduler)
-        return StreamTable(open_files(path, file))
+        return StreamTable(self.in_pieces(open_files(path, file)))
 
 
 class StreamTable(PartedTable):

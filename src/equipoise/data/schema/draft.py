@@ -146,7 +146,7 @@ def _guess(values: Iterable[object], rule: Callable[[Any], float]) -> str:
     present = [value for value in values if text_of(value) not in (None, *DEFAULT_MISSING)]
     texts = [text_of(value) or "" for value in present]
     found = {
-        "number": [rule(value) for value in present],
+        "number": [rule(value) if isinstance(value, str) else number_of(value) for value in present],
         "date": [DATES.second(text) for text in texts],
         "yes-no": [math.nan if ANSWERED.answer(text) == AT_UNKNOWN else 1.0 for text in texts],
     }

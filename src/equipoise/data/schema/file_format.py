@@ -1,4 +1,4 @@
-"""How a text file is written, as somebody vouches for it: the table `[file]` of a schema (docs/schema.md)."""
+"""How a file is written, as somebody vouches for it: the table `[file]` of a schema (docs/schema.md)."""
 
 import codecs
 from collections.abc import Iterator
@@ -16,7 +16,11 @@ THOUSANDS = ("", ".", ",", "'", " ")
 QUOTES = ('"', "'", "")
 # By the name that Python's codecs give an encoding. A byte-order mark needs no name of its own: it is passed over.
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252", "utf-16": "utf-16"}
+# What is said of text files; workbooks have a key of their own.
 KEYS = ("delimiter", "decimal", "thousands", "quote", "encoding", "header")
+ALL_KEYS = (*KEYS, "sheet")
+# Excel's own limit is 31.
+LONGEST_SHEET = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class FileFormat:
         What the bytes are; a byte-order mark at the beginning belongs to no value.
     header : bool
         Whether the first line holds the names of the columns. Without it they are "column 1", "column 2", ...
+    sheet : str
+        The sheet of a workbook that holds the table; empty for the first one.
     columns : int, optional
         How many values a line without a header has. No key of the file: a schema knows it from its columns, and where
         there is none yet, the first line tells.
@@ -56,6 +62,7 @@ class FileFormat:
     quote: str = '"'
     encoding: str = "utf-8"
     header: bool = True
+    sheet: str = ""
     columns: int | None = None
 
     def __post_init__(self) -> None:
@@ -70,6 +77,8 @@ class FileFormat:
         encoding = _encoding(self.encoding)
         if encoding is None:
             faults.add("file.encoding", 'one of "utf-8", "latin-1", "cp1252", "utf-16"', self.encoding)
+        if not isinstance(self.sheet, str) or len(self.sheet) > LONGEST_SHEET:
+            faults.add("file.sheet", f"the name of a sheet, of at most {LONGEST_SHEET} letters", self.sheet)
         settle(self, encoding=encoding, header=faults.flag("file.header", self.header))
         if not faults.found and self.decimal == self.thousands:
             faults.add("file.thousands", "another mark than decimal", self.thousands)
@@ -86,7 +95,7 @@ class FileFormat:
         """Yield the lines of the TOML table: what is not as most files have it."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in KEYS and value != field.default:
+            if field.name in ALL_KEYS and value != field.default:
                 yield f"{field.name} = {written(value)}"
 
     def with_columns(self, count: int) -> "FileFormat":
@@ -125,5 +134,5 @@ def read_file_format(table: object, faults: Faults) -> FileFormat:
     """Return the format that a TOML table describes; the common one where there is no table, or one at fault."""
     if table is None:
         return COMMON_FILE
-    facts = faults.table("file", table, KEYS)
+    facts = faults.table("file", table, ALL_KEYS)
     return faults.attempt(partial(FileFormat, **facts)) or COMMON_FILE
