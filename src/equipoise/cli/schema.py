@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,10 @@ def draft(
             help="A CSV file of levels (column, level, label) or bounds (column, low, high); may be repeated."
         ),
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column that is predicted; its code book gives classes or a range.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
     from equipoise.artifact.staging import new_file
@@ -43,20 +48,25 @@ def draft(
     proposal = propose(data, delimiter, header=not no_header)
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
     book = read_code_books(codebook or (), table.names)
-    text = drafted(table, book, () if proposal is None else proposal.lines())
-    if out is None:
-        print(text, end="")
-    else:
+    text = drafted(table, book, () if proposal is None else proposal.lines(), target)
+    if out is not None:
         with new_file(out) as file:
             file.write(text)
+    blanks = Schema.from_text(text).blanks()
+    if as_json:
+        reasons = {} if proposal is None else proposal.reasons
+        facts = {"schema": tomllib.loads(text), "file_reasons": reasons, "blanks": blanks}
+        print(json.dumps({**facts, "out": None if out is None else str(out)}, indent=2))
+        return
+    if out is None:
+        print(text, end="")
     if proposal is not None:
         print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
         print("\n".join(proposal.said()), file=sys.stderr)
     if out is None:
         return
-    blanks = len(Schema.from_text(text).blanks())
     command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
-    print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")
+    print(f"wrote {out}: fill in its {len(blanks)} blanks, then run: {command}")
 
 
 @group.command()
