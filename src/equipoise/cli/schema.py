@@ -11,6 +11,7 @@ import typer
 
 from equipoise.cli.exit_codes import CHECK_FAILED
 from equipoise.cli.options import AsJson, Delimiter
+from equipoise.cli.progress import counting
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
@@ -83,10 +84,15 @@ def check(
     from equipoise.data.diagnosis import check_table
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
+    from equipoise.data.watched import WatchedTable
 
     facts = Schema.from_toml(schema)
     facts.require_complete()
-    diagnosis = check_table(facts, open_table(data, delimiter, facts.file))
+    raw = open_table(data, delimiter, facts.file)
+    # How many rows persons have in all is nowhere declared.
+    total = raw.n_samples if facts.person is not None else facts.n_samples
+    with counting(as_json) as report:
+        diagnosis = check_table(facts, WatchedTable(raw, lambda rows: report("rows read", rows, total)))
     print(json.dumps(diagnosis.to_plain(), indent=2) if as_json else diagnosis)
     if diagnosis.mismatches:
         print("the schema describes another table than this one: correct it before anything is spent", file=sys.stderr)
