@@ -2,9 +2,11 @@
 
 import io
 import sys
+from contextlib import redirect_stderr
 
 import pytest
 
+from equipoise.cli import main
 from equipoise.cli.progress import counting, waiting
 from program import VARIABLES
 
@@ -36,16 +38,14 @@ class Gone(Terminal):
         raise OSError(5, "Input/output error")
 
 
-@pytest.fixture
-def terminal(monkeypatch, capsys):
+@pytest.fixture(autouse=True)
+def variables(monkeypatch):
     for name, value in {**VARIABLES, "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "stderr", shown := Terminal())
-    return shown
 
 
-def test_whoever_waits_sees_what_is_done_and_the_time(terminal, capsys):
-    with waiting("training"):
+def test_whoever_waits_sees_what_is_done_and_the_time(capsys):
+    with redirect_stderr(Terminal()) as terminal, waiting("training"):
         print("a result")
     assert "training" in terminal.getvalue()
     assert "0:00:0" in terminal.getvalue()
@@ -53,55 +53,45 @@ def test_whoever_waits_sees_what_is_done_and_the_time(terminal, capsys):
     assert capsys.readouterr().out == "a result\n"
 
 
-def test_whoever_waits_sees_how_much_of_the_total_is_done(terminal):
-    with counting() as report:
-        report("rows read", 3, 12)
+@pytest.mark.parametrize(("total", "shown"), [(12, "3/12"), (None, "3/?")])
+def test_whoever_waits_sees_how_much_is_done_of_a_total_or_of_what_nobody_knows(total, shown):
+    with redirect_stderr(Terminal()) as terminal, counting() as report:
+        report("rows read", 3, total)
     assert "rows read" in terminal.getvalue()
-    assert "3/12" in terminal.getvalue()
+    assert shown in terminal.getvalue()
 
 
-def test_a_total_that_nobody_knows_is_shown_as_one(terminal):
-    with counting() as report:
-        report("rows read", 3, None)
-    assert "3/?" in terminal.getvalue()
-
-
-@pytest.mark.parametrize("quiet", [True, False])
-def test_without_a_terminal_or_in_quiet_nothing_is_shown(terminal, monkeypatch, quiet):
-    if not quiet:
-        # A variable that asks for colours is no terminal.
-        monkeypatch.setenv("FORCE_COLOR", "1")
-        monkeypatch.setattr(terminal, "isatty", lambda: False)
-    with waiting("training", quiet), counting(quiet) as report:
+@pytest.mark.parametrize(("stream", "quiet"), [(Terminal, True), (io.StringIO, False)])
+def test_without_a_terminal_or_in_quiet_nothing_is_shown(monkeypatch, stream, quiet):
+    # A variable that asks for colours makes no terminal.
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with redirect_stderr(stream()) as written, waiting("training", quiet), counting(quiet) as report:
         report("rows read", 3, 12)
-    assert terminal.getvalue() == ""
+    assert written.getvalue() == ""
 
 
-def test_a_terminal_that_is_gone_costs_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Gone())
+def test_a_terminal_that_is_gone_costs_nothing():
     done = []
-    with waiting("training"):
-        done.append("a release that was paid for")
-    with counting() as report:
-        report("rows read", 3, 12)
-        done.append("all rows")
+    with redirect_stderr(Gone()):
+        with waiting("training"):
+            done.append("a release that was paid for")
+        with counting() as report:
+            report("rows read", 3, 12)
+            done.append("all rows")
     assert len(done) == 2
 
 
 @pytest.fixture
-def run(terminal, tmp_path, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, capsys):
     """Run the program at a terminal; return what it showed there and what it printed."""
-    from equipoise.cli import main
-
     monkeypatch.chdir(tmp_path)
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, words)])
-        monkeypatch.setattr(sys, "stderr", shown := Terminal())
-        with pytest.raises(SystemExit) as end:
+        with redirect_stderr(Terminal()) as terminal, pytest.raises(SystemExit) as end:
             main()
-        assert not end.value.code, shown.getvalue()
-        return shown.getvalue(), capsys.readouterr().out
+        assert not end.value.code, terminal.getvalue()
+        return terminal.getvalue(), capsys.readouterr().out
 
     return call
 

@@ -7,7 +7,7 @@ on rows. Counts are for rows that their owner looks at and for new ones, and for
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 from rich.console import Console
 
@@ -62,14 +62,29 @@ def _shown(*columns: "ProgressColumn") -> Iterator["Progress"]:
     from rich.progress import Progress
 
     # What the block prints is its own, and may go to a file.
-    progress = Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
-    )
-    # A terminal that is gone must not cost what the block has made, and perhaps paid for.
-    with suppress(OSError):
-        progress.start()
-    try:
+    console = Console(file=cast(TextIO, _Lasting(sys.stderr)))
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as progress:
         yield progress
-    finally:
-        with suppress(OSError):
-            progress.stop()
+
+
+class _Lasting:
+    """A terminal that may be closed meanwhile: that must not cost what a block has made, and perhaps paid for."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self.encoding = terminal.encoding
+
+    def isatty(self) -> bool:
+        """Return that it is a terminal: it was one."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write where somebody still reads."""
+        with suppress(OSError, ValueError):
+            self._terminal.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Show what was written, where somebody still reads."""
+        with suppress(OSError, ValueError):
+            self._terminal.flush()
