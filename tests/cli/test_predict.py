@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,21 @@ def test_a_column_is_passed_through_beside_every_prediction(run):
     assert (code, lines(said)[0]) == (0, ["id", "prediction"])
     assert list(said_of) == [f"p{place}" for place in range(40)]
     assert list(said_of.values()) == model.predict(eq.open_table("rows.csv")).tolist()
+
+
+def test_predictions_as_json_are_those_of_the_file(run):
+    released("logistic")
+    words = ("predict", "release", "rows.csv", "--id", "id", "--probabilities")
+    code, said, _ = run(*words, "--json")
+    records = json.loads(said)
+    assert (code, len(records)) == (0, 40)
+    code, facts, errors = run(*words, "--out", "predictions.csv", "--json")
+    assert (code, json.loads(facts), errors) == (0, {"out": "predictions.csv", "rows": 40}, "")
+    written = lines(Path("predictions.csv").read_text())
+    assert written[0] == ["id", "prediction", "probability of no", "probability of yes"]
+    for record, (own, prediction, no, yes) in zip(records, written[1:], strict=True):
+        probabilities = {"no": float(no), "yes": float(yes)}
+        assert record == {"id": own, "prediction": prediction, "probabilities": probabilities}
 
 
 def test_ids_of_whole_numbers_keep_every_digit(run):

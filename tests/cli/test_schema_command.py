@@ -76,6 +76,39 @@ def test_a_draft_is_printed_and_lists_its_blanks(folder):
     assert done.stdout.count("a guess from the first 1,000 rows") == 3
 
 
+@pytest.mark.parametrize(
+    ("book", "target", "blanks"),
+    [
+        ("column,level\nincome,low\nincome,high\n", 'classes = ["low", "high"]', 0),
+        ("column,low,high\nincome,0,9\n", "bounds = [0, 9]", 0),
+        ("column,level\njob,nurse\n", "classes = []", 1),
+    ],
+    ids=["classes", "range", "blank"],
+)
+def test_a_draft_moves_the_target_to_its_place_with_what_the_code_book_says(folder, book, target, blanks):
+    (folder / "codes.csv").write_text(book)
+    done = schema("draft", "people.csv", "--codebook", "codes.csv", "--target", "income", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert '[target]\nname = "income"\n' in done.stdout
+    assert f"\n{target}" in done.stdout
+    drafted = Schema.from_text(done.stdout)
+    assert [column.name for column in drafted.columns] == ["age", "job"]
+    assert sum(blank.startswith("target") for blank in drafted.blanks()) == blanks
+
+
+def test_a_draft_for_a_target_that_is_no_column_is_refused_with_those_there_are(folder):
+    assert_refused(schema("draft", "people.csv", "--target", "wage", folder=folder), "wage", "age, job, income")
+
+
+def test_a_draft_as_json_has_the_schema_the_reasons_and_the_blanks(folder):
+    done = schema("draft", "people.csv", "--out", "draft.toml", "--json", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(done.stdout)
+    assert facts["blanks"] == list(Schema.from_toml(folder / facts["out"]).blanks())
+    assert facts["schema"]["columns"]["age"] == {"kind": "number", "bounds": []}
+    assert facts["file_reasons"].keys() == facts["schema"]["file"].keys()
+
+
 def test_the_kinds_of_a_typed_file_are_no_guess_and_its_rows_are_not_counted(folder):
     table = pyarrow.table(
         {"age": [31, None], "size": pyarrow.array([None, None], pyarrow.float32()), "job": ["a", "b"]}

@@ -134,7 +134,30 @@ def test_a_dry_run_shows_the_plan_and_leaves_everything_as_it_was(run):
     assert "nothing was spent" in said
     assert left() == 3.0
     assert sorted(Path().rglob("*")) == before
-    assert json.loads(run(*TRAIN, "--dry-run", "--json")[1])["terms"]["n_samples"] == 300
+    # Not even folders on the way to a release.
+    assert run(*TRAIN, "--dry-run", "--out", "in/a/folder/release")[0] == 0
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
+    facts = json.loads(run(*TRAIN, "--dry-run", "--json")[1])
+    assert facts["plan"]["terms"]["n_samples"] == 300
+    assert 0 < facts["buys"] < 1
+    assert facts["bounds"] is None
+    assert facts["ledger"] == {"ledger": "trial", "epsilon": "3.0", "delta": "0.00001"}
+    assert facts["check"] == "equipoise schema check rows.csv schema.toml"
+    Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
+    alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.5, "--dry-run", "--json")[1])
+    assert (alone["bounds"], alone["ledger"]) == ({"epsilon": 0.5, "columns": 1}, None)
+
+
+def test_a_report_as_json_names_the_page_and_the_certificate(run):
+    assert run(*TRAIN)[0] == 0
+    code, said, errors = run("report", "release", "--out", "page.html", "--json")
+    assert (code, errors) == (0, "")
+    digest = eq.load("release").certificate_.digest
+    assert json.loads(said) == {"page": "page.html", "release": "release", "certificate": digest}
+    assert Path("page.html").is_file()
 
 
 def test_a_dry_run_says_what_the_spend_would_buy_and_how_to_check_the_rows(run):

@@ -406,8 +406,8 @@ def test_an_error_survives_pickling_with_its_faults():
     assert pickle.loads(pickle.dumps(caught.value)).faults == caught.value.faults  # noqa: S301 - our own bytes
 
 
-def test_the_schema_of_the_tutorial_is_complete():
-    schema = Schema.from_toml(DOCS / "tutorial" / "adult.toml")
+def test_the_whole_example_of_the_guide_is_complete():
+    schema = Schema.from_toml(DOCS / "schema" / "adult.toml")
     schema.require_complete()
     assert schema.n_samples == 32561
 

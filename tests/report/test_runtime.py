@@ -46,6 +46,16 @@ def test_a_file_of_somebody_else_is_not_used(bundler, monkeypatch):
     assert len(calls) == 2
 
 
+def test_where_files_have_no_owners_only_a_home_is_believed(bundler, monkeypatch, tmp_path):
+    run, calls = bundler
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    # As on Windows, which has no such numbers.
+    monkeypatch.delattr("os.geteuid")
+    assert run() == run() == BUNDLE
+    assert len(calls) == 1
+    assert [path.relative_to(tmp_path).parts[:2] for path in tmp_path.rglob("*.js")] == [("home", ".cache")]
+
+
 def test_without_a_folder_for_it_the_page_is_made_all_the_same(bundler, monkeypatch, tmp_path):
     run, calls = bundler
     (tmp_path / "file").write_text("")

@@ -50,9 +50,14 @@ class Staging:
         """Take a place beside the folder, and the space that its files will need."""
         self._refuse_what_exists()
         with _as_refusal(self._out):
-            self._out.parent.mkdir(parents=True, exist_ok=True)
-            sweep(self._out.parent)
-            self._folder, self._lock = _locked_folder(self._out.parent)
+            self._made = [parent for parent in self._out.parents if not parent.exists()]
+            try:
+                self._out.parent.mkdir(parents=True, exist_ok=True)
+                sweep(self._out.parent)
+                self._folder, self._lock = _locked_folder(self._out.parent)
+            except BaseException:
+                self._remove_what_was_made()
+                raise
             try:
                 _write(self._reserve, "\0" * (RESERVED_BYTES + self._room))
             except BaseException:
@@ -106,6 +111,13 @@ class Staging:
     def _clean(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
         os.close(self._lock)
+        self._remove_what_was_made()
+
+    def _remove_what_was_made(self) -> None:
+        """Remove the folders above that this one asked for, the innermost first, and keep what holds anything."""
+        for parent in self._made:
+            with suppress(OSError):
+                parent.rmdir()
 
 
 def sweep(parent: Path) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from equipoise.cli.options import AsJson, Quiet
+from equipoise.cli.progress import counting, waiting
 from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -38,9 +38,10 @@ def command(
 ) -> None:
     """Train private models on three public datasets at several epsilons and write a page."""
     console = Console(quiet=quiet or as_json)
-    cells = list(_with_progress(console, repetitions))
+    cells = _with_progress(repetitions, quiet or as_json)
     _print_table(console, cells)
-    paths = _write(out, cells, repetitions)
+    with waiting("drawing the page", quiet or as_json):
+        paths = _write(out, cells, repetitions)
     if as_json:
         print(json.dumps([{"notice": NOTICE, **asdict(cell)} for cell in cells], indent=2))
     console.print(f"\n{NOTICE}\n", style="yellow")
@@ -49,16 +50,14 @@ def command(
     console.print(f"open in a browser: file://{paths[0].resolve()}", soft_wrap=True)
 
 
-def _with_progress(console: Console, repetitions: int) -> list["Cell"]:
+def _with_progress(repetitions: int, silent: bool) -> list["Cell"]:
     from equipoise.demonstration import DATASETS, EPSILONS, run
 
-    columns = (TextColumn("training private models"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=len(DATASETS) * len(EPSILONS))
-        cells = []
+    cells: list[Cell] = []
+    with counting(silent) as report:
         for cell in run(repetitions):
             cells.append(cell)
-            progress.advance(task)
+            report("training private models", len(cells), len(DATASETS) * len(EPSILONS))
     return cells
 
 

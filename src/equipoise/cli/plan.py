@@ -8,6 +8,7 @@ import typer
 
 from equipoise.certify.certificate import Certificate
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
+from equipoise.cli.progress import waiting
 from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.summary import Verbose, told
@@ -54,13 +55,14 @@ def command(
         **read_recipe(recipe),
     }
     face = kind(**for_model(kind, wanted))
-    certificate = face.plan(n_samples, n_features)
+    with waiting("planning", as_json):
+        certificate = face.plan(n_samples, n_features)
     print(certificate.to_json() if as_json else _in_words(certificate, verbose), end="")
     if out is not None:
         with new_file(out) as file:
             file.write(certificate.to_json())
     if curve is not None:
-        with new_file(curve) as file:
+        with new_file(curve) as file, waiting("planning over alpha and epsilon", as_json):
             file.write(_trade_off(certificate))
         # Apart from what is printed, which may be JSON.
         typer.echo(f"wrote {curve}: open it in a browser", err=True)

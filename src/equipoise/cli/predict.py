@@ -1,8 +1,10 @@
 """`equipoise predict`: what a released model says about new rows."""
 
 import csv
+import json
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -10,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
-from equipoise.cli.options import Delimiter, FileFacts, Quiet, read_file_facts
+from equipoise.cli.options import AsJson, Delimiter, FileFacts, Quiet, read_file_facts
+from equipoise.cli.progress import counting
 from equipoise.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 # Python is done with a shorter file before what compiles loops is loaded.
 FEW_BYTES = 2**18
+# So many rows are written between two words about how many there are.
+REPORTED_ROWS = 10_000
 
 
 def command(
@@ -39,33 +44,57 @@ def command(
     delimiter: Delimiter = None,
     file_facts: FileFacts = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Predict every row of a table, in its order: one line a row, after a header."""
     from equipoise.artifact.predictions import predictor
     from equipoise.data.compiling import left_as_they_are
     from equipoise.data.files import open_table
+    from equipoise.data.watched import WatchedTable
 
     if threshold is not None and not 0 < threshold < 1:
         raise InvalidParameter("a threshold between 0 and 1", f"--threshold {threshold:g}", "pass --threshold 0.3")
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
-    with left_as_they_are(_is_short(data)):
-        table = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
+    silent = quiet or as_json
+    with left_as_they_are(_is_short(data)), counting(silent) as report:
+        opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
+        # New rows are whose they are who predicts, so their number is no secret here.
+        table = WatchedTable(opened, lambda rows: report("rows read", rows, opened.n_samples))
         ids = _ids(table, identifier)
         predictions = _predictions(model, table, threshold)
         shares = model.predict_proba(table).tolist() if probabilities else [[]] * len(predictions)
-    columns = [f"probability of {label}" for label in model.classes_] if probabilities else []
-    with _opened(out, force) as file:
+    labels = model.classes_.tolist() if probabilities else []
+    rows = zip(ids or [[]] * len(predictions), predictions, shares, strict=True)
+    if as_json and out is None:
+        print("[", ",\n".join(json.dumps(record, default=str) for record in _records(rows, labels)), "]", sep="\n")
+        return
+    with _opened(out, force) as file, counting(silent or out is None) as report:
         writer = csv.writer(file, lineterminator="\n")
+        columns = [f"probability of {label}" for label in labels]
         writer.writerow([*([] if identifier is None else [identifier]), "prediction", *columns])
-        writer.writerows(
-            [*own, prediction, *share]
-            for own, prediction, share in zip(ids or [[]] * len(predictions), predictions, shares, strict=True)
-        )
-    if out is not None:
-        said = f"wrote {len(predictions)} predictions to {out}"
-        Console(quiet=quiet, stderr=True, highlight=False).print(said, markup=False)
+        for number, (own, prediction, share) in enumerate(rows, start=1):
+            writer.writerow([*own, prediction, *share])
+            if number % REPORTED_ROWS == 0:
+                report("rows written", number, len(predictions))
+    if out is None:
+        return
+    if as_json and not quiet:
+        print(json.dumps({"out": str(out), "rows": len(predictions)}, indent=2))
+    said = f"wrote {len(predictions)} predictions to {out}"
+    Console(quiet=silent, stderr=True, highlight=False).print(said, markup=False)
+
+
+def _records(rows: Iterable[tuple[list[Any], Any, list[float]]], labels: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield an object a row; an id that is a number and not finite stands for nothing."""
+    for own, prediction, share in rows:
+        record = {"prediction": prediction}
+        if own:
+            record["id"] = None if isinstance(own[0], float) and not math.isfinite(own[0]) else own[0]
+        if labels:
+            record["probabilities"] = dict(zip(map(str, labels), share, strict=True))
+        yield record
 
 
 def _is_short(data: Path) -> bool:

@@ -1,8 +1,6 @@
 """`equipoise reproduce`: a paper's claims, measured again on public data."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +8,10 @@ import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from equipoise.cli.options import AsJson, Quiet
+from equipoise.cli.progress import counting
 from equipoise.errors import MissingExtra
 
 
@@ -58,7 +56,7 @@ def command(
     study = frame.study_named(name)
     altair()  # a page without charts is noticed before the work
     folder = Path(study.name) if out is None else out
-    with _bar(quiet) as report:
+    with counting(quiet or as_json) as report:
         claims = frame.reproduce(study, data=data, quick=quick, out=folder, force=force, runs=runs, report=report)
     if as_json and not quiet:
         print(json.dumps([claim.record() for claim in claims], indent=2))
@@ -75,17 +73,3 @@ def command(
     console.print(
         f"wrote {escape(str(folder))}; open in a browser: file://{escape(str(folder.resolve() / frame.PAGE))}"
     )
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True, quiet=quiet), transient=True) as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = progress.add_task(what)
-            progress.update(tasks[what], completed=done, total=total)
-
-        yield report

@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from equipoise.cli.exit_codes import CHECK_FAILED
 from equipoise.cli.options import AsJson, Delimiter
+from equipoise.cli.progress import counting
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
@@ -30,6 +32,10 @@ def draft(
             help="A CSV file of levels (column, level, label) or bounds (column, low, high); may be repeated."
         ),
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column that is predicted; its code book gives classes or a range.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a schema with names, kinds and blanks; the facts are yours to fill in."""
     from equipoise.artifact.staging import new_file
@@ -43,20 +49,25 @@ def draft(
     proposal = propose(data, delimiter, header=not no_header)
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
     book = read_code_books(codebook or (), table.names)
-    text = drafted(table, book, () if proposal is None else proposal.lines())
-    if out is None:
-        print(text, end="")
-    else:
+    text = drafted(table, book, () if proposal is None else proposal.lines(), target)
+    if out is not None:
         with new_file(out) as file:
             file.write(text)
+    blanks = Schema.from_text(text).blanks()
+    if as_json:
+        reasons = {} if proposal is None else proposal.reasons
+        facts = {"schema": tomllib.loads(text), "file_reasons": reasons, "blanks": blanks}
+        print(json.dumps({**facts, "out": None if out is None else str(out)}, indent=2))
+        return
+    if out is None:
+        print(text, end="")
     if proposal is not None:
         print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
         print("\n".join(proposal.said()), file=sys.stderr)
     if out is None:
         return
-    blanks = len(Schema.from_text(text).blanks())
     command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])
-    print(f"wrote {out}: fill in its {blanks} blanks, then run: {command}")
+    print(f"wrote {out}: fill in its {len(blanks)} blanks, then run: {command}")
 
 
 @group.command()
@@ -73,10 +84,15 @@ def check(
     from equipoise.data.diagnosis import check_table
     from equipoise.data.files import open_table
     from equipoise.data.schema import Schema
+    from equipoise.data.watched import WatchedTable
 
     facts = Schema.from_toml(schema)
     facts.require_complete()
-    diagnosis = check_table(facts, open_table(data, delimiter, facts.file))
+    raw = open_table(data, delimiter, facts.file)
+    # How many rows persons have in all is nowhere declared.
+    total = raw.n_samples if facts.person is not None else facts.n_samples
+    with counting(as_json) as report:
+        diagnosis = check_table(facts, WatchedTable(raw, lambda rows: report("rows read", rows, total)))
     print(json.dumps(diagnosis.to_plain(), indent=2) if as_json else diagnosis)
     if diagnosis.mismatches:
         print("the schema describes another table than this one: correct it before anything is spent", file=sys.stderr)

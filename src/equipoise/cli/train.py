@@ -1,6 +1,7 @@
 """`equipoise train`: from a table on disk to a released folder."""
 
 import json
+import shlex
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from rich.markup import escape
 from equipoise.certify.folder import REPORT
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
+from equipoise.cli.progress import waiting
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.summary import Verbose, told
 from equipoise.errors import OutputRefused, ReleaseNotWritten
@@ -56,7 +58,7 @@ def command(
 ) -> None:
     """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
     from equipoise.artifact.folder import files_of, rehearse, staging
-    from equipoise.cli.dry_run import bought
+    from equipoise.cli.dry_run import purchase
     from equipoise.cli.ledger_state import recorded
     from equipoise.data.encoded import encoded_table
     from equipoise.data.encoder import encoded_names
@@ -79,25 +81,30 @@ def command(
         **read_recipe(recipe),
     }
     face = kind(**for_model(kind, wanted))
-    console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
-    planned = face.plan()
+    silent = quiet or as_json
+    console = Console(quiet=silent, highlight=False, soft_wrap=True)
+    with waiting("planning", silent):
+        planned = face.plan()
     table = open_table(data, delimiter, engine, scheduler, facts)
     # Whatever names and types can tell is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
-    room = rehearse(planned, encoded_names(facts))
+    with waiting("drawing the page", silent):
+        room = rehearse(planned, encoded_names(facts))
     with staging(out, force, room) as place:
         if dry_run:
-            spent = bought(planned, facts, ledger)
+            bought = purchase(planned, facts, ledger)
+            check = shlex.join(["equipoise", "schema", "check", str(data), str(schema)])
             console.print(told(planned, verbose), markup=False, end="")
             if as_json and not quiet:
-                print(planned.to_json(), end="")
-            for line in (*spent, f"check the rows, inside: equipoise schema check {data} {schema}"):
+                plan = json.loads(planned.to_json())
+                print(json.dumps({"plan": plan, **bought.to_plain(), "check": check}, indent=2))
+            for line in (*bought.lines(), f"check the rows, inside: {check}"):
                 console.print(f"  {line}", markup=False)
             console.print("\n[bold]dry run[/]: no row was read and nothing was spent; train would begin.")
             return
         console.print(told(planned, verbose), markup=False, end="")
-        with console.status("training: the time it takes depends on the table's size"):
+        with waiting("training: the time it takes depends on the table's size", silent):
             face.fit(table)
         _publish(place, files_of(face, recorded(ledger)), out)
     if as_json and not quiet:

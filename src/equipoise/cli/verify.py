@@ -10,6 +10,7 @@ from equipoise.artifact.shipped import strangers
 from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, WITHDRAWN, inspect
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, Quiet
+from equipoise.cli.progress import waiting
 
 COLOURS = {DONE: "bold green", CHECK_FAILED: "bold red", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold yellow"}
 
@@ -19,7 +20,8 @@ def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False
 
     Exit code 1 if anything does not hold, 5 if what it rests on was withdrawn, 6 if this version cannot check it.
     """
-    found = inspect(path)
+    with waiting("checking", quiet or as_json):
+        found = inspect(path)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.certificate))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)

@@ -38,7 +38,9 @@ def runtime() -> str:
 def _place() -> Path | None:
     """Return where the bundle of this version is kept; None where there is no folder for it."""
     try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        # Where files have no owner's number (Windows), only the user's own home is known to be nobody else's.
+        elsewhere = os.environ.get("XDG_CACHE_HOME") if hasattr(os, "geteuid") else None
+        folder = Path(elsewhere or Path.home() / ".cache")
         return folder / "equipoise" / f"charts-{version('vl-convert-python')}.js"
     except (RuntimeError, ModuleNotFoundError):  # no home, or a bundler without a version
         return None
@@ -48,7 +50,7 @@ def _kept(place: Path) -> str | None:
     """Return the bundle that this user kept, if it is as it was written: its digest stands in its first line."""
     try:
         with place.open("rb") as file:
-            if os.fstat(file.fileno()).st_uid != os.geteuid():
+            if hasattr(os, "geteuid") and os.fstat(file.fileno()).st_uid != os.geteuid():
                 return None
             digest, _, content = file.read().partition(b"\n")
     except OSError:

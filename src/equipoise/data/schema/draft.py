@@ -1,10 +1,10 @@
 """A schema to fill in: names and kinds of a table's columns, and a blank wherever somebody must vouch for a fact."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from equipoise.data.raw import RawTable
+from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema.code_book import CodeBook
 from equipoise.data.schema.columns import ROWS_AT_MOST, written_bounds
 from equipoise.data.schema.kinds.date import PARTS as PARTS_OF_DATES
@@ -13,6 +13,7 @@ from equipoise.data.schema.kinds.identifier import names_identifiers
 from equipoise.data.schema.kinds.yes_no import AT_UNKNOWN, YesNoColumn
 from equipoise.data.schema.record import DEFAULT_MISSING, VERSION, Schema
 from equipoise.data.schema.text import number_of, place, text_of, written, written_list
+from equipoise.errors import InvalidData
 
 GUESSED_ROWS = 1_000
 
@@ -39,14 +40,23 @@ vouched_on = ""  # a date: 2026-11-16
 # missing = {missing}
 
 [target]
+"""
+
+UNNAMED = """\
 # What is predicted. Move one column here: write its name, and delete its table below.
 name = ""
+"""
+
+LABELS = """\
 # A classification: the public label set, for example ["no", "yes"]; any other value counts as the first. Look it up in
 # the code book: a label that only one row has would give that row away.
 classes = []
 # A regression: delete the line above, and write the public range [low, high] of the target. Look up the physical or
 # legal range: the smallest and the largest target in the rows are somebody's.
 # bounds = []
+"""
+
+PERSON = """\
 
 # Optional, where a person may have several rows: the promise is then about all rows of a person. Move the column of ids
 # here: write its name, and delete its table below. A row without an id is left out; of each person the first rows
@@ -70,12 +80,15 @@ BOOK = "  # from the code book"
 DATES, ANSWERED = DateColumn("date"), YesNoColumn("answer")
 
 
-def draft(raw: RawTable, book: CodeBook | None = None, file_lines: Sequence[str] = ()) -> str:
+def draft(
+    raw: RawTable, book: CodeBook | None = None, file_lines: Sequence[str] = (), target: str | None = None
+) -> str:
     """Return the text of a schema with a table's names and kinds, and blanks for whatever somebody must vouch for.
 
-    Levels and bounds of a code book are filled in, and decide the kinds of their columns. A column is an identifier by
-    its name. Other kinds are those of the file. Where it has none (CSV), they are guessed from the first rows, and the
-    text says so. How a CSV file is written is told by the lines of its table `[file]`.
+    Levels and bounds of a code book are filled in, and decide the kinds of their columns; those of the target, if one
+    is named, are its classes or its range. A column is an identifier by its name. Other kinds are those of the file.
+    Where it has none (CSV), they are guessed from the first rows, and the text says so. How a CSV file is written is
+    told by the lines of its table `[file]`.
 
     Examples
     --------
@@ -86,13 +99,34 @@ def draft(raw: RawTable, book: CodeBook | None = None, file_lines: Sequence[str]
     ('target.name', 'target.classes', 'columns.age.bounds', 'columns.town.levels', 'columns.town.unknown')
     """
     book = book or CodeBook()
-    known = {*book.levels, *book.bounds, *filter(names_identifiers, raw.names)}
-    guessed = _guesses(raw, [name for name in raw.names if raw.kinds[name] == "unknown" and name not in known])
-    facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)), rows_at_most=ROWS_AT_MOST)
-    tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed, book)) for name in raw.names]
-    text = "\n".join([HEAD, f"schema_version = {VERSION}", "", facts, *file_lines, *tables])
+    if target is not None and target not in raw.names:
+        found = f"none of that name in {raw.source}"
+        raise InvalidData(f"a column {target!r} to predict", found, f"choose one of {listed(raw.names)}")
+    names = [name for name in raw.names if name != target]
+    known = {*book.levels, *book.bounds, *filter(names_identifiers, names)}
+    guessed = _guesses(raw, [name for name in names if raw.kinds[name] == "unknown" and name not in known])
+    facts = FACTS.format(missing=written_list(map(written, DEFAULT_MISSING)))
+    person = PERSON.format(rows_at_most=ROWS_AT_MOST)
+    tables = ["\n".join(_table(name, guessed.get(name, raw.kinds[name]), name in guessed, book)) for name in names]
+    text = "\n".join(
+        [HEAD, f"schema_version = {VERSION}", "", facts + _target(target, book) + person, *file_lines, *tables]
+    )
     Schema.from_text(text)  # refuses what no schema can describe, such as too many columns
     return text
+
+
+def _target(name: str | None, book: CodeBook) -> str:
+    """Return the lines of the target, whose column is named or blank."""
+    if name is None:
+        return UNNAMED + LABELS
+    named = f"name = {written(name)}\n"
+    if name in book.levels:
+        classes = written_list(map(written, book.levels[name]))
+        labels = "".join(f"{line}\n" for line in _labels(book.levels[name]))
+        return f"{named}{labels}classes = {classes}{BOOK}; any other value counts as the first\n"
+    if name in book.bounds:
+        return f"{named}bounds = {written_bounds(book.bounds[name])}{BOOK}\n"
+    return named + LABELS
 
 
 def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
@@ -100,7 +134,7 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
     yield f"[{place('columns', name)}]"
     if name in book.levels:
         yield f'kind = "category"{BOOK}'
-        yield from (f"# {written(level)}: {_on_one_line(label)}" for level, label in book.levels[name].items() if label)
+        yield from _labels(book.levels[name])
         yield f"levels = {written_list(map(written, book.levels[name]))}"
         yield f"other = true  # {OTHER}"
     elif name in book.bounds:
@@ -122,6 +156,11 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
         yield f"levels = []  # {LEVELS}"
         yield f'unknown = ""  # {UNKNOWN}'
     yield ""
+
+
+def _labels(levels: Mapping[str, str]) -> Iterator[str]:
+    """Yield a comment for every level that has a label."""
+    yield from (f"# {written(level)}: {_on_one_line(label)}" for level, label in levels.items() if label)
 
 
 def _on_one_line(label: str) -> str:
