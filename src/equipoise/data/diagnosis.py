@@ -215,12 +215,13 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     >>> from equipoise.data.raw import FrameTable
     >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
-    >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
-    >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})
+    >>> schema = Schema(4, columns, Target("ill", classes=("no", "yes")))
+    >>> ages, jobs = [25, 99, 40, None], ["nurse", "pilot", "none", None]
+    >>> frame = pyarrow.table({"age": ages, "job": jobs, "ill": ["yes", "no", "no", None]})
     >>> print(check_table(schema, FrameTable(frame)))
     computed on raw rows: not for release
-      rows in the table                   3
-      rows that the schema declares       3
+      rows in the table                   4
+      rows that the schema declares       4
       rows without any value              1
       longer than row_norm, clipped       0
     <BLANKLINE>
