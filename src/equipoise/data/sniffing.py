@@ -158,8 +158,8 @@ def _refuse_other_widths(
         raise InvalidData(
             f"as many names in the first line of {os.path.basename(path)} as values in the lines after it",
             "another number of values in most lines after it",
-            "delete a title above the names; give row numbers a name; put values that hold the delimiter in quotes; end "
-            "no line by a delimiter",
+            "delete a title above the names; give row numbers a name; put values that hold the delimiter in quotes; "
+            "end no line by a delimiter",
         )
 
 
