@@ -114,8 +114,8 @@ def test_a_line_that_tells_spreadsheets_the_delimiter_is_no_header(tmp_path, lin
 
 
 def test_a_name_may_begin_with_those_letters(tmp_path):
-    (tmp_path / "rows.csv").write_bytes(b"sep=x,age\n1,2\n")
-    assert eq.open_table(tmp_path / "rows.csv").names == ("sep=x", "age")
+    (tmp_path / "rows.csv").write_bytes(b"sep=,b\n1,2\n")
+    assert eq.open_table(tmp_path / "rows.csv").names == ("sep=", "b")
 
 
 def test_identifiers_and_unused_columns_count_among_those_of_a_file_without_a_header(tmp_path):

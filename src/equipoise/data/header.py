@@ -123,7 +123,8 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
     if b"\0" in line or (file.encoding == "utf-8" and line.startswith((b"\xff\xfe", b"\xfe\xff"))):
         remedy = 'write encoding = "utf-16" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
         raise InvalidData(f"{asked}, in UTF-8", "UTF-16 text, or no text at all", remedy)
-    if line.removeprefix(codecs.BOM_UTF8)[:4].lower() == b"sep=" and len(line.strip()) <= len(codecs.BOM_UTF8) + 5:
+    words = line.removeprefix(codecs.BOM_UTF8).strip()
+    if words[:4].lower() == b"sep=" and len(words) <= 5:
         remedy = "delete this first line, which spreadsheets write; the schema's [file] tells the delimiter"
         raise InvalidData(asked, "a line that begins by sep= and tells what separates values", remedy)
     try:
