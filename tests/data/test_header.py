@@ -104,3 +104,31 @@ def test_a_schema_of_names_that_a_file_without_a_header_lacks_is_refused(tmp_pat
     schema = schema_without_header(Schema(1, (NumberColumn("31", (0, 100)),), Target("no", classes=("no", "yes"))))
     with pytest.raises(InvalidData, match="no column 31"):
         eq.LogisticRegression(epsilon=1.0, domain=schema).fit(eq.open_table(tmp_path / "rows.csv", schema=schema))
+
+
+@pytest.mark.parametrize("line", [b"sep=;\n", b"sep=;\r\n", b"SEP=,\n", b"sep=\t\n", b"\xef\xbb\xbfsep=;\n"])
+def test_a_line_that_tells_spreadsheets_the_delimiter_is_no_header(tmp_path, line):
+    (tmp_path / "rows.csv").write_bytes(line + b"age;ill\n31;no\n")
+    with pytest.raises(InvalidData, match="delete this first line"):
+        eq.open_table(tmp_path / "rows.csv")
+
+
+def test_a_name_may_begin_with_those_letters(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"sep=,b\n1,2\n")
+    assert eq.open_table(tmp_path / "rows.csv").names == ("sep=", "b")
+
+
+def test_identifiers_and_unused_columns_count_among_those_of_a_file_without_a_header(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"31,no,P-1,x\n7,yes,P-2,y\n")
+    schema = Schema(
+        2,
+        (NumberColumn("column 1", (0, 100)),),
+        Target("column 2", classes=("no", "yes")),
+        unused=("column 4",),
+        identifiers=("column 3",),
+        file=FileFormat(header=False),
+    )
+    assert rows(eq.open_table(tmp_path / "rows.csv", schema=schema)) == [
+        ("31", "no", "P-1", "x"),
+        ("7", "yes", "P-2", "y"),
+    ]

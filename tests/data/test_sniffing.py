@@ -106,3 +106,29 @@ def test_hostile_bytes_end_in_a_refusal(tmp_path, content):
     (tmp_path / "rows.csv").write_bytes(content)
     with pytest.raises(InvalidData):
         open_table(tmp_path / "rows.csv", file=propose(tmp_path / "rows.csv").file)
+
+
+OTHER_WIDTHS = {
+    "a title": "People of Graz\nage;town\n31;Graz\n7;Linz\n",
+    "a title with a comma": "People, of Graz\nage;town;x\n31;Graz;1\n7;Linz;2\n8;Wels;3\n",
+    "row numbers without a name": "age,town\n1,31,Graz\n2,7,Linz\n",
+    "delimiters at the end of rows": "age,town\n31,Graz,\n7,Linz,\n",
+    "decimal commas between commas": "age,size\n31,1,75\n7,1,25\n",
+}
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["nobody says the delimiter", "somebody says it"])
+@pytest.mark.parametrize("case", OTHER_WIDTHS)
+def test_a_first_line_of_another_width_than_most_others_is_refused_and_no_value_is_told(tmp_path, case, told):
+    path = tmp_path / "rows.csv"
+    path.write_text(OTHER_WIDTHS[case], encoding="utf-8")
+    delimiter = ";" if "title" in case else ","
+    with pytest.raises(InvalidData, match="another number of values") as refusal:
+        propose(path, delimiter if told else None)
+    assert "Graz" not in str(refusal.value)
+
+
+def test_some_lines_of_another_width_are_no_reason_to_refuse(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("age,town\n31,Graz\n7,Linz,Austria\n", encoding="utf-8")
+    assert propose(path).file.delimiter == ","

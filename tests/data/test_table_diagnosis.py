@@ -172,3 +172,34 @@ def test_a_schema_with_blanks_cannot_count():
     frame = pa.table({"age": [1], "job": ["none"], "income": ["low"]})
     with pytest.raises(SchemaInvalid, match=r"columns\.age\.bounds"):
         check_table(schema, FrameTable(frame))
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["30 years,none,low,1"] * 6, 'age: most values are no numbers; they are with unit = "..."'),
+        (['"1,5 years",none,low,1'] * 6, 'with decimal = "," in the schema\'s [file], and unit = "..."'),
+        (["young,none,low,1"] * 6, 'age: most values are no numbers; is it a kind = "category" or "date"?'),
+        (["30,NURSE,low,1"] * 6, "job: all values are none of the declared levels or spellings"),
+        (["30,none,low,1", "30,none,HIGH,2"] * 3, "income: many labels are a class but for capital letters"),
+        (["30,none,low,1", ""] * 2 + ["30,none,low,1"], "many rows are without any value"),
+        (["30,none,low,1"] * 2, "n: the table has far fewer rows than declared"),
+    ],
+)
+def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_remedy(tmp_path, lines, said):
+    found = check_table(SCHEMA, table_of(tmp_path, lines)).mismatches
+    assert [said in mismatch for mismatch in found] == [True]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["30,NURSE,low,1"] * 5 + ["30,nurse,low,1"],  # one level is known
+        ["30,none,low,1", "30,none,other,2"] * 3,  # a class against all others
+        ["30,none,low,1"] * 4 + ["", "30,none,low,2"],  # one blank line
+        ["30,none,low,1"] * 3,  # half of the rows
+        ["30 years,none,low,1", "30,none,low,1"] * 3,  # half of the values
+    ],
+)
+def test_what_may_be_so_on_purpose_passes(tmp_path, lines):
+    assert check_table(SCHEMA, table_of(tmp_path, lines)).mismatches == ()

@@ -1,6 +1,7 @@
 """For the data's owner alone: how many rows the public rules will touch. Computed on raw rows, it must stay inside."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,18 +13,26 @@ from equipoise.data.arrow_values import Column
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import numbers_of_entries
-from equipoise.data.mismatch import labels_mismatch, lines_mismatch, nearly_all, readings_mismatch
+from equipoise.data.mismatch import (
+    count_mismatch,
+    labels_mismatch,
+    levels_mismatch,
+    lines_mismatch,
+    nearly_all,
+    readings_mismatch,
+)
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
 from equipoise.data.readings import LOOKED_AT, Reading
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import Schema
 from equipoise.data.schema.numerals import COMMON
+from equipoise.data.schema.text import text_of
 from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
 from equipoise.data.texts import Texts
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
-from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.facts import Domain, Label
 
 STAMP = "computed on raw rows: not for release"
 HEAD = "the declared facts describe another table than this one:"
@@ -206,12 +215,13 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     >>> from equipoise.data.raw import FrameTable
     >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
-    >>> schema = Schema(3, columns, Target("ill", classes=("no", "yes")))
-    >>> frame = pyarrow.table({"age": [25, 99, None], "job": ["nurse", "pilot", None], "ill": ["yes", "no", None]})
+    >>> schema = Schema(4, columns, Target("ill", classes=("no", "yes")))
+    >>> ages, jobs = [25, 99, 40, None], ["nurse", "pilot", "none", None]
+    >>> frame = pyarrow.table({"age": ages, "job": jobs, "ill": ["yes", "no", "no", None]})
     >>> print(check_table(schema, FrameTable(frame)))
     computed on raw rows: not for release
-      rows in the table                   3
-      rows that the schema declares       3
+      rows in the table                   4
+      rows that the schema declares       4
       rows without any value              1
       longer than row_norm, clipped       0
     <BLANKLINE>
@@ -247,8 +257,9 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         more = sum(found > person.rows_at_most for found in slots.counts)
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
     declared = schema.n_samples if person is None else None
-    found = [lines_mismatch(unusable, rows), *(tally.mismatch(rows) for tally in tallies)]
-    found += [tallies[-1].labels_mismatch(rows)] if target.classes is not None else []
+    found = [lines_mismatch(unusable, rows), count_mismatch(rows, declared)]
+    found += [tally.mismatch(rows) for tally in tallies] + [tally.levels_mismatch(rows) for tally in tallies[:-1]]
+    found += [tallies[-1].labels_mismatch(rows, target.classes)] if target.classes is not None else []
     mismatches = tuple(mismatch for mismatch in found if mismatch is not None)
     return TableDiagnosis(rows, declared, unusable, clipped, counts[:-1], counts[-1], persons, mismatches)
 
@@ -279,9 +290,14 @@ class _Tally:
         """Return what shows that the schema is wrong about how this column is written, if anything does."""
         return readings_mismatch(self.name, self._counts[0] or 0, rows - self._missing, self._texts, self._numerals)
 
-    def labels_mismatch(self, rows: int) -> str | None:
+    def levels_mismatch(self, rows: int) -> str | None:
+        """Return what shows that the schema is wrong about the levels or spellings, if anything does."""
+        return levels_mismatch(self.name, self._counts[2] or 0, rows - self._missing)
+
+    def labels_mismatch(self, rows: int, classes: Sequence[Label]) -> str | None:
         """Return what shows that the schema is wrong about the classes, if anything does."""
-        return labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing)
+        known = [text_of(label) or "" for label in classes]
+        return labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing, self._texts, known)
 
     def counts(self) -> ColumnDiagnosis:
         """Return what was counted; None where a rule does not concern the kind."""

@@ -4,6 +4,7 @@ A file without a header begins with a person. Names that read as numbers or date
 repeated are therefore refused, by their places alone: what stands there may be somebody's.
 """
 
+import codecs
 import csv
 import math
 import re
@@ -134,6 +135,10 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
     if b"\0" in line or (file.encoding == "utf-8" and line.startswith((b"\xff\xfe", b"\xfe\xff"))):
         remedy = 'write encoding = "utf-16" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
         raise InvalidData(f"{asked}, in UTF-8", "UTF-16 text, or no text at all", remedy)
+    words = line.removeprefix(codecs.BOM_UTF8).strip()
+    if words[:4].lower() == b"sep=" and len(words) <= 5:
+        remedy = "delete this first line, which spreadsheets write; the schema's [file] tells the delimiter"
+        raise InvalidData(asked, "a line that begins by sep= and tells what separates values", remedy)
     try:
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig")
     except UnicodeDecodeError:

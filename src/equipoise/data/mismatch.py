@@ -5,17 +5,25 @@ schema is wrong and not the values: a decimal comma, a unit, classes that are sp
 budget on nothing, so `schema check` fails.
 """
 
+import math
+import re
 from collections.abc import Sequence
 
 from equipoise.data.schema.numerals import Numerals, likeliest
 from equipoise.data.schema.text import written
 
-# A number column fails if more than this share of its values that are not missing are no numbers; a table, if more than
-# this share of its lines are no rows.
+# A number column fails if more than this share of its values that are not missing are no numbers; a table, if it has
+# fewer rows than this share of the declared number.
 MOST = 0.5
+# A table fails if more than this share of its rows are without any value. Of a file with a blank line after each row it
+# is a half; people do not leave whole rows empty.
+MANY_ROWS = 0.25
 # A target fails if at least this share of its labels that are not missing are none of the classes. A class against all
 # others may be declared on purpose, so only what leaves next to nothing of the other classes is a mistake.
 NEARLY_ALL = 0.99
+
+# A number with something before or behind it that has no digit.
+_WITH_UNIT = re.compile(r"[^\d+.-]*([+-]?\d(?:[\d.,'\u2019\s]*\d)?)\D*")
 
 
 def nearly_all(count: int, of: int) -> bool:
@@ -30,18 +38,33 @@ def nearly_all(count: int, of: int) -> bool:
 
 
 def lines_mismatch(unusable: int, rows: int) -> str | None:
-    """Return what to say of a table most lines of which are no rows, None for another.
+    """Return what to say of a table many lines of which are no rows, None for another.
 
     Examples
     --------
-    >>> lines_mismatch(1, 3) is None
+    >>> lines_mismatch(1, 4) is None
     True
     """
-    if unusable <= MOST * rows:
+    if unusable <= MANY_ROWS * rows:
         return None
     return (
-        "most rows are without any value: in a CSV file, lines with another number of values than the first; "
-        "check delimiter, quote and header in [file]"
+        "many rows are without any value: in a CSV file, blank lines, and lines with another number of values than the "
+        "first; check delimiter, quote and header in [file], and write each row on one line"
+    )
+
+
+def count_mismatch(rows: int, declared: int | None) -> str | None:
+    """Return what to say of a table that lacks most of the declared rows, None for another.
+
+    Examples
+    --------
+    >>> count_mismatch(50, 100) is None, count_mismatch(50, None) is None
+    (True, True)
+    """
+    if declared is None or rows >= MOST * declared:
+        return None
+    return (
+        "n: the table has far fewer rows than declared, and those that lack count as rows without any value; correct n"
     )
 
 
@@ -63,27 +86,78 @@ def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[
     --------
     >>> print(readings_mismatch("size", 9, 10, ["1,75"], Numerals()))
     size: most values are no numbers; they are with decimal = "," in the schema's [file]
+    >>> print(readings_mismatch("weight", 9, 10, ["72 kg"], Numerals(",")))
+    weight: most values are no numbers; they are with unit = "..." for what stands beside them
     """
     if unreadable <= MOST * present:
         return None
     if not texts:
         return f"{name}: most values cannot be read; write formats as dates and times are written there"
-    better = likeliest(texts)
+    numerals = [found[1] for found in map(_WITH_UNIT.fullmatch, texts) if found]
+    better = likeliest(numerals)
+    better = way if _readable(way, numerals) == _readable(better, numerals) else better
+    if _readable(better, numerals) <= MOST * len(texts):
+        return f'{name}: most values are no numbers; is it a kind = "category" or "date"?'
+    unit = _readable(better, texts) <= MOST * len(texts)
     facts = {"decimal": (better.decimal, way.decimal), "thousands": (better.thousands, way.thousands)}
     lines = [f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old]
-    if lines:
-        return f"{name}: most values are no numbers; they are with {' and '.join(lines)} in the schema's [file]"
-    return f'{name}: most values are no numbers; is it a kind = "category", or written in another way than [file] says?'
+    remedies = [f"{' and '.join(lines)} in the schema's [file]"] if lines else []
+    remedies += ['unit = "..." for what stands beside them'] if unit else []
+    return f"{name}: most values are no numbers; they are with {', and '.join(remedies)}"
 
 
-def labels_mismatch(name: str, unknown: int, present: int) -> str | None:
+def _readable(way: Numerals, texts: Sequence[str]) -> int:
+    """Return how many texts are finite numbers in a way of writing them."""
+    return sum(math.isfinite(way.number_of(text)) for text in texts)
+
+
+def levels_mismatch(name: str, unknown: int, present: int) -> str | None:
+    """Return what to say of a column none of whose values is a declared level or spelling, None for another.
+
+    A level may be rare, so that one value that is known suffices.
+
+    Examples
+    --------
+    >>> levels_mismatch("town", 9, 10) is None
+    True
+    """
+    if not 0 < present == unknown:
+        return None
+    return f"{name}: all values are none of the declared levels or spellings; write these as the texts in the data"
+
+
+def labels_mismatch(
+    name: str, unknown: int, present: int, texts: Sequence[str] = (), classes: Sequence[str] = ()
+) -> str | None:
     """Return what to say of a target nearly all labels of which are none of the classes, None for another.
+
+    A class against all others may be declared on purpose; one spelling of a class against another never is.
+
+    Parameters
+    ----------
+    name : str
+        The target's name.
+    unknown, present : int
+        How many of the labels that are not missing are none of the classes, and how many there are.
+    texts : sequence of str
+        Some of those that are none.
+    classes : sequence of str
+        The texts of the classes.
 
     Examples
     --------
     >>> labels_mismatch("ill", 1, 10) is None
     True
+    >>> print(labels_mismatch("ill", 4, 10, ["Yes"] * 4, ["no", "yes"]))
+    ill: many labels are a class but for capital letters, which count; write each class in one way in the data
     """
-    if not nearly_all(unknown, present):
+    if nearly_all(unknown, present):
+        return (
+            f"{name}: nearly all labels are none of the declared classes; write target.classes as the texts in the data"
+        )
+    folded = {text.casefold() for text in classes}
+    if nearly_all(present - unknown, present) or 2 * sum(text.casefold() in folded for text in texts) <= len(texts):
         return None
-    return f"{name}: nearly all labels are none of the declared classes; write target.classes as the texts in the data"
+    return (
+        f"{name}: many labels are a class but for capital letters, which count; write each class in one way in the data"
+    )

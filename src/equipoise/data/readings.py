@@ -42,7 +42,7 @@ class Seen(NamedTuple):
     unreadable: int | None = None
     outside: int | None = None
     unknown: int | None = None
-    # Some of the texts that are unreadable as numbers, for a remedy.
+    # Some of the texts that are no numbers, or no known texts, for a remedy.
     texts: tuple[str, ...] = ()
 
 
@@ -201,7 +201,9 @@ class Positions(Reading):
         """Return where values are missing, and how many are no known text."""
         texts = [text_of(value) for value in values.tolist()]
         missing = np.array([text is None or text in self._missing_texts for text in texts], dtype=bool)
-        return Seen(missing, unknown=sum(text not in self._levels for text in texts) - int(np.sum(missing)))
+        present = (text for text in texts if text is not None and text not in self._missing_texts)
+        unknown = [text for text in present if text not in self._levels]
+        return Seen(missing, unknown=len(unknown), texts=tuple(unknown[:LOOKED_AT]))
 
 
 class Ruled(Reading):

@@ -7,7 +7,8 @@ The first lines are looked at, as the draft of a schema looks at them for kinds.
 import codecs
 import csv
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.data.files import first_bytes, separated_by
@@ -15,6 +16,7 @@ from equipoise.data.header import fields_of
 from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, KEYS, FileFormat
 from equipoise.data.schema.numerals import COMMON, likeliest
 from equipoise.data.schema.text import written
+from equipoise.errors import InvalidData
 
 # So much of a file is looked at.
 HEAD_BYTES = 2**18
@@ -73,8 +75,10 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
     file = replace(COMMON_FILE, encoding=encoding, quote=quote, header=header)
     if delimiter is None:
         file, why_delimiter = _separated(file, lines)
+        _refuse_other_widths(file, (replace(file, delimiter=mark) for mark in DELIMITERS), lines, path)
     else:
         file, why_delimiter = separated_by(file, delimiter), "as you say"
+        _refuse_other_widths(file, (file,), lines, path)
     numerals = likeliest(_values(file, lines[1:] if header else lines, _width(file, lines[0])))
     seen = "of the first values most read as numbers so"
     reasons = {
@@ -135,6 +139,28 @@ def _separated(file: FileFormat, lines: Sequence[str]) -> tuple[FileFormat, str]
     best = max(cutting, key=lambda way: (alike[way], 0 if len(lines) > 1 else widths[way][0]))
     also = ", and so have the lines after it" if alike[best] else ""
     return best, f"the first line has {widths[best][0]} values so{also}"
+
+
+def _refuse_other_widths(
+    file: FileFormat, ways: Iterable[FileFormat], lines: Sequence[str], path: str | os.PathLike[str]
+) -> None:
+    """Refuse a file most lines of which have as many values as each other, and the first another number.
+
+    A title above the names, a name too few, or a delimiter too many: no row would be one.
+    """
+    first, *after = lines
+    for way in (file, *ways):
+        width, count = Counter(_width(way, line) for line in after).most_common(1)[0] if after else (0, 0)
+        if 2 * count <= len(after) or width < 2:
+            continue
+        if width == _width(way, first) or first[:4].lower() == "sep=":
+            return  # as it should be, or told elsewhere
+        raise InvalidData(
+            f"as many names in the first line of {os.path.basename(path)} as values in the lines after it",
+            "another number of values in most lines after it",
+            "delete a title above the names; give row numbers a name; put values that hold the delimiter in quotes; "
+            "end no line by a delimiter",
+        )
 
 
 def _width(file: FileFormat, line: str) -> int:

@@ -206,7 +206,7 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The names of all columns that a table of this schema has; blank ones are left out."""
         ids = "" if self.person is None else self.person.column
-        names = (*(column.name for column in self.columns), *self.unused, self.target.name, ids)
+        names = (*(column.name for column in self.columns), *self.unused, *self.identifiers, self.target.name, ids)
         return tuple(name for name in names if name)
 
     @property
