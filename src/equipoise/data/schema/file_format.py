@@ -41,11 +41,11 @@ class FileFormat:
         What the bytes are; a byte-order mark at the beginning belongs to no value.
     header : bool
         Whether the first line holds the names of the columns. Without it they are "column 1", "column 2", ...
-    sheet : str
-        The sheet of a workbook that holds the table; empty for the first one.
     columns : int, optional
         How many values a line without a header has. No key of the file: a schema knows it from its columns, and where
         there is none yet, the first line tells.
+    sheet : str
+        The sheet of a workbook that holds the table; empty for the first one.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class FileFormat:
     quote: str = '"'
     encoding: str = "utf-8"
     header: bool = True
-    sheet: str = ""
     columns: int | None = None
+    sheet: str = ""
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
