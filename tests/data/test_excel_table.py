@@ -379,3 +379,8 @@ def test_a_draft_guesses_kinds_from_cells(tmp_path):
     text = draft(opened(tmp_path, workbook(*PEOPLE)))
     kinds = {column: text.partition(f"[columns.{column}]\nkind = ")[2].split()[0] for column in ("age", "born", "ill")}
     assert kinds == {"age": '"number"', "born": '"date"', "ill": '"yes-no"'}
+
+
+def test_a_column_of_true_and_false_is_drafted_as_answers(tmp_path):
+    text = draft(opened(tmp_path, workbook(("age", "smoker"), (31, True), (52, False), (40, True))))
+    assert '[columns.smoker]\nkind = "yes-no"' in text

@@ -184,8 +184,10 @@ def _guesses(raw: RawTable, names: Sequence[str]) -> dict[str, str]:
 def _guess(values: Iterable[object], rule: Callable[[Any], float]) -> str:
     present = [value for value in values if text_of(value) not in (None, *DEFAULT_MISSING)]
     texts = [text_of(value) or "" for value in present]
+    # To Python, true and false are numbers.
+    bare = [math.nan if isinstance(value, bool) else value for value in present]
     found = {
-        "number": [rule(value) if isinstance(value, str) else number_of(value) for value in present],
+        "number": [rule(value) if isinstance(value, str) else number_of(value) for value in bare],
         "date": [DATES.second(text) for text in texts],
         "yes-no": [math.nan if ANSWERED.answer(text) == AT_UNKNOWN else 1.0 for text in texts],
     }
