@@ -131,7 +131,7 @@ def _existing_file(path: object) -> Path:
     except (OSError, ValueError) as fault:
         raise cannot_open(location, fault) from None
     if stat.S_ISDIR(mode):
-        remedy = "pass one file; write a folder of parts as one Parquet or CSV file first"
+        remedy = "pass a file, a folder whose entries are all files, or a list of files"
         raise InvalidData("a file with a table", f"a folder: {location}", remedy)
     if not stat.S_ISREG(mode):
         remedy = "write the rows to a file first: they may have to be read again, and must then be the same"

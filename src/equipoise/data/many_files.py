@@ -48,15 +48,27 @@ def open_files(path: Any, file: FileFormat = COMMON_FILE) -> RawTable:
     if isinstance(path, list | tuple):
         if not path:
             raise InvalidData("files with a table", "an empty list", "pass the path of a file, a folder or a list")
-        return ManyFiles([open_table(part, file=file) for part in path], f"{Path(path[0]).name} and the other files")
+        tables = [open_table(part, file=file) for part in path]
+        _require_distinct(path)
+        return ManyFiles(tables, f"{Path(path[0]).name} and the other files")
     if isinstance(path, str | os.PathLike) and Path(path).is_dir():
         folder = Path(path)
         files = parts_of(folder)
         if not files:
             remedy = f"pass a folder of {FORMATS}; names that begin with . or _ are no parts"
             raise InvalidData("a folder with parts of a table", f"no file in {folder}", remedy)
-        return ManyFiles([open_table(part, file=file) for part in files], f"the folder {folder.name}", folder)
+        tables = [open_table(part, file=file) for part in files]
+        _require_distinct(files)
+        return ManyFiles(tables, f"the folder {folder.name}", folder)
     return open_table(path, file=file)
+
+
+def _require_distinct(paths: Sequence[Any]) -> None:
+    """Refuse a file that stands twice, by whatever names: each of its rows would be two, and the promise about one."""
+    found = [os.stat(path) for path in paths]
+    if len({(each.st_dev, each.st_ino) for each in found}) < len(found):
+        remedy = "name each file once; a link in the folder may lead to another part of it"
+        raise InvalidData("files of which each holds other rows", "one file twice", remedy)
 
 
 class ManyFiles(RawTable):

@@ -16,6 +16,7 @@ from equipoise.data.engines import pieces
 from equipoise.data.engines.ahead import ahead
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.stream import StreamTable
+from equipoise.data.many_files import open_files
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.unpacked import LARGEST_BATCH
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, UnknownName
@@ -380,3 +381,15 @@ def test_sums_of_products_are_refused_where_columns_are_many_and_slopes_are_not(
     assert memory.bytes_needed(depth, 10_001, memory.numbers_of_a_sum(10_001, 1, squares=True)) > memory.BUDGET
     # The widest rows that a schema can declare.
     assert memory.bytes_needed(10**11, 120_001, memory.numbers_of_a_sum(120_001, 1, squares=False)) < memory.BUDGET
+
+
+@pytest.mark.parametrize("twice", ["a list", "a link"])
+def test_a_file_that_stands_twice_is_refused(tmp_path, twice):
+    for name in ("0.csv", "1.csv"):
+        (tmp_path / name).write_text("age\n31\n")
+    paths = [tmp_path / "0.csv", tmp_path / "1.csv"]
+    assert open_files(paths).files == tuple(paths)
+    if twice == "a link":
+        (tmp_path / "2.csv").symlink_to(paths[0])
+    with pytest.raises(InvalidData, match="one file twice"):
+        open_files(tmp_path if twice == "a link" else [*paths, f"{tmp_path}/./0.csv"])
