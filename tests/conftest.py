@@ -10,6 +10,11 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import settings
+
+# No test is about time: the first example of one may load what compiles loops, and others may keep the machine busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
