@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from equipoise.data.schema.text import number_of
+from equipoise.data.schema.text import number_of, written
 
 if TYPE_CHECKING:
     from equipoise.data.arrow_values import Kind
@@ -80,6 +80,48 @@ class Column(ABC):
     def writing(self) -> Writing | None:
         """Return what writes entries from what was read, None for a kind that is spread."""
         return None
+
+
+class PlacedColumn(Column):
+    """A feature whose values stand at public places between -1 and 1: levels in order, yes and no.
+
+    `unknown` and `fill` name the places of any other value and of a missing one, and `indicator` asks for one more
+    column that says where the value was missing.
+    """
+
+    __slots__ = ()
+
+    unknown: str | None
+    fill: str | None
+    indicator: bool
+
+    @abstractmethod
+    def numbers(self) -> tuple[float, ...]:
+        """Return the numbers of the known values, then of any other, then of a missing one."""
+
+    def rule_lines(self) -> Iterator[str]:
+        """Yield the lines of what becomes of values that are not known, or not there."""
+        if self.unknown is not None:
+            yield f"unknown = {written(self.unknown)}"
+        if self.fill is not None:
+            yield f"fill = {written(self.fill)}"
+        if self.indicator:
+            yield "indicator = true"
+
+    def encoded_names(self) -> tuple[str, ...]:
+        """Return the name, and one for where it was missing."""
+        return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
+
+    @property
+    def squared_length(self) -> float:
+        """One for a known value, and for a missing one what it counts as and one more for what says so."""
+        return 1.0 + (self.numbers()[-1] ** 2 if self.indicator else 0.0)
+
+    def writing(self) -> Writing:
+        """Return what writes the number of each value."""
+        from equipoise.data.writings import LookedUp
+
+        return LookedUp(self.numbers(), self.indicator)
 
 
 def levels_fit(levels: Sequence[str], found: Kind) -> bool:

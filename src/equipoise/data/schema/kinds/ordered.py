@@ -9,18 +9,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.data.schema.columns import settle
-from equipoise.data.schema.kinds.base import Column, levels_fit
+from equipoise.data.schema.kinds.base import PlacedColumn, levels_fit
 from equipoise.data.schema.kinds.category import chosen_levels
 from equipoise.data.schema.text import Faults, place, written, written_list, written_number
 
 if TYPE_CHECKING:
     from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
-    from equipoise.data.writings import Writing
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedColumn(Column):
+class OrderedColumn(PlacedColumn):
     """A column of levels in order: one number from -1 for the first to 1 for the last.
 
     Parameters
@@ -81,25 +80,11 @@ class OrderedColumn(Column):
         yield f"levels = {written_list(map(written, self.levels))}"
         if self.positions:
             yield f"positions = {written_list(map(written_number, self.positions))}"
-        if self.unknown is not None:
-            yield f"unknown = {written(self.unknown)}"
-        if self.fill is not None:
-            yield f"fill = {written(self.fill)}"
-        if self.indicator:
-            yield "indicator = true"
+        yield from self.rule_lines()
 
     def blanks(self) -> dict[str, object]:
         """Return the levels."""
         return {"levels": self.levels}
-
-    def encoded_names(self) -> tuple[str, ...]:
-        """Return the name, and one for where it was missing."""
-        return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
-
-    @property
-    def squared_length(self) -> float:
-        """One for a level, and for a missing value what it counts as and one more for what says so."""
-        return 1.0 + (self._numbers()[-1] ** 2 if self.indicator else 0.0)
 
     def fits(self, found: Kind) -> bool:
         """Return whether one of the levels can be a value of such a type."""
@@ -110,7 +95,7 @@ class OrderedColumn(Column):
         places = [Fraction(entry) for entry in self.positions or range(len(self.levels))]
         return tuple(float(2 * (entry - places[0]) / (places[-1] - places[0]) - 1) for entry in places)
 
-    def _numbers(self) -> tuple[float, ...]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the numbers of the levels, of any other value, and of a missing one."""
         shares = dict(zip(self.levels, self.shares(), strict=True))
         unknown = 0.0 if self.unknown is None else shares[self.unknown]
@@ -122,9 +107,3 @@ class OrderedColumn(Column):
 
         positions = {level: position for position, level in enumerate(self.levels)}
         return Positions(positions, missing, at_missing=len(positions) + 1, at_unknown=len(positions))
-
-    def writing(self) -> Writing:
-        """Return what writes the number of each level."""
-        from equipoise.data.writings import LookedUp
-
-        return LookedUp(self._numbers(), self.indicator)

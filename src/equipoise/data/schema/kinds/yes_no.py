@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from equipoise.data.schema.columns import settle
-from equipoise.data.schema.kinds.base import Column, levels_fit
+from equipoise.data.schema.kinds.base import PlacedColumn, levels_fit
 from equipoise.data.schema.text import Faults, place, written, written_list
 
 if TYPE_CHECKING:
     from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
-    from equipoise.data.writings import Writing
 
 Answer = Literal["no", "yes"]
 
@@ -26,7 +25,7 @@ AT_UNKNOWN, AT_MISSING = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class YesNoColumn(Column):
+class YesNoColumn(PlacedColumn):
     """A column of answers: -1 for no, 1 for yes. Capital and small letters are the same.
 
     Parameters
@@ -84,21 +83,7 @@ class YesNoColumn(Column):
         yield 'kind = "yes-no"'
         yield f"yes = {written_list(map(written, self.yes))}"
         yield f"no = {written_list(map(written, self.no))}"
-        if self.unknown is not None:
-            yield f"unknown = {written(self.unknown)}"
-        if self.fill is not None:
-            yield f"fill = {written(self.fill)}"
-        if self.indicator:
-            yield "indicator = true"
-
-    def encoded_names(self) -> tuple[str, ...]:
-        """Return the name, and one for where it was missing."""
-        return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
-
-    @property
-    def squared_length(self) -> float:
-        """One for an answer, and for a missing one what it counts as and one more for what says so."""
-        return 1.0 + (self._numbers()[-1] ** 2 if self.indicator else 0.0)
+        yield from self.rule_lines()
 
     def fits(self, found: Kind) -> bool:
         """Return whether one of the spellings can be a value of such a type; truth values count as numbers."""
@@ -109,7 +94,7 @@ class YesNoColumn(Column):
         folded = text.casefold()
         return 1 if folded in self.yes else 0 if folded in self.no else AT_UNKNOWN
 
-    def _numbers(self) -> tuple[float, ...]:
+    def numbers(self) -> tuple[float, ...]:
         """Return the numbers of no, of yes, of any other value, and of a missing one."""
         numbers = {"no": -1.0, "yes": 1.0, None: 0.0}
         unknown = numbers[self.unknown]
@@ -126,9 +111,3 @@ class YesNoColumn(Column):
         # A missing text that is a spelling is that spelling.
         kept = tuple(text for text in missing if self.answer(text) == AT_UNKNOWN)
         return Ruled(self.answer, np.dtype(np.intp), kept, AT_MISSING, usual=usual, at_unknown=AT_UNKNOWN)
-
-    def writing(self) -> Writing:
-        """Return what writes answers."""
-        from equipoise.data.writings import LookedUp
-
-        return LookedUp(self._numbers(), self.indicator)
