@@ -119,15 +119,14 @@ class Encoder:
                 writing(values, scaled[line : line + width], squares)
                 line += width
             place += width
-        lengths = np.maximum(np.sqrt(squares), self._row_norm)
+        factors = 1.0 / np.maximum(np.sqrt(squares), self._row_norm)
         if levels:
             rows.fill(0.0)
-        scaled /= lengths
-        put_entries(scaled, self._places, rows)
+        put_entries(scaled, factors, self._places, rows)
         for first, positions in levels:
-            mark_levels(positions, first, lengths, rows)
-        squares /= lengths
-        squares /= lengths
+            mark_levels(positions, first, factors, rows)
+        squares *= factors
+        squares *= factors
         return float(squares.max(initial=0.0))
 
     def targets(self, read: NDArray[Any]) -> NDArray[Any]:

@@ -3,6 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,14 @@ class Writing(ABC):
     @abstractmethod
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
         """Write the entries of what was read, and add their squares."""
+
+
+@cache
+def loops() -> ModuleType:
+    """Return the loops over numbers, which are compiled when they are first imported; a call of this costs nothing."""
+    from equipoise.data import row_loops
+
+    return row_loops
 
 
 class Scaled(Writing):
@@ -37,9 +47,7 @@ class Scaled(Writing):
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
         """Write one line, and the one of missing numbers."""
-        from equipoise.data.row_loops import scale_numbers
-
-        scale_numbers(read, *self._scale, entries[0], squares)
+        loops().scale_numbers(read, *self._scale, entries[0], squares)
         if self._indicator:
             mark_missing(read, entries[1], squares)
 

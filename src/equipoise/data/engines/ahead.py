@@ -1,5 +1,6 @@
 """Reading ahead: the next batch is decoded while the arithmetic works on this one."""
 
+import contextvars
 import queue
 import threading
 from collections.abc import Iterator
@@ -44,7 +45,9 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
             if (close := getattr(items, "close", None)) is not None:
                 close()
 
-    thread = threading.Thread(target=fetch, name="equipoise-reads-ahead", daemon=True)
+    # What is said about warnings and rounding here holds there as well.
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(fetch,), name="equipoise-reads-ahead", daemon=True)
     thread.start()
     try:
         while True:
