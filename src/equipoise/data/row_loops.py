@@ -23,6 +23,7 @@ WORDS = types.Array(types.uint64, 1, "C", readonly=True)
 # So many rows are put together at once: they stay in the fastest memory while their columns come.
 TILE = 8
 
+
 @compiled(types.void(NUMBERS, NUMBER, NUMBER, NUMBER, NUMBER, ROOM, ROOM))
 def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: float, scaled: Any, squares: Any) -> None:
     """Clip numbers into bounds, scale them to [-1, 1], and add their squares; what is not finite is at the middle.
