@@ -43,14 +43,25 @@ def limit() -> float:
     >>> limit() > 1e9
     True
     """
-    text = os.environ.get(VARIABLE)
+    return set_by(VARIABLE, LIMIT)
+
+
+def set_by(variable: str, usual: float) -> float:
+    """Return the limit that an environment variable sets, or the usual one.
+
+    Examples
+    --------
+    >>> set_by("EQUIPOISE_LIMIT_OF_NOTHING", 512.0)
+    512.0
+    """
+    text = os.environ.get(variable)
     if text is None:
-        return LIMIT
+        return usual
     try:
         number = float(text)
     except ValueError:
         number = math.nan
-    return require_number(VARIABLE, number, above=0.0, remedy="set it to a number such as 2e12, or leave it unset")
+    return require_number(variable, number, above=0.0, remedy=f"set it to one such as {usual:g}, or unset it")
 
 
 class Remembered(Generic[Asked, Answer]):

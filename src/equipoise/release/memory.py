@@ -12,11 +12,13 @@ from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import BYTES_AT_ONCE, EncodedParts
 from equipoise.data.unpacked import LARGEST_BATCH
 from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.planning.work import set_by
 from equipoise.solve.objective import LARGEST_HESSIAN
 from equipoise.vocabulary.constants import tree_depth
 
-# What a fit may take above what the process had before.
-BUDGET = 2**29
+# What a fit may take above what the process had before, in MiB, unless the environment variable says otherwise.
+BUDGET = 512
+VARIABLE = "EQUIPOISE_MEMORY_LIMIT"
 
 NUMBER, BATCHES, PIECES = 8, 4, 4
 # Vectors, or matrices, that solvers and noise hold at once: points that are remembered, directions, copies.
@@ -50,6 +52,17 @@ def bytes_needed(rows: int, width: int, numbers: int, grouping: int = 0) -> int:
     return batches + max(PIECES * max(BYTES_AT_ONCE, NUMBER * width), grouping) + sums
 
 
+def budget() -> int:
+    """Return how many bytes a fit may take above what the process had before.
+
+    Examples
+    --------
+    >>> budget() == 2**29
+    True
+    """
+    return int(set_by(VARIABLE, BUDGET) * 2**20)
+
+
 def require_memory(claim: Trained, parts: EncodedParts, squares: bool) -> None:
     """Refuse a fit that may need more than the budget: by public widths and numbers, and files by their structure."""
     table, names = parts.table, [column.name for column in parts.schema.columns]
@@ -57,22 +70,22 @@ def require_memory(claim: Trained, parts: EncodedParts, squares: bool) -> None:
     dimension = (getattr(claim, "projection", 0) or parts.schema.n_features) + 1
     numbers, rows = numbers_of_a_sum(dimension, problem.loss.outputs, squares), claim.setting().rows
     needed = bytes_needed(rows, width, numbers, table.grouping())
-    if needed > BUDGET:
+    if needed > budget():
         persons = f" and the rows of {claim.n_samples} persons, {rows} at most" if rows > claim.n_samples else ""
         fewer = "levels, columns or rows a person" if persons else "levels or columns"
         raise InvalidParameter(
-            f"a fit of rows that are never held in {BUDGET // 2**20} MiB",
+            f"a fit of rows that are never held in {budget() // 2**20} MiB",
             f"{needed // 2**20} MiB for {parts.schema.n_features} encoded columns{persons}",
-            f'declare fewer {fewer}, choose another mechanism, or open the table with engine="memory"',
+            f'declare fewer {fewer}, choose another mechanism, set {VARIABLE} to more MiB, or use engine="memory"',
         )
-    _require_pages(table, [*names, parts.schema.target.name], BUDGET - needed)
+    _require_pages(table, [*names, parts.schema.target.name], budget() - needed)
 
 
 def _require_pages(table: PartedTable, names: list[str], room: int) -> None:
     # How large pages are depends on rows, and is not told.
     if table.held(names) > room:
         raise InvalidData(
-            f"files that can be read in {BUDGET // 2**20} MiB",
+            f"files that can be read in {budget() // 2**20} MiB",
             f"larger pages or batches in {table.source}",
             "write it in smaller ones, such as row_group_size=65536 or max_chunksize=65536, or with fewer columns",
         )

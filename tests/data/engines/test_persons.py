@@ -373,7 +373,7 @@ def test_kinds_that_need_more_than_sums_are_refused_before_the_spend(tmp_path, m
 def test_persons_who_cannot_be_grouped_in_the_memory_of_a_fit_are_refused_before_the_spend(tmp_path, monkeypatch):
     address, spends = account(tmp_path)
     table = StreamTable(FrameTable(person_table()))
-    monkeypatch.setattr(memory, "BUDGET", 300 * 2**20)  # more than the same rows of nobody take
+    monkeypatch.setenv("EQUIPOISE_MEMORY_LIMIT", "300")  # more than the same rows of nobody take
     with pytest.raises(InvalidParameter, match=rf"the rows of {PERSONS} persons, {PERSONS * MOST} at most; .*a person"):
         eq.LogisticRegression(1.0, domain=person_schema(), ledger=address).fit(table)
     assert spends() == 0
@@ -382,7 +382,7 @@ def test_persons_who_cannot_be_grouped_in_the_memory_of_a_fit_are_refused_before
 def test_a_fit_counts_what_its_persons_take():
     table = StreamTable(FrameTable(person_table()))
     few, many = (table.grouped(PersonRule("patient", frozenset(), persons, 100)).grouping() for persons in (10, 10**9))
-    assert memory.bytes_needed(10**3, 21, 463, few) < memory.BUDGET < memory.bytes_needed(10**11, 21, 463, many)
+    assert memory.bytes_needed(10**3, 21, 463, few) < memory.budget() < memory.bytes_needed(10**11, 21, 463, many)
     # Files are read with their ids.
     assert table.grouped(rule()).held(["age"]) == table.held(["age", "patient"])
 

@@ -363,12 +363,12 @@ def test_batches_of_many_columns_have_fewer_rows(tmp_path):
     assert sum(len(batch["c0"]) for batch in batches) == 5000
 
 
-@pytest.mark.parametrize(("budget", "error"), [(2**27, InvalidParameter), (193 * 2**20, InvalidData)])
+@pytest.mark.parametrize(("budget", "error"), [(128, InvalidParameter), (193, InvalidData)])
 def test_a_fit_that_may_need_more_memory_than_the_budget_is_refused_before_the_spend(
     folders, monkeypatch, budget, error, tmp_path
 ):
     parquet.write_table(frame(), tmp_path / "people.parquet")
-    monkeypatch.setattr(memory, "BUDGET", budget)
+    monkeypatch.setenv("EQUIPOISE_MEMORY_LIMIT", str(budget))
     monkeypatch.setattr(StreamTable, "batches", None)  # no row is read
     with pytest.raises(error, match="MiB"):
         fitted(eq.open_table(tmp_path / "people.parquet", engine="stream"), mechanism="output")
@@ -377,10 +377,10 @@ def test_a_fit_that_may_need_more_memory_than_the_budget_is_refused_before_the_s
 def test_sums_of_products_are_refused_where_columns_are_many_and_slopes_are_not():
     depth = 10**9
     wide = memory.numbers_of_a_sum(10_001, 1, squares=False)
-    assert memory.bytes_needed(depth, 10_001, wide) < memory.BUDGET
-    assert memory.bytes_needed(depth, 10_001, memory.numbers_of_a_sum(10_001, 1, squares=True)) > memory.BUDGET
+    assert memory.bytes_needed(depth, 10_001, wide) < memory.budget()
+    assert memory.bytes_needed(depth, 10_001, memory.numbers_of_a_sum(10_001, 1, squares=True)) > memory.budget()
     # The widest rows that a schema can declare.
-    assert memory.bytes_needed(10**11, 120_001, memory.numbers_of_a_sum(120_001, 1, squares=False)) < memory.BUDGET
+    assert memory.bytes_needed(10**11, 120_001, memory.numbers_of_a_sum(120_001, 1, squares=False)) < memory.budget()
 
 
 @pytest.mark.parametrize("twice", ["a list", "a link"])
