@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import equipoise as eq
@@ -76,6 +78,15 @@ def test_a_draft_of_a_file_without_a_header_is_refused_and_tells_no_value(folder
     assert [column.name for column in drafted.columns] == ["column 1", "column 2"]
     assert not drafted.file.header
     assert "Mustermann" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("option", [("--no-header",), ("--delimiter", ";")])
+def test_what_is_said_about_a_text_file_is_refused_for_one_that_names_its_columns_itself(folder, option):
+    pq.write_table(pa.table({"size": [1.5, 2.5]}), folder / "people.parquet")
+    done = run_program("schema", "draft", "people.parquet", *option, folder=folder)
+    assert done.returncode == 2
+    assert "people.parquet, which names its columns itself" in done.stderr
+    assert run_program("schema", "draft", "people.parquet", folder=folder).returncode == 0
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])

@@ -12,6 +12,7 @@ import typer
 from equipoise.cli.exit_codes import CHECK_FAILED
 from equipoise.cli.options import AsJson, Delimiter
 from equipoise.cli.progress import counting
+from equipoise.errors import InvalidParameter
 
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
@@ -47,6 +48,12 @@ def draft(
     from equipoise.data.sniffing import propose
 
     proposal = propose(data, delimiter, header=not no_header)
+    if proposal is None and (no_header or delimiter is not None):
+        raise InvalidParameter(
+            "a text file, such as CSV, for --no-header or --delimiter",
+            f"{data.name}, which names its columns itself",
+            "leave them out; where the first row of a sheet is a person, insert a row of names above it",
+        )
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
     book = read_code_books(codebook or (), table.names)
     text = drafted(table, book, () if proposal is None else proposal.lines(), target)
