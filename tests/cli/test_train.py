@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -149,6 +150,30 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
     alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.5, "--dry-run", "--json")[1])
     assert (alone["bounds"], alone["ledger"]) == ({"epsilon": 0.5, "columns": 1}, None)
+
+
+@pytest.mark.parametrize("case", ["blank bounds", "a folder", "a delimiter"])
+def test_the_line_of_a_dry_run_that_checks_the_rows_can_be_run(run, case):
+    table, options = "rows.csv", []
+    if case == "blank bounds":
+        Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
+        options = ["--private-bounds", 0.5]
+    elif case == "a folder":
+        Path("parts").mkdir()
+        table = str(Path("rows.csv").rename("parts/rows.csv").parent)
+    else:
+        Path("rows.csv").write_text(Path("rows.csv").read_text().replace(",", ";"))
+        options = ["--delimiter", ";"]
+    facts = json.loads(run("train", table, *TRAIN[2:6], *options, "--dry-run", "--json")[1])
+    code, said, error = run(*shlex.split(facts["check"])[1:])
+    assert (code, error) == (0, ""), said
+    assert "rows in the table                   300" in said
+
+
+def test_a_plan_whose_noise_hides_nearly_everything_says_so(run):
+    assert "noise would hide" not in run(*TRAIN, "--dry-run")[1]
+    said = run(*TRAIN[:4], "--epsilon", 0.01, "--dry-run")[1]
+    assert "mind      noise would hide 9" in said
 
 
 def test_a_report_as_json_names_the_page_and_the_certificate(run):

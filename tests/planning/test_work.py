@@ -164,3 +164,10 @@ def test_a_later_limit_binds_plans_that_were_made_before(monkeypatch):
             planned.plan(1000, 5)
     monkeypatch.delenv(VARIABLE)
     assert model.plan(1000, 5).verify() == search.plan(1000, 5).verify() == ()
+
+
+def test_plans_for_classes_that_python_holds_equal_are_not_mixed_up():
+    kinds = ((False, True), (0, 1), (0.0, 1.0))
+    plans = [eq.LogisticRegression(1.0, domain=eq.Domain(1.0, classes=classes)).plan(1000, 3) for classes in kinds]
+    assert [repr(plan.claim.trained.problem.domain.classes) for plan in plans] == [repr(classes) for classes in kinds]
+    assert len({plan.digest for plan in plans}) == 3

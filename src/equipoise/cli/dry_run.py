@@ -60,8 +60,9 @@ class Purchase:
             )
         if self.bounds is not None:
             lines.append(
-                f"bounds: epsilon {self.bounds.epsilon:g} for {self.bounds.columns} blank column(s); in 95 % of trials "
-                "a range was at most 3 times as long as from the 1 % to the 99 % quantile (docs/schema.md)"
+                f"bounds: epsilon {self.bounds.epsilon:g} for {self.bounds.columns} blank column(s); where few values "
+                "were missing, ranges were in 95 % of trials at most 3 times as long as from the 1 % to the 99 % "
+                "quantile (docs/schema.md)"
             )
         if self.ledger is None:
             return (*lines, "ledger: none; the spend would be recorded nowhere")

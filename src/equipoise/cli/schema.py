@@ -17,6 +17,10 @@ from equipoise.errors import InvalidParameter
 group = typer.Typer(no_args_is_help=True, help="Draft the public facts of a table, and check them against the rows.")
 
 DataPath = Annotated[Path, typer.Argument(help="A CSV, Parquet, Arrow or Excel file.")]
+TablePath = Annotated[Path, typer.Argument(help="A CSV, Parquet, Arrow or Excel file, or a folder of parts.")]
+
+# Bounds that are paid for reach no farther from zero (N6).
+FARTHEST_BOUNDS = (-(2.0**40), 2.0**40)
 
 
 @group.command()
@@ -79,9 +83,12 @@ def draft(
 
 @group.command()
 def check(
-    data: DataPath,
+    data: TablePath,
     schema: Annotated[Path, typer.Argument(help="A schema.toml without blanks.")],
     delimiter: Delimiter = None,
+    private_bounds: Annotated[
+        bool, typer.Option("--private-bounds", help="Blank bounds will be paid for: count what no such bounds reach.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Count what a schema's rules change in the rows. For the data's owner: the counts are not for release.
@@ -89,13 +96,15 @@ def check(
     Exit code 1 if the schema describes another table: most numbers unreadable, or nearly all labels of no class.
     """
     from equipoise.data.diagnosis import check_table
-    from equipoise.data.files import open_table
+    from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
     from equipoise.data.watched import WatchedTable
 
     facts = Schema.from_toml(schema)
+    if private_bounds:
+        facts = facts.with_bounds(dict.fromkeys(facts.unbounded, FARTHEST_BOUNDS))
     facts.require_complete()
-    raw = open_table(data, delimiter, facts.file)
+    raw = open_table(data, delimiter, schema=facts)
     # How many rows persons have in all is nowhere declared.
     total = raw.n_samples if facts.person is not None else facts.n_samples
     with counting(as_json) as report:

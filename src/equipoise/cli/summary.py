@@ -1,16 +1,21 @@
 """A plan in a few lines, for the commands that make one; the whole argument is a word away."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from equipoise.certify.certificate import Certificate
+from equipoise.planning.notes import Notes
 
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print the whole argument: every theorem, every check.")]
 
 # Where the planner's sentence about accuracy stands among its notes.
 COST = "What it costs"
+
+# A modelled loss above this share of what could be learned is worth a line of its own.
+MOST = 0.5
 
 
 def told(certificate: Certificate, verbose: bool) -> str:
@@ -47,5 +52,14 @@ def _lines(certificate: Certificate) -> Iterator[tuple[str, str]]:
             yield "costs", lines[0]
     for line in certificate.assumptions[:2]:
         yield "assumed", line
-    for line in certificate.caveats[:3]:
-        yield "mind", line
+    yield from [("mind", line) for line in (*_hidden(certificate), *certificate.caveats)][:3]
+
+
+def _hidden(certificate: Certificate) -> Iterator[str]:
+    """Yield what to say of a plan whose noise leaves little to learn."""
+    cost = Notes.of(certificate).cost
+    if MOST < cost < math.inf:
+        yield (
+            f"noise would hide {min(99.9, 100 * cost):.3g}% of what could be learned: take a larger epsilon, more "
+            "rows or fewer columns, or do not spend it"
+        )

@@ -94,7 +94,7 @@ def command(
     with staging(out, force, room) as place:
         if dry_run:
             bought = purchase(planned, facts, ledger)
-            check = shlex.join(["equipoise", "schema", "check", str(data), str(schema)])
+            check = _check_line(data, schema, delimiter, private_bounds is not None)
             console.print(told(planned, verbose), markup=False, end="")
             if as_json and not quiet:
                 plan = json.loads(planned.to_json())
@@ -113,6 +113,13 @@ def command(
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
+
+
+def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds: bool) -> str:
+    """Return the command that counts what the schema's rules change in the rows."""
+    options = [] if delimiter is None else ["--delimiter", delimiter]
+    options += ["--private-bounds"] if private_bounds else []
+    return shlex.join(["equipoise", "schema", "check", str(data), str(schema), *options])
 
 
 def _publish(place: "Staging", files: dict[str, str], out: Path) -> None:

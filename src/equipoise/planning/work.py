@@ -65,11 +65,14 @@ def set_by(variable: str, usual: float) -> float:
 
 
 class Remembered(Generic[Asked, Answer]):
-    """A function of public facts whose answers are remembered, each with the limit that it was given under."""
+    """A function of public facts whose answers are remembered, each with the limit that it was given under.
+
+    Facts are the same if they are written alike: to Python the classes 0 and 1, 0.0 and 1.0, False and True are equal.
+    """
 
     def __init__(self, function: Callable[Asked, Answer], most: int) -> None:
         @lru_cache(maxsize=most)
-        def remembered(_: float, *facts: Asked.args, **named: Asked.kwargs) -> Answer:
+        def remembered(_: tuple[float, str], *facts: Asked.args, **named: Asked.kwargs) -> Answer:
             return function(*facts, **named)
 
         self._remembered = remembered
@@ -77,7 +80,7 @@ class Remembered(Generic[Asked, Answer]):
 
     def __call__(self, *facts: Asked.args, **named: Asked.kwargs) -> Answer:
         """Return the answer under today's limit."""
-        return self._remembered(limit(), *facts, **named)  # type: ignore[arg-type] # facts are hashable
+        return self._remembered((limit(), repr((facts, named))), *facts, **named)  # type: ignore[arg-type] # facts are hashable
 
     def cache_clear(self) -> None:
         """Forget all answers."""
