@@ -192,6 +192,12 @@ def test_an_id_that_is_no_column_is_refused_with_those_there_are(run):
     assert "id, age, job" in error
 
 
+def test_an_id_of_the_name_of_predictions_is_refused(run):
+    code, _, error = run("predict", "release", "new.csv", "--id", "prediction")
+    assert code == 2
+    assert "rename the column of identifiers" in error
+
+
 def test_a_threshold_moves_decisions_and_no_probability(run):
     released("logistic")
     plain = lines(run("predict", "release", "rows.csv", "--probabilities")[1])[1:]

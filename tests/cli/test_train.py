@@ -170,6 +170,14 @@ def test_the_line_of_a_dry_run_that_checks_the_rows_can_be_run(run, case):
     assert "rows in the table                   300" in said
 
 
+def test_a_model_for_another_task_than_the_schemas_is_refused_in_words_of_the_command_line(run):
+    code, said, error = run(*TRAIN, "--model", "ridge")
+    assert (code, said) == (2, "")
+    assert "--model ridge, which predicts numbers" in error
+    assert "Domain(" not in error
+    assert left() == 3.0
+
+
 def test_a_plan_whose_noise_hides_nearly_everything_says_so(run):
     assert "noise would hide" not in run(*TRAIN, "--dry-run")[1]
     said = run(*TRAIN[:4], "--epsilon", 0.01, "--dry-run")[1]

@@ -22,7 +22,7 @@ def test_arguments_of_other_libraries_are_answered_with_ours(name):
     assert "Private" not in str(refused.value)
 
 
-@pytest.mark.parametrize("kind", estimators.members().values(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*estimators.members().values(), eq.SchemaEncoder], ids=lambda kind: kind.__name__)
 def test_no_constructor_names_an_internal_class(kind):
     with pytest.raises(UnknownArgument, match=f"asked: arguments of {kind.__name__}: "):
         kind(flavour="sweet")

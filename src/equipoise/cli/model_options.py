@@ -38,9 +38,17 @@ def model_for(name: str, task: str) -> type["PrivateLinearModel"]:
     >>> model_for("", "regression").__name__, model_for("svm", "classification").__name__
     ('Ridge', 'LinearSVC')
     """
+    from sklearn.base import is_regressor
+
     from equipoise.estimators import model_named  # with all of its members
 
-    return model_named(name or {"classification": "logistic", "regression": "ridge"}[task])
+    usual = {"classification": "logistic", "regression": "ridge"}[task]
+    kind = model_named(name or usual)
+    if is_regressor(kind()) is not (task == "regression"):
+        has, predicts = ("classes", "numbers") if task == "classification" else ("a range of numbers", "classes")
+        remedy = f"leave --model out, which means {usual}, or declare what the target is"
+        raise InvalidParameter(f"a model for a target of {has}", f"--model {name}, which predicts {predicts}", remedy)
+    return kind
 
 
 def read_alpha(text: str) -> float | str:

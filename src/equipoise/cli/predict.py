@@ -55,6 +55,9 @@ def command(
 
     if threshold is not None and not 0 < threshold < 1:
         raise InvalidParameter("a threshold between 0 and 1", f"--threshold {threshold:g}", "pass --threshold 0.3")
+    if identifier == "prediction":
+        asked, remedy = "another name than that of the predictions for --id", "rename the column of identifiers"
+        raise InvalidParameter(asked, "--id prediction", remedy)
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
     silent = quiet or as_json

@@ -12,6 +12,7 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.joined import raw_table
 from equipoise.data.schema import Schema
 from equipoise.errors import DomainMissing, InvalidParameter
+from equipoise.estimators.unknown_arguments import known_arguments
 
 Array = NDArray[np.float64]
 
@@ -46,6 +47,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     ['age', 'job=none', 'job=nurse']
     """
 
+    @known_arguments
     def __init__(self, schema: Schema | None = None) -> None:
         self.schema = schema
 

@@ -132,6 +132,18 @@ class NumberColumn(Column):
         return Scaled(self.bounds, self.fill, self.indicator)
 
 
+def _belongs_to_a_number(text: str) -> bool:
+    """Return whether a text beside a number could be a part of it.
+
+    Examples
+    --------
+    >>> [text for text in ("kg", "0kg", "-", "E", "%") if _belongs_to_a_number(text)]
+    ['0kg', '-', 'E']
+    """
+    beside = (f"1{text}", f"{text}1", f"1{text}1")
+    return any(letter.isdigit() for letter in text) or any(math.isfinite(number_of(joined)) for joined in beside)
+
+
 def _checked_units(faults: Faults, path: str, unit: object, units: object) -> dict[str, object]:
     """Return the unit and the factors of others; refuse a text that could be a part of the number beside it."""
     if not isinstance(units, Mapping | tuple):
@@ -141,7 +153,7 @@ def _checked_units(faults: Faults, path: str, unit: object, units: object) -> di
     texts += [(f"{path}.units", other) for other in dict(units)]
     for where, text in texts:
         known = faults.label(where, text)
-        if known is None or not isinstance(text, str) or number_of(f"1{text}") == number_of(f"1{text}"):
+        if known is None or not isinstance(text, str) or _belongs_to_a_number(text):
             faults.add(where, 'the text of a unit, such as "kg"', text)
     factors = {}
     for other, factor in dict(units).items():
