@@ -316,7 +316,7 @@ def test_bad_input_is_refused_before_anything_is_spent(name, run):
         (("--epsilon", "nan"), "epsilon"),
         (("--delta", 2), "delta"),
         (("--model", "forest"), "logistic"),
-        (("--model", "ridge"), "labels"),
+        (("--model", "ridge"), "predicts numbers"),
         (("--alpha", "small"), "--alpha"),
         (("--mechanism", "magic"), "magic"),
         (("--private-bounds", 0.1), "blank"),

@@ -50,7 +50,8 @@ def test_text_of_a_type_is_taken_only_where_a_unit_is_declared():
     [
         {"unit": "0"}, {"unit": "e5"}, {"unit": ""}, {"unit": " kg"}, {"unit": 3}, {"units": {"g": 1.0}},
         {"unit": "kg", "units": {"g": 0}}, {"unit": "kg", "units": {"g": "few"}}, {"unit": "kg", "units": {"kg": 2}},
-        {"unit": "kg", "units": ["g"]}, {"unit": "kg", "units": {"g": -1}}, {"unit": "0kg"}, {"unit": "-"}, {"unit": "E"},
+        {"unit": "kg", "units": ["g"]}, {"unit": "kg", "units": {"g": -1}},
+        {"unit": "0kg"}, {"unit": "-"}, {"unit": "E"},
     ],
     ids=str,
 )  # fmt: skip
