@@ -5,7 +5,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +62,8 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # it takes as long to load as this file
+
         print(f"equipoise {version('equipoise')}")
         raise typer.Exit
 
