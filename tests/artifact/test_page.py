@@ -155,7 +155,7 @@ def test_bounds_of_noise_on_the_weights_are_the_releases_own():
     assert at_claim.training == Notes.of(certificate).excess_risk
     assert at_claim.population == eq.risk(certificate)["J4.linear.mean"].value
     trainings = [point.training for point in errors.over_epsilon]
-    assert len(trainings) == 9
+    assert len(trainings) == 7
     assert trainings == sorted(trainings, reverse=True)
     assert errors.modelled == ()
     # alpha="public" picks the smallest training bound.
@@ -182,7 +182,7 @@ def test_points_that_cannot_be_certified_are_left_out():
     certificate = issue(replace(asked_for(release("output")), private_bounds=Bounds(("age",), 0.5)))
     errors = record_of(certificate, made_up(certificate)).errors
     # Below 0.5 nothing would be left for the model.
-    assert [point.place > 0.5 for point in errors.over_epsilon] == [True] * 6
+    assert [point.place > 0.5 for point in errors.over_epsilon] == [True] * 4
 
 
 def test_private_bounds_are_shown_and_population_bounds_are_not():

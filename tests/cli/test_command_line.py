@@ -449,7 +449,7 @@ def test_an_existing_file_is_kept(certificate):
         (("plan", "-n", 10, "-d", 3, "--epsilon", -1), "epsilon"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--alpha", "soft"), "--alpha public"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "forest"), "huber, logistic, noisy-sgd-classifier"),
-        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "labels=(low, high)"),
+        (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge"), "--labels LOW,HIGH"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "svm", "--classes", "0,1,2"), "two classes"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--model", "ridge", "--labels", "a,b"), "--labels"),
         (("plan", "-n", 10, "-d", 3, "--epsilon", 1, "--mechanism", "[bold]"), "[bold]"),

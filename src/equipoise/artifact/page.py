@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Points on either side of the claim: four a decade of epsilon, and five octaves of alpha.
-EPSILON_STEPS, ALPHA_STEPS = 4, 5
+# Points on either side of the claim: three a decade of epsilon, and four octaves of alpha.
+EPSILON_STEPS, ALPHA_STEPS = 3, 4
 
 # The privacy curve is drawn from 0 to twice the claimed epsilon.
 CURVE_POINTS = 80
@@ -134,7 +134,8 @@ def record_of(
         bounds=tuple(_bound_line(bound, certificate.theorem) for bound in notes.bounds),
         value_words=words_of(claim.main).changes,
         curve=_curve(certificate),
-        errors=_errors(certificate, notes.asked),
+        # Of the plan: that of a release says the same, and was drawn before the spend.
+        errors=_errors(replace(certificate, release=None), notes.asked),
         weights=weights.lines,
         weight_words=weights.words,
         noise_words=weights.noise,

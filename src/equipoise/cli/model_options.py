@@ -30,13 +30,13 @@ Mechanism = Annotated[
 Intercept = Annotated[bool, typer.Option(help="Append a penalised constant column.")]
 
 
-def model_for(name: str, task: str) -> type["PrivateLinearModel"]:
-    """Return the model that is asked for, or what suits the task if none is.
+def model_for(name: str, task: str, declare: str) -> type["PrivateLinearModel"]:
+    """Return the model that is asked for, or what suits the task if none is; `declare` says how it would be another.
 
     Examples
     --------
-    >>> model_for("", "regression").__name__, model_for("svm", "classification").__name__
-    ('Ridge', 'LinearSVC')
+    >>> [model_for("", task, "declare another target").__name__ for task in ("regression", "classification")]
+    ['Ridge', 'LogisticRegression']
     """
     from sklearn.base import is_regressor
 
@@ -46,7 +46,7 @@ def model_for(name: str, task: str) -> type["PrivateLinearModel"]:
     kind = model_named(name or usual)
     if is_regressor(kind()) is not (task == "regression"):
         has, predicts = ("classes", "numbers") if task == "classification" else ("a range of numbers", "classes")
-        remedy = f"leave --model out, which means {usual}, or declare what the target is"
+        remedy = f"leave --model out, which means {usual}, or {declare}"
         raise InvalidParameter(f"a model for a target of {has}", f"--model {name}, which predicts {predicts}", remedy)
     return kind
 

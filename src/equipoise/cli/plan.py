@@ -42,7 +42,8 @@ def command(
     from equipoise.artifact.staging import new_file
     from equipoise.estimators.classifier import PrivateClassifier
 
-    kind = model_for(model, "classification" if labels is None else "regression")
+    task, other = ("classification", "pass --labels LOW,HIGH") if labels is None else ("regression", "pass --classes")
+    kind = model_for(model, task, other)
     if classes is None and labels is None and issubclass(kind, PrivateClassifier):
         classes = "0,1"
     wanted = {

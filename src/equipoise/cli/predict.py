@@ -19,8 +19,6 @@ from equipoise.errors import InvalidData, InvalidParameter
 if TYPE_CHECKING:
     from equipoise.data.raw import RawTable
 
-# Python is done with a shorter file before what compiles loops is loaded.
-FEW_BYTES = 2**18
 # So many rows are written between two words about how many there are.
 REPORTED_ROWS = 10_000
 
@@ -49,7 +47,7 @@ def command(
 ) -> None:
     """Predict every row of a table, in its order: one line a row, after a header."""
     from equipoise.artifact.predictions import predictor
-    from equipoise.data.compiling import left_as_they_are
+    from equipoise.data.compiling import is_short, left_as_they_are
     from equipoise.data.files import open_table
     from equipoise.data.watched import WatchedTable
 
@@ -61,7 +59,7 @@ def command(
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
     silent = quiet or as_json
-    with left_as_they_are(_is_short(data)), counting(silent) as report:
+    with left_as_they_are(is_short(data)), counting(silent) as report:
         opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
         # New rows are whose they are who predicts, so their number is no secret here.
         table = WatchedTable(opened, lambda rows: report("rows read", rows, opened.n_samples))
@@ -98,14 +96,6 @@ def _records(rows: Iterable[tuple[list[Any], Any, list[float]]], labels: list[An
         if labels:
             record["probabilities"] = dict(zip(map(str, labels), share, strict=True))
         yield record
-
-
-def _is_short(data: Path) -> bool:
-    """Return whether a file is of text, as it lies, and short."""
-    try:
-        return data.suffix.lower() in (".csv", ".tsv") and data.stat().st_size <= FEW_BYTES
-    except OSError:
-        return False
 
 
 def _estimator(release: Path, probabilities: bool, threshold: float | None) -> Any:

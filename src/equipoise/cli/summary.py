@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from equipoise.certify.certificate import Certificate
-from equipoise.planning.notes import Notes
 
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print the whole argument: every theorem, every check.")]
 
@@ -57,6 +56,8 @@ def _lines(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 def _hidden(certificate: Certificate) -> Iterator[str]:
     """Yield what to say of a plan whose noise leaves little to learn."""
+    from equipoise.planning.notes import Notes
+
     cost = Notes.of(certificate).cost
     if MOST < cost < math.inf:
         yield (

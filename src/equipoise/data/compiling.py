@@ -6,11 +6,15 @@ Numba takes half a second to load. A loop that is not compiled gives the same bi
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 Compiled = TypeVar("Compiled", bound=Callable[..., Any])
+
+# Python is done with a shorter file before what compiles loops is loaded.
+FEW_BYTES = 2**18
 
 
 class Type:
@@ -111,6 +115,20 @@ def compiled(signature: Type | None = None) -> Callable[[Compiled], Compiled]:
         return function if signature is None else cast(Compiled, _waiting[-1])
 
     return make
+
+
+def is_short(path: Path) -> bool:
+    """Return whether a file is of text, as it lies, and short.
+
+    Examples
+    --------
+    >>> is_short(Path(__file__)), is_short(Path("people.parquet"))
+    (False, False)
+    """
+    try:
+        return path.suffix.lower() in (".csv", ".tsv") and path.stat().st_size <= FEW_BYTES
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager

@@ -119,14 +119,16 @@ class Encoder:
                 writing(values, scaled[line : line + width], squares)
                 line += width
             place += width
-        factors = 1.0 / np.maximum(np.sqrt(squares), self._row_norm)
+        lengths = np.maximum(np.sqrt(squares), self._row_norm)
         if levels:
             rows.fill(0.0)
-        put_entries(scaled, factors, self._places, rows)
+        # Divided, not multiplied by 1 / length: releases of older versions predict to the last bit what they did.
+        scaled /= lengths
+        put_entries(scaled, self._places, rows)
         for first, positions in levels:
-            mark_levels(positions, first, factors, rows)
-        squares *= factors
-        squares *= factors
+            mark_levels(positions, first, lengths, rows)
+        squares /= lengths
+        squares /= lengths
         return float(squares.max(initial=0.0))
 
     def targets(self, read: NDArray[Any]) -> NDArray[Any]:

@@ -39,9 +39,9 @@ def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: fl
         squares[row] += entry * entry
 
 
-@compiled(types.void(COLUMNS, NUMBERS, PLACES, ROWS))
-def put_entries(columns: Any, factors: Any, places: Any, rows: Any) -> None:
-    """Put the entries of columns, times the factors of their rows, into their places in the rows."""
+@compiled(types.void(COLUMNS, PLACES, ROWS))
+def put_entries(columns: Any, places: Any, rows: Any) -> None:
+    """Put the entries of columns into their places in the rows."""
     count = columns.shape[1]
     for begin in range(0, count, TILE):
         for column in range(len(places)):
@@ -49,17 +49,17 @@ def put_entries(columns: Any, factors: Any, places: Any, rows: Any) -> None:
             # A loop of a length that is known before is unrolled, and takes a third of the time.
             if begin + TILE <= count:
                 for row in range(TILE):
-                    rows[begin + row, place] = columns[column, begin + row] * factors[begin + row]
+                    rows[begin + row, place] = columns[column, begin + row]
             else:
                 for row in range(begin, count):
-                    rows[row, place] = columns[column, row] * factors[row]
+                    rows[row, place] = columns[column, row]
 
 
 @compiled(types.void(POSITIONS, types.int64, NUMBERS, ROWS))
-def mark_levels(positions: Any, first: int, factors: Any, rows: Any) -> None:
-    """Put the entry of each row's level: 1 times the row's factor."""
+def mark_levels(positions: Any, first: int, lengths: Any, rows: Any) -> None:
+    """Put the entry of each row's level, which is 1 before it is divided by the row's length."""
     for row in range(len(positions)):
-        rows[row, first + positions[row]] = factors[row]
+        rows[row, first + positions[row]] = 1.0 / lengths[row]
 
 
 @compiled(types.void(NUMBERS, NUMBERS, POSITIONS, types.intp, types.intp, types.intp[::1]))
