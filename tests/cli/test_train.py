@@ -148,8 +148,8 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     assert facts["ledger"] == {"ledger": "trial", "epsilon": "3.0", "delta": "0.00001"}
     assert facts["check"] == "equipoise schema check rows.csv schema.toml"
     Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
-    alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.5, "--dry-run", "--json")[1])
-    assert (alone["bounds"], alone["ledger"]) == ({"epsilon": 0.5, "columns": 1}, None)
+    alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.8, "--dry-run", "--json")[1])
+    assert (alone["bounds"], alone["ledger"]) == ({"epsilon": 0.8, "columns": 1}, None)
 
 
 @pytest.mark.parametrize("case", ["blank bounds", "a folder", "a delimiter"])
@@ -157,7 +157,7 @@ def test_the_line_of_a_dry_run_that_checks_the_rows_can_be_run(run, case):
     table, options = "rows.csv", []
     if case == "blank bounds":
         Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
-        options = ["--private-bounds", 0.5]
+        options = ["--private-bounds", 0.8]
     elif case == "a folder":
         Path("parts").mkdir()
         table = str(Path("rows.csv").rename("parts/rows.csv").parent)
@@ -231,11 +231,11 @@ def test_private_bounds_are_paid_from_epsilon(run):
     assert "columns.age.bounds" in said
     assert "--private-bounds" in said
     assert left() == 3.0
-    assert run(*TRAIN, "--private-bounds", 0.5)[0] == 0
+    assert run(*TRAIN, "--private-bounds", 0.8)[0] == 0
     assert left() == 1.0
     certificate = eq.load("release").certificate_
     (paid,) = (node for node in certificate.claim.nodes() if isinstance(node, ChosenBounds))
-    assert (paid.budget.epsilon, certificate.epsilon) == (0.5, 2.0)
+    assert (paid.budget.epsilon, certificate.epsilon) == (0.8, 2.0)
     assert [bounds.column for bounds in paid.released] == ["age"]
     assert run("verify", "release")[0] == 0
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
