@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 import equipoise as eq
@@ -553,3 +554,20 @@ def test_a_class_of_six_per_cent_is_reached(model):
     assert recalls[0] < 0.1
     assert recalls[1] > 0.5
     assert specificity > 0.5
+
+
+def test_a_rare_class_of_a_public_table_is_reached_with_weights_and_missed_without():
+    pixels, digits = load_digits(return_X_y=True)
+    zeros = np.flatnonzero(digits == 0)
+    kept = np.sort(np.concatenate([np.flatnonzero(digits != 0), zeros[:103]]))
+    X, y = pixels[kept] / 128.0, (digits[kept] == 0).astype(int)
+    assert 0.055 < y.mean() < 0.065
+    for seed in range(3):
+        settings = {"domain": eq.Domain(1.0, classes=(0, 1)), "random_state": seed}
+        plain, weighed = (
+            eq.LogisticRegression(3.0, class_weight=weights, **settings).fit(X, y).predict(X)
+            for weights in (None, {0: 1.0, 1: 10.0})
+        )
+        assert plain[y == 1].mean() < 0.1
+        assert weighed[y == 1].mean() > 0.6
+        assert (weighed == y).mean() > 0.85

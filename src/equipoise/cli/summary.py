@@ -48,10 +48,16 @@ def _lines(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "proof", f"{certificate.theorem}, {noise}"
     for title, lines in certificate.notes.get("sections", ()):
         if title == COST:
-            yield "costs", lines[0]
+            yield "costs", _first_clause(lines[0])
     for line in certificate.assumptions[:2]:
         yield "assumed", line
-    yield from [("mind", line) for line in (*_hidden(certificate), *certificate.caveats)][:3]
+    caveats = map(_first_clause, certificate.caveats)
+    yield from [("mind", line) for line in (*_hidden(certificate), *caveats)][:3]
+
+
+def _first_clause(line: str) -> str:
+    """Return what a sentence says before its first semicolon: the whole of it is a word away."""
+    return line.partition("; ")[0]
 
 
 def _hidden(certificate: Certificate) -> Iterator[str]:
