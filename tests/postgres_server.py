@@ -135,11 +135,9 @@ class Database:
     def drop_triggers(self) -> None:
         """Take away what refuses changes, as someone with the rights to do so could."""
         if self.engine.dialect.name == "sqlite":
-            events = ("update", "delete", "insert")
-            statements = [f"DROP TRIGGER {table}no_{event}" for table in ("", "grounds_") for event in events]
+            statements = [f"DROP TRIGGER no_{event}" for event in ("update", "delete", "insert")]
         else:
-            tables = {"entries": "append_only", "grounds": "grounds_append_only"}
-            statements = [f"DROP TRIGGER {trigger} ON {table}" for table, trigger in tables.items()]
+            statements = ["DROP TRIGGER append_only ON entries"]
         with self.engine.begin() as connection:
             for statement in statements:
                 connection.exec_driver_sql(statement)
