@@ -1,8 +1,6 @@
-"""`equipoise ledger create | show | history | export | verify | withdrawn`."""
+"""`equipoise ledger create | migrate | show | releases | history | export | verify | withdrawn`."""
 
-import dataclasses
 import json
-import math
 import os
 import shutil
 import sqlite3
@@ -35,7 +33,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 def reference(tmp_path) -> str:
     reference = f"sqlite:///{tmp_path}/ledger.db#trial"
-    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5).exit_code == 0
+    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5, "--currency", "basic").exit_code == 0
     eq.Ledger(reference).admit(PLAN)
     return reference
 
@@ -53,9 +51,9 @@ def test_create_refuses_a_budget_that_means_nothing_and_makes_no_file(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference):
+def test_show_says_what_was_spent_what_remains_and_how_it_went(reference):
     shown = run("show", reference).stdout
-    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "for fixed budgets; admits nothing"):
+    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "####", "10 %", "All releases together"):
         assert words in shown
     record = json.loads(run("show", reference, "--json").stdout)
     assert record["dataset"] == "trial"
@@ -63,21 +61,10 @@ def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference
     assert record["spent"] == {"epsilon": "0.1", "delta": "0.000001"}
     assert record["left"] == {"epsilon": "0.9", "delta": "0.000009"}
     assert record["spends"] == 1
-    assert (record["fixed_budgets"]["epsilon"], record["fixed_budgets"]["delta"]) == (0.1, 1e-6)
-    assert record["fixed_budgets"]["meaning"] == "for fixed budgets; admits nothing"
-
-
-def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tmp_path):
-    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
-    eq.Ledger(reference).create(eq.Budget(5.0))
-    for _ in range(40):
-        claim = dataclasses.replace(PLAN.claim, budget=eq.Budget(0.125))
-        eq.Ledger(reference).admit(dataclasses.replace(PLAN, claim=claim))
-    figure = json.loads(run("show", reference, "--extra-delta", 0.1, "--json").stdout)["fixed_budgets"]
-    exact = 40 * 0.125 * math.tanh(0.0625) + math.sqrt(2 * 40 * 0.125**2 * math.log(10))
-    assert exact < figure["epsilon"] < exact * (1 + 1e-5)
-    assert 0.1 < figure["delta"] < 0.1 * (1 + 2e-5)
-    assert figure["extra_delta"] == 0.1
+    assert record["basic"] == record["spent"]
+    assert record["currency"] == "basic"
+    assert record["in_currency"]["left"] == {"amount": "0.9", "delta": "0.000009"}
+    assert [point["share"] for point in record["course"]] == [0.1]
 
 
 def test_history_lists_every_entry(reference):
@@ -186,7 +173,7 @@ def test_withdrawn_shows_an_overwritten_certificate_as_text(reference, tmp_path,
     assert json.loads(done.stdout)["affected"][0]["number"] == 2
 
 
-@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "withdrawn"])
+@pytest.mark.parametrize("command", ["show", "releases", "history", "export", "verify", "withdrawn"])
 def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
     with pytest.raises(LedgerUnreachable, match="equipoise ledger create"):
         run(command, f"sqlite:///{tmp_path}/none.db#trial")

@@ -5,8 +5,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
+from postgres_server import Database
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
@@ -35,11 +37,12 @@ def certificate(epsilon: float) -> Certificate:
 
 def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:
     """Write a ledger as earlier versions did, ids as they were spelled: a budget and one spend for each."""
-    eq.Ledger(f"sqlite:///{path}#unrelated").create(eq.Budget(1.0))
+    address = f"sqlite:///{path}"
+    Database(address, sql.create_engine(address, poolclass=sql.NullPool)).make_former(("unrelated", eq.Budget(1.0)))
     for name, limit, spent in spends:
         budget = chain.following((), name, "budget", eq.Budget(limit))
         for entry in (budget, chain.following([budget], name, "spend", eq.Budget(spent), "0" * 64)):
-            values = [getattr(entry, field) for field in entry.__dataclass_fields__]
+            values = [getattr(entry, field) for field in entry.__dataclass_fields__ if field != "record"]
             with sqlite3.connect(path) as connection:
                 connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
             connection.close()

@@ -24,8 +24,8 @@ from equipoise.vocabulary.facts import Budget
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
 
-# More than 100,000 entries; a longer file is none of ours.
-LARGEST_EXPORT = 2**26
+# About 100,000 entries; of a longer history, checkpoints are kept.
+LARGEST_EXPORT = 2**27
 
 Reference = Annotated[
     str,

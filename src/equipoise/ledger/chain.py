@@ -26,6 +26,9 @@ NO_AMOUNT = "0.0"
 # So many differences to an export are listed, and the others counted.
 MOST_DEPARTURES = 100
 
+# What an export may weigh (`equipoise.certify.record.weight_of`): about 100,000 entries, whose records are texts in it.
+MOST_EXPORTED = 2**25
+
 # What was overwritten may hold anything: what is no JSON is sealed as its text, and does not fit.
 _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
@@ -155,7 +158,7 @@ def departures(dataset: str, entries: Iterable[Entry], exported: str) -> tuple[s
     ('entry 1 of the export is missing',)
     """
     try:
-        record = parse(exported)
+        record = parse(exported, MOST_EXPORTED)
         version, subject, former = record["export_version"], record["dataset"], list(record["entries"])
     except (TypeError, ValueError, KeyError):
         version, subject, former = None, None, []
