@@ -21,7 +21,8 @@ import equipoise as eq
 from equipoise.certify.certificate import Certificate
 from equipoise.ledger import Entry, chain, records
 from equipoise.ledger.currencies import currency_named
-from equipoise.ledger.records import NOTHING, added, plain
+from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.records import plain
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
@@ -43,7 +44,7 @@ def history(last: Entry, shared: list[Certificate], entries: int) -> Iterator[En
         release = f"{(number - 1) | 1:032x}"
         if number % 2:
             cost = basic.price(plan.claim)
-            spent = added(spent, cost)
+            spent += cost
             record = {"adjacency": plan.adjacency, "certificate": records.of_plan(plan), "cost": plain(cost)}
             record |= {"spent": plain(spent), "under": 1, "release": release, "software": {"equipoise": "0.3.0"}}
             amount, kind, digest = plan.claim.budget, "spend", plan.planned_digest
@@ -62,7 +63,7 @@ def written(path: Path, shared: list[Certificate], entries: int) -> eq.Ledger:
     rows = map(astuple, history(ledger.history()[0], shared, entries))
     connection = sqlite3.connect(path)
     with connection:
-        connection.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 10)})", rows)
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.close()
     return ledger
 

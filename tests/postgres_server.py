@@ -181,7 +181,7 @@ class Database:
 def _former_triggers(dialect: str, table: str) -> list[str]:
     prefix, refusal = "" if table == "entries" else f"{table}_", "'the ledger is append-only'"
     if dialect == "sqlite":
-        taken = f"WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"
+        taken = f"WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"  # noqa: S608
         return [
             f"CREATE TRIGGER {prefix}no_{event} BEFORE {event} ON {table} {condition} "
             f"BEGIN SELECT RAISE(ABORT, {refusal}); END"

@@ -58,7 +58,7 @@ def place(tmp_path, monkeypatch, table) -> Path:
     monkeypatch.setenv("COLUMNS", "200")
     table.to_csv("rows.csv", index=False)
     Path("schema.toml").write_text(SCHEMA)
-    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5))
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5), "basic")
     return tmp_path
 
 

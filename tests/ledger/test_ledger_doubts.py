@@ -84,9 +84,7 @@ def test_a_budget_is_a_budget(tmp_path, wrong):
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.0", "0.0"), ("1.0", "1.5"), ("1.0", "-0.5")])
 def test_a_sealed_budget_that_means_nothing_is_a_fault(epsilon, delta):
     draft = Entry(1, "trial", "budget", epsilon, delta, "", "", chain.NOTHING_BEFORE, "")
-    assert walk.faults([dataclasses.replace(draft, digest=draft.seal())]) == (
-        "entry 1: epsilon or delta is no amount",
-    )
+    assert walk.faults([dataclasses.replace(draft, digest=draft.seal())]) == ("entry 1: epsilon or delta is no amount",)
 
 
 SWALLOW = {

@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import Database
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
@@ -17,6 +16,7 @@ from equipoise.ledger import chain
 from equipoise.ledger.names import normal_form
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from postgres_server import Database
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 # The same name with other capitals, blanks at its ends and inside, full-width letters, and a joiner that nobody sees.

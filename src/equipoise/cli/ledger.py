@@ -17,7 +17,7 @@ from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
 from equipoise.ledger import Ledger
 from equipoise.ledger.currencies import currency_named
-from equipoise.ledger.records import NOTHING, left_of, plain
+from equipoise.ledger.records import plain
 from equipoise.ledger.statements import Balance, basic_sums, course
 from equipoise.vocabulary.facts import Budget
 
@@ -102,7 +102,7 @@ def show(
         chart(f"The budget of {ledger.dataset}", points).save(drawn, format="svg")
         with new_file(picture) as file:
             file.write(drawn.getvalue())
-    sums, left = basic_sums(entries), left_of(balance.allowed, balance.spent)
+    sums, left = basic_sums(entries), balance.left
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
     remaining = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
     basic = {"epsilon": str(sums.amount), "delta": str(sums.delta)}
@@ -113,7 +113,9 @@ def show(
         print(json.dumps({**record, **_in_currency(balance), "spends": len(points), "course": drawn_points}, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
-    headings = ("", "epsilon", "delta") if balance.currency == "basic" else ("", "epsilon", "delta", *_headings(balance))
+    headings = (
+        ("", "epsilon", "delta") if balance.currency == "basic" else ("", "epsilon", "delta", *_headings(balance))
+    )
     for heading in headings:
         table.add_column(heading, justify="right" if heading else "left", overflow="fold")
     in_currency = [[str(found.amount), str(found.delta)] for found in (balance.allowed, balance.spent, left)]
@@ -274,8 +276,6 @@ def _headings(balance: Balance) -> tuple[str, str]:
 
 def _worth(balance: Balance) -> dict[str, str]:
     """Return what was spent as (epsilon, delta), at the delta of the budget."""
-    if balance.spent == NOTHING:
-        return {"epsilon": "0", "delta": "0"}
     worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
     return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}
 

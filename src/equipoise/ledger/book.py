@@ -15,8 +15,8 @@ from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Ov
 from equipoise.ledger import chain, records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
-from equipoise.ledger.names import meant_by, require_new
-from equipoise.ledger.records import added, left_of, plain, within
+from equipoise.ledger.names import meant_by, require_apart, require_new
+from equipoise.ledger.records import plain
 from equipoise.ledger.statements import (
     Balance,
     Head,
@@ -85,9 +85,11 @@ class Ledger:
         limit = chosen.limit(budget)
         record = {"version": records.RECORD_VERSION, "currency": chosen.name, "limit": plain(limit), "key": key}
         with self._store.opened(writing=True, creating=True) as connection:
-            if meant_by(self._store.written, self._store.names(connection, whole=True)):
+            recorded = self._store.names(connection, whole=True)
+            if meant_by(self._store.written, recorded):
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
+            require_apart(self.dataset, recorded)
             text = records.canonical(record)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 
@@ -142,7 +144,8 @@ class Ledger:
             if not self._store.records(connection):
                 return
             walk = self._position(connection, spending=True)
-            if entry.record is None or self._store.entry(connection, entry.dataset, entry.number) != entry:
+            recorded = self._store.entry(connection, entry.dataset, entry.number)
+            if entry.kind != "spend" or entry.record is None or recorded != entry:
                 raise LedgerRefused("the outcome of a spend", "no spend of this ledger", "pass what `admit` returned")
             rest, _ = records.read_spend(entry.record)
             # Usually nothing came between, or a few entries of others.
@@ -171,7 +174,7 @@ class Ledger:
                 found = f"one that counts in {chosen.name} already"
                 raise LedgerRefused(f"to move {self.dataset!r}", found, "name another currency, or leave it")
             limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
-            if not within(spent, limit):
+            if not spent.within(limit):
                 found = f"spends worth {spent.amount} and delta {spent.delta}, of {limit.amount} and {limit.delta}"
                 remedy = f"leave it in {walk.currency.name}, where they are within the budget"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", found, remedy)
@@ -280,8 +283,8 @@ class Ledger:
                 "create a budget under another name for this promise, after asking what the people have left in all",
             )
         cost = walk.currency.price(certificate.claim)
-        spent = added(walk.spent, cost)
-        if not within(spent, walk.limit):
+        spent = walk.spent + cost
+        if not spent.within(walk.limit):
             raise self._overdraft(walk, cost, certificate)
         last = _last(walk)
         if self._store.grounds(connection, last.dataset, last.number + 1):
@@ -305,7 +308,7 @@ class Ledger:
         return chain.following((last,), last.dataset, kind, amount, certificate, text)
 
     def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
-        left, limit = left_of(walk.limit, walk.spent), balance_after(walk).limit
+        left, limit = walk.limit - walk.spent, balance_after(walk).limit
         asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
         found = f"epsilon={left.amount}, delta={left.delta} remaining of {limit.epsilon:g}, {limit.delta:g}"
         if walk.currency.name != "basic":
@@ -341,9 +344,7 @@ class Ledger:
         self._require_intact(walk, entries)
         return walk
 
-    def _midway(
-        self, connection: sql.Connection, name: str, last: tuple[Entry, ...]
-    ) -> tuple[Walk, Iterator[Entry]]:
+    def _midway(self, connection: sql.Connection, name: str, last: tuple[Entry, ...]) -> tuple[Walk, Iterator[Entry]]:
         """Return the state before the last entries that have records, and these."""
         start = next(place for place, entry in enumerate(last) if entry.record is not None)
         for former, entry in pairwise(last[: start + 1]):
@@ -376,9 +377,9 @@ class Ledger:
         return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
 
     def _name(self, connection: sql.Connection, spending: bool = False) -> str:
-        """Return the recorded id of the dataset: the only one, or of several that its name stands for the one spelled so.
+        """Return the recorded id of the dataset: the only one, or of several that its name stands for the same spelling.
 
-        Several, of which ledgers before 0.3.0 may hold some, can be read, and none of them spends.
+        Ledgers of versions 0.1.0 and 0.2.0 may hold several. Each of them can be read, and none of them spends.
         """
         written = self._store.written
         # Where a budget was taken out, the rest of its history is still found.

@@ -1,7 +1,7 @@
 """A dataset's history: entries that are only ever appended, each sealed with the digest of the one before.
 
-Amounts are added as exact decimals, in the currency that the budget was created in or moved to (N5). Entries of versions
-0.1.0 and 0.2.0 have no record; they are sealed as they were, and count in basic composition.
+Amounts are added as exact decimals, in the currency that the budget was created in or moved to (N5). Entries of
+versions 0.1.0 and 0.2.0 have no record; they are sealed as they were, and count in basic composition.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from equipoise.certify.record import parse
 from equipoise.errors import LedgerRefused
@@ -122,11 +123,16 @@ def is_amount(entry: Entry) -> bool:
     """Return whether epsilon and delta are those of a budget or a spend, or none where nothing is spent."""
     if entry.kind not in ("budget", "spend"):
         return (entry.epsilon, entry.delta) == (NO_AMOUNT, NO_AMOUNT)
+    return _is_budget(entry.epsilon, entry.delta)
+
+
+@lru_cache(maxsize=4096)
+def _is_budget(epsilon: str, delta: str) -> bool:
     try:
-        amount = Budget(float(entry.epsilon), float(entry.delta))
+        amount = Budget(float(epsilon), float(delta))
     except (TypeError, ValueError, OverflowError):  # InvalidParameter is a ValueError too
         return False
-    return (repr(amount.epsilon), repr(amount.delta)) == (entry.epsilon, entry.delta)
+    return (repr(amount.epsilon), repr(amount.delta)) == (epsilon, delta)
 
 
 def _exported(entry: Entry) -> dict[str, object]:

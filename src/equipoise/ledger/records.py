@@ -1,4 +1,4 @@
-"""What an entry records in JSON beside its columns: what a spend cost, what was spent so far, and for which certificate.
+"""What an entry records in JSON beside its columns: what a spend cost, what was spent so far, for which certificate.
 
 Records are canonical: sorted keys, no spaces, amounts as the texts of exact decimals. docs/ledger.md lists the keys.
 """
@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -17,14 +17,11 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.record import to_plain
 from equipoise.errors import EquipoiseError
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.currencies.base import NOTHING
 
 RECORD_VERSION = 2
 
-NOTHING = Amount(Decimal(0), Decimal(0))
-
-# Doubles lie between 1e-341 and 1e309 when written out, and prices have 30 digits: no sum is ever rounded, not even of
-# amounts that somebody else wrote, as long as they look like one.
-EXACT_DIGITS = 3000
+# What an amount looks like; a currency's own have far fewer digits.
 _AMOUNT = re.compile(r"[0-9]{1,400}(\.[0-9]{1,400})?(E[+-]?[0-9]{1,3})?")
 
 # Where the certificate of a spend ends in its record: no text inside can look so, because its quotes are escaped.
@@ -72,42 +69,12 @@ def amount_of(record: object) -> Amount:
     >>> amount_of({"amount": "0.1", "delta": "0"}).amount
     Decimal('0.1')
     """
-    if not isinstance(record, dict) or record.keys() != {"amount", "delta"}:
+    if not isinstance(record, dict) or len(record) != 2:
         raise ValueError("no amount")
-    texts = record["amount"], record["delta"]
-    if not all(isinstance(text, str) and _AMOUNT.fullmatch(text) for text in texts):
+    amount, delta = str(record["amount"]), str(record["delta"])
+    if _AMOUNT.fullmatch(amount) is None or _AMOUNT.fullmatch(delta) is None:
         raise ValueError("no amount")
-    return Amount(Decimal(texts[0]), Decimal(texts[1]))
-
-
-def added(first: Amount, second: Amount) -> Amount:
-    """Return the exact sum.
-
-    Examples
-    --------
-    >>> tenth = Amount(Decimal("0.1"), Decimal(0))
-    >>> str(added(added(tenth, tenth), tenth).amount)
-    '0.3'
-    """
-    with localcontext(prec=EXACT_DIGITS):
-        return Amount(first.amount + second.amount, first.delta + second.delta)
-
-
-def left_of(limit: Amount, spent: Amount) -> Amount:
-    """Return the exact difference; below 0 where more was spent.
-
-    Examples
-    --------
-    >>> str(left_of(Amount(Decimal(1), Decimal(0)), Amount(Decimal("0.1"), Decimal(0))).amount)
-    '0.9'
-    """
-    with localcontext(prec=EXACT_DIGITS):
-        return Amount(limit.amount - spent.amount, limit.delta - spent.delta)
-
-
-def within(spent: Amount, limit: Amount) -> bool:
-    """Return whether both parts of an amount are at most those of a limit."""
-    return spent.amount <= limit.amount and spent.delta <= limit.delta
+    return Amount(Decimal(amount), Decimal(delta))
 
 
 def read(text: object, keys: set[str]) -> dict[str, Any]:
@@ -154,7 +121,7 @@ def members_of(head: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a recorded certificate says, and what it costs in a ledger's currency; `faults` say why it does not count."""
+    """What a recorded certificate says, and what it costs in a currency; `faults` say why it does not count."""
 
     faults: tuple[str, ...]
     digest: str = ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from decimal import Decimal, localcontext
+from decimal import Decimal
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.record import canonical
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount
-from equipoise.ledger.records import EXACT_DIGITS, NOTHING, added, left_of
+from equipoise.ledger.currencies.base import NOTHING
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
 
@@ -41,14 +41,14 @@ class Balance:
     @property
     def left(self) -> Amount:
         """What remains in the currency."""
-        return left_of(self.allowed, self.spent)
+        return self.allowed - self.spent
 
 
 def balance_after(walk: Walk) -> Balance:
     """Return what remains after a history that holds together."""
     if walk.budget is None:
         raise ValueError("a history without a budget")
-    left = left_of(walk.limit, walk.spent)
+    left = walk.limit - walk.spent
     if walk.currency.name != "basic":
         left = _left_as_people_read_it(walk, walk.budget)
     return Balance(walk.budget, left.amount, left.delta, walk.currency.name, walk.limit, walk.spent)
@@ -56,13 +56,11 @@ def balance_after(walk: Walk) -> Balance:
 
 def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
     """Return the budget less what was spent, both as (epsilon, delta) at the budget's delta."""
-    epsilon, delta = Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta))
-    if walk.spent == NOTHING:
-        return Amount(epsilon, delta)
     worth = walk.currency.worth(walk.spent, budget)
-    with localcontext(prec=EXACT_DIGITS):
-        # The whole delta belongs to the epsilon that is read at it.
-        return Amount(max(Decimal(0), epsilon - Decimal(repr(worth.epsilon))), delta)
+    whole = Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
+    left = whole - Amount(Decimal(repr(worth.epsilon)), Decimal(0))
+    # The whole delta belongs to the epsilon that is read at it.
+    return Amount(max(left.amount, Decimal(0)), whole.delta)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
 
 
 def outcome_of(entry: Entry) -> tuple[object, str]:
-    """Return the number of the spend that an entry is the outcome of, and the outcome; None and "unknown" if of none."""
+    """Return the number of the spend that an entry is the outcome of, and the outcome; None and "unknown" if none."""
     try:
         record = records.read(entry.record, records.OUTCOME_KEYS)
         return (record["of"], str(record["outcome"])) if isinstance(record["of"], int) else (None, "unknown")
@@ -193,5 +191,5 @@ def basic_sums(entries: Iterable[Entry]) -> Amount:
     total = NOTHING
     for entry in entries:
         if entry.kind == "spend":
-            total = added(total, Amount(Decimal(entry.epsilon), Decimal(entry.delta)))
+            total += Amount(Decimal(entry.epsilon), Decimal(entry.delta))
     return total

@@ -14,7 +14,8 @@ from equipoise.errors import EquipoiseError
 from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
 from equipoise.ledger.currencies import Amount, Currency, currency_named
-from equipoise.ledger.records import MOST_REMEMBERED, NOTHING, OUTCOMES, added, amount_of, judged, within
+from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.records import MOST_REMEMBERED, OUTCOMES, amount_of, judged
 from equipoise.vocabulary.facts import Budget
 
 KINDS = ("spend", "outcome", "migration")
@@ -118,7 +119,7 @@ class Walk:
                 found = list(getattr(self, f"_{entry.kind}")(entry))
         except (ValueError, KeyError, TypeError, EquipoiseError):
             found = [NO_RECORD]
-        self._overspent |= not within(self.spent, self.limit)
+        self._overspent |= not self.spent.within(self.limit)
         return found
 
     def _former(self, entry: Entry) -> bool:
@@ -127,7 +128,7 @@ class Walk:
         if amount is not None and entry.kind == "budget":
             self.budget, self.limit = amount, self.currency.limit(amount)
         elif amount is not None:
-            self.spent = added(self.spent, self.currency.price_of_budget(amount))
+            self.spent += self.currency.price_of_budget(amount)
         return amount is None
 
     def _budget(self, entry: Entry) -> Iterator[str]:
@@ -145,7 +146,7 @@ class Walk:
         yield from self._set(record["currency"], amount_of(record["limit"]), spent)
         yield from self._neighbours(record["adjacency"])
         self.under = entry.number
-        if self._earlier is not None and not within(spent_in(self.currency, self._earlier(entry.number)), spent):
+        if self._earlier is not None and not spent_in(self.currency, self._earlier(entry.number)).within(spent):
             yield "earlier spends are worth more in the new currency than it says"
 
     def _spend(self, entry: Entry) -> Iterator[str]:
@@ -163,7 +164,7 @@ class Walk:
         if not found.faults:
             if (entry.certificate, entry.epsilon, entry.delta) != (found.digest, *found.amount):
                 yield "its amounts or its digest are not those of its certificate"
-            if not within(found.price, cost):
+            if not found.price.within(cost):
                 yield "its certificate costs more than it says"
 
     def _outcome(self, entry: Entry) -> Iterator[str]:
@@ -180,12 +181,12 @@ class Walk:
         """Count from here on in a currency, up to a limit that is at most what the budget allows."""
         self.currency = currency_named(str(currency))
         self.limit, self.spent = limit, spent
-        if self.budget is None or not within(limit, self.currency.limit(self.budget)):
+        if self.budget is None or not limit.within(self.currency.limit(self.budget)):
             yield "its limit is more than the budget allows"
 
     def _standing(self, record: dict[str, object], cost: Amount) -> Iterator[str]:
         spent = amount_of(record["spent"])
-        if spent != added(self.spent, cost) and not (self._midway and within(cost, spent)):
+        if spent != self.spent + cost and not (self._midway and cost.within(spent)):
             yield WRONG_TOTAL
         if record["under"] != self.under:
             yield "it was counted under another limit than the last one that was set"
@@ -233,7 +234,7 @@ def spent_in(currency: Currency, entries: Iterable[Entry]) -> Amount:
     total = NOTHING
     for entry in entries:
         if entry.kind == "spend":
-            total = added(total, _worth(currency.name, entry))
+            total += _worth(currency.name, entry)
     return total
 
 

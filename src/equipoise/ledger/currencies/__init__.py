@@ -1,11 +1,11 @@
 """The currencies that a ledger can count in (docs/currencies.md)."""
 
 from equipoise.errors import LedgerRefused
-from equipoise.ledger.currencies.base import Amount, Currency
+from equipoise.ledger.currencies.base import Amount, Currency, Worth
 from equipoise.ledger.currencies.basic import Basic
 from equipoise.vocabulary.facts import Budget
 
-__all__ = ["CURRENCIES", "Amount", "Currency", "currency_named", "default_for"]
+__all__ = ["CURRENCIES", "Amount", "Currency", "Worth", "currency_named", "default_for"]
 
 CURRENCIES: dict[str, type[Currency]] = {Basic.id: Basic}
 
@@ -24,6 +24,6 @@ def currency_named(name: str) -> Currency:
     return CURRENCIES[name]()
 
 
-def default_for(budget: Budget) -> Currency:  # noqa: ARG001  (others need a delta)
+def default_for(budget: Budget) -> Currency:
     """Return the currency of a ledger whose owner names none."""
     return Basic()

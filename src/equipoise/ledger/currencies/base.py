@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import ClassVar
 
 from equipoise.certify.claims import Claim
 from equipoise.vocabulary.facts import Budget
+
+# Doubles lie between 1e-341 and 1e309 when written out, so with this many digits no sum of them is ever rounded.
+EXACT_DIGITS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,31 @@ class Amount:
 
     amount: Decimal
     delta: Decimal
+
+    def __add__(self, other: Amount) -> Amount:
+        """Return the sum, exactly."""
+        with localcontext(prec=EXACT_DIGITS):
+            return Amount(self.amount + other.amount, self.delta + other.delta)
+
+    def __sub__(self, other: Amount) -> Amount:
+        """Return the difference, exactly."""
+        with localcontext(prec=EXACT_DIGITS):
+            return Amount(self.amount - other.amount, self.delta - other.delta)
+
+    def within(self, limit: Amount) -> bool:
+        """Return whether neither part exceeds a limit."""
+        return self.amount <= limit.amount and self.delta <= limit.delta
+
+
+NOTHING = Amount(Decimal(0), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What an amount is as (epsilon, delta). Unlike a budget it may be nothing."""
+
+    epsilon: float
+    delta: float
 
 
 class Currency(ABC):
@@ -49,5 +77,5 @@ class Currency(ABC):
         """Return what a release costs of which nothing is known but that it keeps within this budget."""
 
     @abstractmethod
-    def worth(self, spent: Amount, budget: Budget) -> Budget:
+    def worth(self, spent: Amount, budget: Budget) -> Worth:
         """Return what a spent amount is as (epsilon, delta), at the delta of the ledger's budget."""
