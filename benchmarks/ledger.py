@@ -39,15 +39,15 @@ def plans() -> list[Certificate]:
 def history(last: Entry, shared: list[Certificate], entries: int) -> Iterator[Entry]:
     """Return spends and their outcomes, in turns, as a ledger writes them; quicker than by admission."""
     basic, spent = currency_named("basic"), NOTHING
+    shares = [(plan, plan.planned_digest, records.of_plan(plan), basic.price(plan.claim)) for plan in shared]
     for number in track(range(1, entries), description=f"{entries} entries"):
-        plan = shared[number % CERTIFICATES]
+        plan, planned, recorded, cost = shares[number % CERTIFICATES]
         release = f"{(number - 1) | 1:032x}"
         if number % 2:
-            cost = basic.price(plan.claim)
             spent += cost
-            record = {"adjacency": plan.adjacency, "certificate": records.of_plan(plan), "cost": plain(cost)}
+            record = {"adjacency": plan.adjacency, "certificate": recorded, "cost": plain(cost)}
             record |= {"spent": plain(spent), "under": 1, "release": release, "software": {"equipoise": "0.3.0"}}
-            amount, kind, digest = plan.claim.budget, "spend", plan.planned_digest
+            amount, kind, digest = plan.claim.budget, "spend", planned
         else:
             record = {"of": number, "release": release, "outcome": "released", "adjacency": plan.adjacency}
             record |= {"spent": plain(spent), "under": 1}

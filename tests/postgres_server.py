@@ -11,16 +11,13 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
 import sqlalchemy as sql
-
-from equipoise.ledger import chain
-from equipoise.vocabulary.facts import Budget
 
 SUPERUSER = "ledger"
 
@@ -147,25 +144,6 @@ class Database:
                 where = "" if self.engine.dialect.name == "sqlite" else f" ON {table}"
                 connection.exec_driver_sql(f"DROP TRIGGER {trigger}{where}")
 
-    def make_former(self, *budgets: tuple[str, Budget]) -> None:
-        """Make a ledger as version 0.2.0 made it: nine columns, grounds in a table beside them, and budgets."""
-        texts = ("kind", "epsilon", "delta", "certificate", "made", "previous", "digest")
-        with self.engine.begin() as connection:
-            for table, columns in (("entries", texts), ("grounds", ("grounds",))):
-                written = ", ".join(f"{column} VARCHAR NOT NULL" for column in columns)
-                without = " WITHOUT ROWID" if self.engine.dialect.name == "sqlite" else ""
-                connection.exec_driver_sql(
-                    f"CREATE TABLE {table} (number INTEGER NOT NULL, dataset VARCHAR NOT NULL, {written}, "
-                    f"PRIMARY KEY (number, dataset)){without}"
-                )
-                for statement in _former_triggers(self.engine.dialect.name, table):
-                    connection.exec_driver_sql(statement)
-        for dataset, budget in budgets:
-            entry = chain.following((), dataset, "budget", budget)
-            with self.engine.begin() as connection:
-                values = {name: value for name, value in asdict(entry).items() if name != "record"}
-                connection.execute(sql.insert(self.entries()).values(values))
-
     def entries(self) -> sql.Table:
         """Return the table of entries as the database describes it."""
         return sql.Table("entries", sql.MetaData(), autoload_with=self.engine)
@@ -176,23 +154,6 @@ class Database:
         with self.engine.connect() as connection:
             rows = connection.execute(sql.select(table).where(table.c.dataset == dataset)).all()
         return {row.number: row.grounds for row in rows}
-
-
-def _former_triggers(dialect: str, table: str) -> list[str]:
-    prefix, refusal = "" if table == "entries" else f"{table}_", "'the ledger is append-only'"
-    if dialect == "sqlite":
-        taken = f"WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"  # noqa: S608
-        return [
-            f"CREATE TRIGGER {prefix}no_{event} BEFORE {event} ON {table} {condition} "
-            f"BEGIN SELECT RAISE(ABORT, {refusal}); END"
-            for event, condition in (("update", ""), ("delete", ""), ("insert", taken))
-        ]
-    return [
-        f"CREATE FUNCTION {table}_append_only() RETURNS trigger LANGUAGE plpgsql "
-        f"AS $$ BEGIN RAISE EXCEPTION {refusal}; END $$",
-        f"CREATE TRIGGER {prefix}append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-        f"EXECUTE FUNCTION {table}_append_only()",
-    ]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ import equipoise as eq
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
+from equipoise.ledger import currencies
+from equipoise.ledger.currencies import Amount, Worth
+from equipoise.ledger.currencies.basic import Basic
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
@@ -65,6 +69,53 @@ def test_show_says_what_was_spent_what_remains_and_how_it_went(reference):
     assert record["currency"] == "basic"
     assert record["in_currency"]["left"] == {"amount": "0.9", "delta": "0.000009"}
     assert [point["share"] for point in record["course"]] == [0.1]
+
+
+def test_show_draws_the_spends_into_a_new_file(reference, tmp_path):
+    picture = tmp_path / "spends.svg"
+    assert run("show", reference, "--picture", picture).exit_code == 0
+    assert picture.read_text().startswith("<svg")
+    with pytest.raises(OutputRefused):
+        run("show", reference, "--picture", picture)
+
+
+def test_releases_lists_ids_and_outcomes(reference):
+    ledger = eq.Ledger(reference)
+    entry = ledger.admit(PLAN, release_id="cafe")
+    ledger.conclude(entry, "failed")
+    shown = run("releases", reference).stdout
+    assert "cafe" in shown
+    assert "failed" in shown
+    first, second = json.loads(run("releases", reference, "--json").stdout)
+    assert (first["number"], first["outcome"], len(first["release"])) == (2, "unknown", 32)
+    assert (second["digest"], second["release"], second["outcome"]) == (entry.digest, "cafe", "failed")
+
+
+def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkeypatch):
+    class Halves(Basic):
+        id = "halves"
+
+        def limit(self, _budget):
+            return Amount(Decimal("0.5"), Decimal("1e-5"))
+
+        def price(self, claim):
+            return Amount(Decimal(repr(claim.budget.epsilon)) / 4, Decimal(repr(claim.budget.delta)))
+
+        def worth(self, spent, budget):
+            return Worth(2 * float(spent.amount), budget.delta)
+
+    monkeypatch.setitem(currencies.CURRENCIES, "halves", Halves)
+    assert "moved: 'trial' counts in halves from entry 3 on" in run("migrate", reference, "--currency", "halves").stdout
+    record = json.loads(run("show", reference, "--json").stdout)
+    assert (record["currency"], record["limit"]["epsilon"]) == ("halves", "1.0")
+    assert record["in_currency"]["limit"]["amount"] == "0.5"
+    assert record["in_currency"]["spent"]["amount"] == "0.025"
+    assert (record["spent"]["epsilon"], record["basic"]["epsilon"]) == ("0.05", "0.1")
+    shown = run("show", reference).stdout
+    for words in ("in halves", "0.475", "spent, by basic composition", "0.95"):
+        assert words in shown
+    assert run("verify", reference).exit_code == 0
+    assert json.loads(run("migrate", reference, "--currency", "basic", "--json").stdout)["entry"] == 4
 
 
 def test_history_lists_every_entry(reference):

@@ -74,6 +74,14 @@ def test_an_empty_home_variable_is_an_unset_one_and_no_home_at_all_is_refused(tm
     assert eq.Ledger("trial").balance().epsilon_left == 1
 
 
+def test_an_estimator_takes_no_password_since_it_shows_its_parameters():
+    model = eq.LogisticRegression(domain=CLASSES, ledger="postgresql://me:secret@host/db#trial")
+    with pytest.raises(LedgerRefused, match=r"PGPASSWORD or ~/\.pgpass") as caught:
+        model.plan(40, 2)
+    assert "secret" not in str(caught.value)
+    model.set_params(ledger="postgresql://me@host/db#trial").plan(40, 2)
+
+
 @pytest.mark.parametrize("wrong", [3.0, None, (1.0, 0.0)])
 def test_a_budget_is_a_budget(tmp_path, wrong):
     with pytest.raises(InvalidParameter, match=r"Budget\(3\.0, 1e-6\)"):

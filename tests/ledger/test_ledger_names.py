@@ -98,6 +98,31 @@ def test_names_that_nobody_can_read_get_no_budget(tmp_path, name):
         eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#{name}").create(eq.Budget(1.0))
 
 
+@pytest.mark.parametrize(
+    "near",
+    [
+        "people-2026",
+        "people_2026",
+        "people.2026",
+        "People2026",
+        "pe0ple 2026",
+        "peop1e 2026",
+        "p\u0435ople 2026",
+        "peopie 2O26",
+    ],
+)
+def test_a_name_that_people_would_take_for_another_gets_no_budget(tmp_path, near):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#people 2026").create(eq.Budget(1.0))
+    with pytest.raises(LedgerRefused, match=r"'people 2026', which differs in separators.*spend of 'people 2026' if"):
+        eq.Ledger(f"{address}#{near}").create(eq.Budget(1.0))
+    # It is no other spelling of it, either: nothing is spent by mistake.
+    with pytest.raises(LedgerRefused, match="a budget for"):
+        eq.Ledger(f"{address}#{near}").admit(certificate(0.1))
+    for apart in ("people 2025", "people 2026 b", "people"):
+        eq.Ledger(f"{address}#{apart}").create(eq.Budget(1.0))
+
+
 @given(st.text(st.characters(exclude_categories=["C"])))
 def test_the_normal_form_of_a_normal_form_is_itself(name):
     assert normal_form(normal_form(name)) == normal_form(name)

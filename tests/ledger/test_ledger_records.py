@@ -126,10 +126,19 @@ def test_spends_are_admitted_by_the_currency_and_refused_in_its_words(ledger):
     with pytest.raises(Overdraft, match=r"costs 0\.16 and delta .* in squares.*0\.04 and delta .* remaining of 1\.00"):
         ledger.admit(LARGE)
     balance, head = ledger.balance(), ledger.head()
-    assert (balance.currency, balance.spent.amount, balance.left.amount) == ("squares", Decimal("0.96"), Decimal("0.04"))
+    assert (balance.currency, balance.spent.amount, balance.left.amount) == (
+        "squares",
+        Decimal("0.96"),
+        Decimal("0.04"),
+    )
     assert balance.limit == eq.Budget(1.0)
     assert float(balance.epsilon_left) == pytest.approx(1 - 0.96**0.5)
-    assert (head.dataset, head.number, head.spent, head.digest) == ("trial", 7, balance.spent, ledger.history()[-1].digest)
+    assert (head.dataset, head.number, head.spent, head.digest) == (
+        "trial",
+        7,
+        balance.spent,
+        ledger.history()[-1].digest,
+    )
     assert ledger.verify() == ()
 
 
@@ -260,7 +269,9 @@ def test_a_limit_above_what_the_budget_allows_is_found(ledger):
     def change(_entry, record):
         record["limit"]["amount"] = "2"
 
-    assert walk.faults(sealed_again(ledger.history(), 1, change)) == ("entry 1: its limit is more than the budget allows",)
+    assert walk.faults(sealed_again(ledger.history(), 1, change)) == (
+        "entry 1: its limit is more than the budget allows",
+    )
 
 
 @pytest.mark.parametrize("amount", ["-0.1", "NaN", "Infinity", "1e9999", "0.1 ", "", 0.1, None, ["0.1"]])

@@ -62,6 +62,11 @@ class Ledger:
         self._store = Store(reference)
         self.dataset = self._store.dataset
 
+    @property
+    def has_password(self) -> bool:
+        """Whether the reference holds a password, which must be shown to nobody."""
+        return self._store.url.password is not None
+
     def __repr__(self) -> str:
         """Return the reference, without a password."""
         return f"Ledger({self._store.shown!r})"
