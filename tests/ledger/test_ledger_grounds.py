@@ -18,6 +18,7 @@ from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from former_ledgers import make_former
 
 pytest_plugins = ["postgres_server"]
 
@@ -39,7 +40,7 @@ RELEASED = Path(__file__).parents[1] / "released" / "0.1.0"
 @pytest.fixture
 def ledger(database) -> eq.Ledger:
     """Return a ledger of version 0.2.0."""
-    database.make_former(("trial", eq.Budget(1.0)), ("other", eq.Budget(1.0)))
+    make_former(database.engine, ("trial", eq.Budget(1.0)), ("other", eq.Budget(1.0)))
     return eq.Ledger(f"{database.address}#trial")
 
 

@@ -16,7 +16,7 @@ from equipoise.ledger import chain
 from equipoise.ledger.names import normal_form
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
-from postgres_server import Database
+from former_ledgers import make_former
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 # The same name with other capitals, blanks at its ends and inside, full-width letters, and a joiner that nobody sees.
@@ -38,7 +38,7 @@ def certificate(epsilon: float) -> Certificate:
 def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:
     """Write a ledger as earlier versions did, ids as they were spelled: a budget and one spend for each."""
     address = f"sqlite:///{path}"
-    Database(address, sql.create_engine(address, poolclass=sql.NullPool)).make_former(("unrelated", eq.Budget(1.0)))
+    make_former(sql.create_engine(address, poolclass=sql.NullPool), ("unrelated", eq.Budget(1.0)))
     for name, limit, spent in spends:
         budget = chain.following((), name, "budget", eq.Budget(limit))
         for entry in (budget, chain.following([budget], name, "spend", eq.Budget(spent), "0" * 64)):

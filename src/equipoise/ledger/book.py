@@ -382,7 +382,7 @@ class Ledger:
         return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
 
     def _name(self, connection: sql.Connection, spending: bool = False) -> str:
-        """Return the recorded id of the dataset: the only one, or of several that its name stands for the same spelling.
+        """Return the recorded id of the dataset; of several that its name stands for, the one that is spelled so.
 
         Ledgers of versions 0.1.0 and 0.2.0 may hold several. Each of them can be read, and none of them spends.
         """

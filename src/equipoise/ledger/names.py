@@ -35,10 +35,8 @@ def normal_form(name: str) -> str:
 
 
 # Letters of other alphabets that look like Latin ones, digits that look like letters, and letters that look alike.
-_LOOK_ALIKE = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u03b1\u03bf\u03c1\u03bd\u03b9i01",
-    "aeopcyxljsaopvllol",
-)
+_CYRILLIC, _GREEK = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455", "\u03b1\u03bf\u03c1\u03bd\u03b9"
+_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}i01", "aeopcyxljsaopvllol")
 _SEPARATORS = str.maketrans("", "", "-_. ")
 
 
