@@ -11,7 +11,7 @@ import sqlalchemy as sql
 
 from equipoise.certify.certificate import ADJACENCIES, Certificate
 from equipoise.certify.withdrawn import affecting
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain, records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
@@ -35,6 +35,9 @@ REPLACE_ONE = ADJACENCIES["row"]
 
 # So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
 LAST = 64
+
+# So many entries are read at once where a whole history is checked.
+PART = 10_000
 
 
 class Ledger:
@@ -178,7 +181,13 @@ class Ledger:
             if walk.currency.name == chosen.name or walk.budget is None:
                 found = f"one that counts in {chosen.name} already"
                 raise LedgerRefused(f"to move {self.dataset!r}", found, "name another currency, or leave it")
-            limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
+            try:
+                limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
+            except ValueError as error:
+                if isinstance(error, EquipoiseError):
+                    raise
+                remedy = f"leave it in {walk.currency.name}, or name a currency that prices every spend"
+                raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", str(error), remedy) from None
             if not spent.within(limit):
                 found = f"spends worth {spent.amount} and delta {spent.delta}, of {limit.amount} and {limit.delta}"
                 remedy = f"leave it in {walk.currency.name}, where they are within the budget"
@@ -240,12 +249,15 @@ class Ledger:
         with self._store.opened() as connection:
             # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
             names = sorted(self._store.names(connection, whole=True), key=str)
-            lines = [f"{name!r}: {fault}" for name in names for fault in self._faults(connection, name)]
-            if against is None:
-                self._name(connection)
-                return tuple(lines)
-            own = (*meant_by(self._store.written, names), self.dataset)[0]
-            return (*lines, *chain.departures(own, self._store.history(connection, own), against))
+            own = (
+                (*meant_by(self._store.written, names), self.dataset)[0]
+                if against is not None
+                else self._name(connection)
+            )
+        lines = (f"{name!r}: {fault}" for name in names for fault in self._faults(name))
+        if against is None:
+            return tuple(lines)
+        return (*lines, *chain.departures(own, self._in_parts(own), against))
 
     def releases(self) -> tuple[Paid, ...]:
         """Return every spend with the id of its release and what became of it."""
@@ -372,10 +384,18 @@ class Ledger:
         if found := [*found, *walk.end()]:
             raise self._tampered("; ".join(found[:3]))
 
-    def _faults(self, connection: sql.Connection, name: str) -> Iterator[str]:
+    def _faults(self, name: str) -> Iterator[str]:
         """Yield what is wrong with a whole history, every price computed again."""
-        history = self._store.history
-        return all_faults(history(connection, name), lambda number: history(connection, name, before=number))
+        return all_faults(self._in_parts(name), lambda number: self._in_parts(name, before=number))
+
+    def _in_parts(self, name: str, before: int | None = None) -> Iterator[Entry]:
+        """Yield a history by and by: spends are not kept waiting while all of a long one is read."""
+        after, part = None, True
+        while part:
+            with self._store.opened() as connection:
+                part = tuple(self._store.history(connection, name, before, after, PART))
+            yield from part
+            after = part[-1].number if part else None
 
     def _tampered(self, found: str) -> LedgerTampered:
         remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"

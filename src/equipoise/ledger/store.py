@@ -188,14 +188,21 @@ class Store:
         return tuple(Entry(*row) for row in reversed(rows))
 
     def history(
-        self, connection: sql.Connection, dataset: str, before: int | None = None, after: int | None = None
+        self,
+        connection: sql.Connection,
+        dataset: str,
+        before: int | None = None,
+        after: int | None = None,
+        most: int | None = None,
     ) -> Iterator[Entry]:
-        """Return the entries of a dataset in their order, or those around a number, read as they are asked for."""
+        """Return the entries of a dataset in their order, or so many around a number, read as they are asked for."""
         chosen = self._select(connection).where(_ENTRIES.c.dataset == dataset).order_by(_ENTRIES.c.number)
         if before is not None:
             chosen = chosen.where(_ENTRIES.c.number < before)
         if after is not None:
             chosen = chosen.where(_ENTRIES.c.number > after)
+        if most is not None:
+            chosen = chosen.limit(most)
         rows = connection.execute(chosen, execution_options={"yield_per": BATCH})
         for batch in rows.partitions():
             connection.info["watch"].more()

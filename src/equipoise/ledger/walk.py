@@ -243,7 +243,7 @@ def _worth(currency: str, entry: Entry) -> Amount:
         return _of_budget(currency, entry.epsilon, entry.delta)
     found = judged(currency, records.read_spend(entry.record)[1])
     if found.faults:
-        raise ValueError(found.faults[0])
+        raise ValueError(f"entry {entry.number}: {found.faults[0]}")
     return found.price
 
 
