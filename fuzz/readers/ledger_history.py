@@ -3,7 +3,8 @@
 import json
 from dataclasses import asdict, fields
 
-from equipoise.ledger import book, chain, walk
+from equipoise.ledger import chain, walk
+from equipoise.ledger.grounds import reasons_of
 from equipoise.ledger.statements import paid_by
 from fuzz.mutation import json_values
 from fuzz.readers.ledger_export import HISTORY, RECORDED
@@ -35,4 +36,4 @@ def read(data: bytes) -> None:
     walk.faults(history)
     paid_by(history)
     for entry in history:
-        book._reasons(entry, grounds if isinstance(grounds, str) else "")
+        reasons_of(entry, grounds if isinstance(grounds, str) else "")

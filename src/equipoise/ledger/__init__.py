@@ -1,8 +1,8 @@
 """The ledger: budgets and spends, committed before any row is read. A crash may waste budget, never overspend it.
 
 `chain` is the history, `records` what its entries say, `walk` goes through it, `currencies` are what it counts in,
-`store` the databases and their locks, `book` the ledger itself and `statements` what it answers. docs/ledger.md says
-what is guaranteed and what is not.
+`store` the databases and their locks, `book` the ledger itself, `statements` what it answers and `grounds` what spends
+rest on. docs/ledger.md says what is guaranteed and what is not.
 """
 
 from equipoise.ledger.book import Ledger

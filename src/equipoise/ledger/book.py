@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import sqlalchemy as sql
 
-from equipoise.certify.certificate import ADJACENCIES, Certificate
-from equipoise.certify.withdrawn import affecting
+from equipoise.certify.certificate import Certificate
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain, records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
+from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of
 from equipoise.ledger.names import meant_by, require_apart, require_new
 from equipoise.ledger.records import plain
 from equipoise.ledger.statements import (
@@ -30,8 +30,6 @@ from equipoise.ledger.statements import (
 from equipoise.ledger.store import Store
 from equipoise.ledger.walk import NO_RECORD, Walk, all_faults, spent_in
 from equipoise.vocabulary.facts import Budget
-
-REPLACE_ONE = ADJACENCIES["row"]
 
 # So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
 LAST = 64
@@ -158,7 +156,7 @@ class Ledger:
             rest, _ = records.read_spend(entry.record)
             # Usually nothing came between, or a few entries of others.
             later = self._store.history(connection, entry.dataset, after=entry.number)
-            if any(outcome_of(found)[0] == entry.number for found in later if found.kind == "outcome"):
+            if entry.number in [outcome_of(found)[0] for found in later if found.kind == "outcome"]:
                 remedy = "spend again for another release: an entry pays for one"
                 raise LedgerRefused(f"an outcome of entry {entry.number}", "one that was recorded already", remedy)
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
@@ -249,11 +247,9 @@ class Ledger:
         with self._store.opened() as connection:
             # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
             names = sorted(self._store.names(connection, whole=True), key=str)
-            own = (
-                (*meant_by(self._store.written, names), self.dataset)[0]
-                if against is not None
-                else self._name(connection)
-            )
+            own = (*meant_by(self._store.written, names), self.dataset)[0]
+            if against is None:
+                self._name(connection)  # a history that is gone is found against an export, and refused without one
         lines = (f"{name!r}: {fault}" for name in names for fault in self._faults(name))
         if against is None:
             return tuple(lines)
@@ -282,7 +278,7 @@ class Ledger:
             name = self._name(connection)
             spends = [entry for entry in self._store.history(connection, name) if entry.kind == "spend"]
             grounds = self._store.grounds(connection, name)
-        reasons = {entry.number: _reasons(entry, grounds.get(entry.number, "")) for entry in spends}
+        reasons = {entry.number: reasons_of(entry, grounds.get(entry.number, "")) for entry in spends}
         affected = tuple((entry, found) for entry in spends if (found := reasons[entry.number]))
         return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
 
@@ -312,7 +308,7 @@ class Ledger:
             sums = {"cost": plain(cost), "spent": plain(spent), "under": walk.under}
             text = records.canonical({**record, **sums, "release": release, "software": dict(software)})
         elif certificate.adjacency == REPLACE_ONE or self._store.has_grounds(connection):
-            grounds = _grounds(certificate, software)
+            grounds = grounds_of(certificate, software)
         else:
             found = "one of version 0.1.0, which does not record what neighbours are"
             remedy = f"create another: {self._store.creation}"
@@ -343,7 +339,7 @@ class Ledger:
             return set()
         grounds = self._store.grounds(connection, last.dataset)
         entries = self._store.history(connection, last.dataset)
-        return {_adjacency(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
+        return {adjacency_in(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
 
     def _position(self, connection: sql.Connection, spending: bool = False) -> Walk:
         """Return where the history stands, from its budget and its last entries, which must hold together.
@@ -390,12 +386,14 @@ class Ledger:
 
     def _in_parts(self, name: str, before: int | None = None) -> Iterator[Entry]:
         """Yield a history by and by: spends are not kept waiting while all of a long one is read."""
-        after, part = None, True
-        while part:
+        after: int | None = None
+        while True:
             with self._store.opened() as connection:
                 part = tuple(self._store.history(connection, name, before, after, PART))
+            if not part:
+                return
             yield from part
-            after = part[-1].number if part else None
+            after = part[-1].number
 
     def _tampered(self, found: str) -> LedgerTampered:
         remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
@@ -428,35 +426,6 @@ def _last(walk: Walk) -> Entry:
     if walk.last is None:
         raise ValueError("a history without entries")
     return walk.last
-
-
-def _grounds(certificate: Certificate, software: Mapping[str, str]) -> str:
-    """Return what a certificate rests on, as version 0.2.0 kept it beside an entry."""
-    kept: dict[str, object] = {"members": certificate.rests_on(), "software": dict(software)}
-    if certificate.adjacency != REPLACE_ONE:
-        kept["adjacency"] = certificate.adjacency
-    return json.dumps(kept, sort_keys=True)
-
-
-def _adjacency(grounds: str) -> str:
-    """Return what neighbours are for an entry of version 0.2.0; one that does not say is about rows."""
-    try:
-        return str(json.loads(grounds).get("adjacency", REPLACE_ONE))
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return REPLACE_ONE
-
-
-def _reasons(entry: Entry, grounds: str) -> tuple[str, ...] | None:
-    """Return why what an entry rests on was withdrawn; None where that is not known, or was overwritten."""
-    try:
-        if entry.record is not None:
-            rest, head = records.read_spend(entry.record)
-            return affecting(records.members_of(head), dict(rest["software"]).items())
-        record = json.loads(grounds)
-        members = [(str(family), str(name)) for family, name in record["members"]]
-        return affecting(members, dict(record["software"]).items())
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
 
 
 def _require_release(certificate: object) -> None:

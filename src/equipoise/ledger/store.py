@@ -203,10 +203,10 @@ class Store:
             chosen = chosen.where(_ENTRIES.c.number > after)
         if most is not None:
             chosen = chosen.limit(most)
-        rows = connection.execute(chosen, execution_options={"yield_per": BATCH})
-        for batch in rows.partitions():
-            connection.info["watch"].more()
-            yield from (Entry(*row) for row in batch)
+        with connection.execute(chosen, execution_options={"yield_per": BATCH}) as rows:
+            for batch in rows.partitions():
+                connection.info["watch"].more()
+                yield from (Entry(*row) for row in batch)
 
     def _select(self, connection: sql.Connection) -> sql.Select[Any]:
         *columns, record = _ENTRIES.c
