@@ -9,7 +9,7 @@ from equipoise.vocabulary.facts import Budget
 
 
 class Basic(Currency):
-    """Basic composition (N5a), in the decimals that people wrote.
+    """Basic composition (N5), in the decimals that people wrote.
 
     Examples
     --------
