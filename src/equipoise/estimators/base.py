@@ -421,7 +421,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 def dataset_of(ledger: str | None) -> str | None:
     """Return the dataset id of a ledger, which is all that a certificate records of it.
 
-    An address with a password is refused: scikit-learn shows parameters in every repr, page and pickle.
+    An address with a password is refused: scikit-learn shows parameters in every repr, on every page and in every copy.
     """
     if ledger is None:
         return None
