@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import asdict
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -118,11 +119,14 @@ def show(
     )
     for heading in headings:
         table.add_column(heading, justify="right" if heading else "left", overflow="fold")
-    in_currency = [[str(found.amount), str(found.delta)] for found in (balance.allowed, balance.spent, left)]
-    extra = [[], [], []] if balance.currency == "basic" else in_currency
-    table.add_row("limit", limit["epsilon"], limit["delta"], *extra[0])
-    table.add_row("spent", spent["epsilon"], spent["delta"], *extra[1])
-    table.add_row("left", remaining["epsilon"], remaining["delta"], *extra[2], style="bold")
+    rows = [("limit", limit, balance.allowed), ("spent", spent, balance.spent), ("left", remaining, left)]
+    for name, amount, counted in rows:
+        # In basic composition both are the same exact decimals.
+        cells = [amount["epsilon"], amount["delta"]]
+        if balance.currency != "basic":
+            found = (Decimal(cells[0]), Decimal(cells[1]), counted.amount, counted.delta)
+            cells = [_short(number, upwards=name == "spent") for number in found]
+        table.add_row(name, *cells, style="bold" if name == "left" else None)
     if balance.currency != "basic":
         table.add_row("spent, by basic composition", basic["epsilon"], basic["delta"], style="dim")
     console = _console()
@@ -268,6 +272,11 @@ def _in_currency(balance: Balance) -> dict[str, object]:
     """Return limit, spent and left in the currency of a ledger."""
     amounts = {"limit": balance.allowed, "spent": balance.spent, "left": balance.left}
     return {"currency": balance.currency, "in_currency": {name: plain(found) for name, found in amounts.items()}}
+
+
+def _short(number: Decimal, upwards: bool) -> str:
+    """Return a number in six digits, rounded to the careful side; --json has all of them."""
+    return str(Context(prec=6, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
 
 
 def _headings(balance: Balance) -> tuple[str, str]:
