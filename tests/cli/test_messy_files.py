@@ -93,7 +93,7 @@ def test_what_is_said_about_a_text_file_is_refused_for_one_that_names_its_column
 def test_a_file_whose_first_person_are_the_names_of_a_schema_is_never_trained_on(folder, options):
     (folder / "people.csv").write_bytes(people(header="7,35;nein\n"))
     write_schema(folder, size="7,35", ill="nein")
-    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5))
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5), "basic")
     arguments = ("train", "people.csv", "--schema", "schema.toml", "--epsilon", 1, "--ledger", "trial", *options)
     done = run_program(*arguments, folder=folder)
     assert done.returncode == 2
