@@ -131,7 +131,7 @@ def read(curve: Curve, budget: Budget) -> tuple[float, float, Points]:
     That delta is half of the budget's, if three times its epsilon is enough for it, so that releases whose deltas add
     up to a total fill no more than half of it. No points where the epsilon is out of range.
     """
-    tries = ((budget.epsilon * (1 + part / 16), budget.delta / 2) for part in range(33))
+    tries = ((budget.epsilon * (1 + part / 16), budget.delta / 2) for part in range(33 if budget.delta else 1))
     reached = (point for point in tries if curve.delta(point[0]) <= point[1])
     end, delta = next(reached, (budget.epsilon, budget.delta))
     places = [end * cell / CELLS for cell in range(CELLS) if SMALLEST_EPSILON <= end <= LARGEST_EPSILON]
