@@ -87,7 +87,8 @@ class Rate(Record):
             return Cost(known.amount * MARGIN, known.delta)
         end, delta, points = read(curve, budget)
         read_off = self.below(points) if points and self.order * end < LARGEST_EXPONENT else math.inf
-        return Cost(min(self.pure(end), read_off) * MARGIN, delta)
+        found, simple = min(self.pure(end), read_off), self.pure(budget.epsilon)
+        return Cost(found * MARGIN, delta) if found <= simple else Cost(simple * MARGIN, budget.delta)
 
 
 class ConcentratedRate(Rate):

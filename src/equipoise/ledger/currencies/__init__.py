@@ -33,8 +33,8 @@ def default_for(budget: Budget) -> Currency:
     """Return the currency of a ledger for which none was asked: basic where delta is 0, else Renyi of a public order.
 
     That order is the smallest whole one that leaves two thirds of epsilon to spend. No release costs more of it than
-    its own epsilon, so that whatever adds up to two thirds of the budget is admitted, as it would be by sums; and what
-    adds up to much more is charged little more than by the best order (docs/currencies.md).
+    its own epsilon, so that whatever adds up to two thirds of epsilon, and half of delta, is admitted as it would be by
+    sums; and what adds up to much more is charged little more than by the best order (docs/currencies.md).
 
     Examples
     --------
