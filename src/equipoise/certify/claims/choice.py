@@ -6,6 +6,7 @@ from typing import Literal
 from ...vocabulary.facts import Budget, Conditions, Record
 from ...vocabulary.records import Of
 from ..curves import Curve, PureCurve
+from ..rates import Cost
 from .base import Claim, Moved, holds
 from .compositions import Composition
 
@@ -60,12 +61,16 @@ class ChosenCurve(Curve):
     gamma: float
     order: float
 
-    def at(self, epsilon: float) -> float:
-        """Return the delta of this order, rounded up."""
-        rate, logarithm, above = self.mu**2 / 2, -math.log(self.gamma), self.order - 1
+    def spent(self, order: float) -> float:
+        """Return the divergence of an order, but for the logarithm of the mean number of runs."""
+        rate, logarithm = self.mu**2 / 2, -math.log(self.gamma)
         # (1 - 1/b) b mu^2/2 + ln(1/gamma)/b, at its smallest over orders b >= 1.
         other = math.sqrt(2 * logarithm) * self.mu - rate if self.mu**2 < 2 * logarithm else logarithm
-        spent = rate * self.order + (1 + self.shape) * other
+        return rate * order + (1 + self.shape) * other
+
+    def at(self, epsilon: float) -> float:
+        """Return the delta of this order, rounded up."""
+        spent, above = self.spent(self.order), self.order - 1
         value = above * (spent - epsilon + math.log(above / self.order)) - math.log(self.order)
         # Terms may cancel: each is good to a few units in its last place.
         value += math.log(mean_of(self.shape, self.gamma)) + 1e-14 * above * (spent + epsilon + 1)
@@ -104,8 +109,8 @@ class Stopping(Composition):
     order: float = 0.0
     released: int | None = None
 
-    # The choice among all runs stands for itself.
-    main = Claim.main
+    # The choice among all runs stands for itself, and pays for them.
+    main, cost = Claim.main, Claim.cost
     draws = Of[str]("law")
 
     @property
@@ -123,6 +128,11 @@ class Stopping(Composition):
         if self.budget.delta == 0:
             return PureCurve(((2 + self.shape) * self.run.epsilon + DRAW_EPSILON) * (1 + 4e-15))
         return ChosenCurve(self.mu, self.shape, self.gamma, self.order)
+
+    def divergence(self, order: float) -> Cost | None:
+        """Return the divergence of any order, where runs have one."""
+        spent = ChosenCurve(self.mu, self.shape, self.gamma, order).spent
+        return Cost(spent(order) + math.log(mean_of(self.shape, self.gamma)) / (order - 1)) if self.mu else None
 
     def conditions(self) -> Conditions:
         """Yield those of every training, that scores are as private as trainings, and the price of choosing."""

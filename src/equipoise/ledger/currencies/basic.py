@@ -1,5 +1,6 @@
-"""The sums of the epsilons and of the deltas: valid for every release, and loose for many."""
+"""Sums of epsilons and of deltas: basic composition, for any release (N5, part a)."""
 
+import math
 from decimal import Decimal
 from typing import ClassVar
 
@@ -9,29 +10,33 @@ from equipoise.vocabulary.facts import Budget
 
 
 class Basic(Currency):
-    """Basic composition (N5), in the decimals that people wrote.
+    """Amounts are epsilons, as the decimals that people wrote: ten spends of 0.1 are 1.
 
     Examples
     --------
-    >>> Basic().price_of_budget(Budget(0.1)).amount
-    Decimal('0.1')
+    >>> Basic().limit(Budget(3.0, 1e-6))
+    Amount(amount=Decimal('3.0'), delta=Decimal('0.000001'))
     """
 
     id: ClassVar[str] = "basic"
-    proof: ClassVar[str] = "N5"
 
     def limit(self, budget: Budget) -> Amount:
         """Return the budget itself."""
-        return self.price_of_budget(budget)
-
-    def price(self, claim: Claim) -> Amount:
-        """Return the budget of the claim."""
-        return self.price_of_budget(claim.budget)
-
-    def price_of_budget(self, budget: Budget) -> Amount:
-        """Return the budget as decimals."""
         return Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
 
+    def price(self, claim: Claim) -> Amount:
+        """Return the claim's budget."""
+        return self.limit(claim.budget)
+
+    def price_of_budget(self, budget: Budget) -> Amount:
+        """Return the budget itself."""
+        return self.limit(budget)
+
     def worth(self, spent: Amount, budget: Budget) -> Worth:
-        """Return the sums."""
-        return Worth(float(spent.amount), float(spent.delta))
+        """Return what was spent, to the next double above."""
+        return Worth(_above(spent.amount), _above(spent.delta))
+
+
+def _above(value: Decimal) -> float:
+    nearest = float(value)
+    return nearest if Decimal(nearest) >= value or nearest == 0 == value else math.nextafter(nearest, math.inf)
