@@ -88,7 +88,7 @@ def analyst_of(duties):
 
 def started(duties: Duties, dataset: str, spends: int = 1, **options: object) -> Lines:
     """Return a dataset's history after its budget of 3 and so many spends by the analyst."""
-    lines = Lines(dataset, amount(3, "1E-6"), **options)
+    lines = Lines(dataset, amount(3, "0.000001"), **options)
     lines.took(lines.budget())
     duties.insert(lines.entries[0])
     for _ in range(spends):
@@ -129,7 +129,7 @@ def test_entries_with_records_are_taken_up_to_the_limit_and_outcomes_once(duties
     lines = started(duties, "people")
     appended(duties, lines, lines.outcome(2))
     assert "a second outcome" in str(refused(duties, lines.outcome(2, "failed")))
-    appended(duties, lines, lines.spend("2.25", "1E-6"))
+    appended(duties, lines, lines.spend("2.25", "0.000001"))
     appended(duties, lines, lines.outcome(4, "failed"))
     assert refused(duties, lines.spend("0.26")).sqlstate == "EQ002"
     assert refused(duties, lines.spend("0.01", "1E-400")).sqlstate == "EQ002"
@@ -160,7 +160,7 @@ def test_lines_are_sealed_as_python_seals_them(shared, dataset):
 def test_doubles_are_read_as_python_writes_them(shared, value):
     with shared.connect(shared.owner) as connection:
         asked = "SELECT equipoise_is_double(%s), equipoise_is_double(%s)"
-        assert connection.execute(asked, [repr(value), f"{repr(value)}0"]).fetchone() == (True, False)
+        assert connection.execute(asked, [repr(value), f"0{value!r}"]).fetchone() == (True, False)
 
 
 DECIMALS = ["0", "0.5", "10", "1E+1", "1E-7", "0.000001", "0.0000010", "1.5E-7", "0E-7", "0.000000", "1.20E+3", "12.30"]
@@ -194,7 +194,7 @@ FORBIDDEN = [
     "SELECT equipoise_quoted('x')",
     "CREATE TABLE quarantined (number integer)",
     "SELECT * FROM entries FOR UPDATE",
-    "LOCK TABLE entries IN ROW EXCLUSIVE MODE",
+    "BEGIN; LOCK TABLE entries IN ROW EXCLUSIVE MODE",
     "SELECT pg_read_file('/etc/hostname')",
     "COPY entries TO '/tmp/entries'",
     "SELECT * FROM pg_authid",
@@ -218,7 +218,7 @@ def test_creating_is_the_owners(shared):
 
 def altered_lines(lines: Lines) -> dict[str, object]:
     """Return lines that no honest client writes, by what is wrong with them."""
-    spend, told = lines.spend(), json.loads(lines.spend().record)
+    spend, backwards = lines.spend(), dict(reversed(json.loads(lines.spend().record).items()))
     raw = lines.spend().record
     deep = "[" * 60 + "]" * 60
     again = lines.altered
@@ -270,7 +270,7 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "an empty record": replace(spend, record=""),
         "a record that is a list": replace(spend, record="[]"),
         "a record with blanks": replace(spend, record=raw.replace(":", ": ", 1)),
-        "a record that is not sorted": replace(spend, record=json.dumps(told, separators=(",", ":"))),
+        "a record that is not sorted": replace(spend, record=json.dumps(backwards, separators=(",", ":"))),
         "a key twice": replace(spend, record=raw.replace('"under":1', '"under":1,"under":1')),
         "a key twice inside": replace(spend, record=raw.replace('{"claim"', '{"claim":1,"claim"')),
         "a key too many": again(spend, extra=1),
