@@ -81,22 +81,25 @@ BEGIN
         IF (SELECT count(*) > count(DISTINCT key) FROM json_object_keys(given) AS key) THEN
             RETURN NULL;
         END IF;
-        -- An unknown part makes the whole unknown, which string_agg alone would pass over.
+        -- Materialized: each part is worked out once, and not once for every mention. An unknown part makes the whole
+        -- unknown, which string_agg alone would pass over.
         RETURN (
-            SELECT CASE WHEN count(*) = count(part) THEN
-                '{' || coalesce(string_agg(public.equipoise_quoted(key) || ':' || part, ',' ORDER BY key COLLATE "C"), '') || '}'
-            END
-            FROM (
-                SELECT key, public.equipoise_canonical(value, depth + 1) AS part FROM json_each(given)
-            ) AS members
+            WITH members AS MATERIALIZED (
+                SELECT public.equipoise_quoted(key) || ':' || public.equipoise_canonical(value, depth + 1) AS part, key
+                FROM json_each(given)
+            )
+            SELECT CASE WHEN count(*) = count(part)
+                THEN '{' || coalesce(string_agg(part, ',' ORDER BY key COLLATE "C"), '') || '}' END
+            FROM members
         );
     ELSIF sort = 'array' THEN
         RETURN (
-            SELECT CASE WHEN count(*) = count(part) THEN '[' || coalesce(string_agg(part, ',' ORDER BY place), '') || ']' END
-            FROM (
+            WITH members AS MATERIALIZED (
                 SELECT place, public.equipoise_canonical(value, depth + 1) AS part
                 FROM json_array_elements(given) WITH ORDINALITY AS listed(value, place)
-            ) AS members
+            )
+            SELECT CASE WHEN count(*) = count(part) THEN '[' || coalesce(string_agg(part, ',' ORDER BY place), '') || ']' END
+            FROM members
         );
     ELSIF sort = 'string' THEN
         RETURN public.equipoise_quoted(plain);
