@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from importlib import resources
 
 import sqlalchemy as sql
@@ -18,7 +17,6 @@ from equipoise.ledger.chain import Entry
 # What an analyst may append; everything else is the owner's.
 APPENDED_BY_ANALYSTS = ("spend", "outcome")
 
-_SEALED = ("number", "dataset", "kind", "epsilon", "delta", "certificate", "made", "previous")
 _FUNCTION = "public.equipoise_append(text, text)"
 _RELATIONS = ("entries", "grounds", "callers", "quarantined")
 
@@ -35,14 +33,19 @@ AND t.tgrelid = c.oid AND p.oid = t.tgfoid AND p.proowner <> c.relowner AND NOT 
 """  # noqa: S608  (a constant)
 
 
+def require_owner(connection: sql.Connection) -> None:
+    """Refuse what is the owner's to anybody else; where there is no table yet, whoever makes it owns it."""
+    if connection.exec_driver_sql(_OWNS_ENTRIES).scalar() is False:
+        found = "a role that does not own the table `entries`"
+        remedy = "connect as the ledger's owner"
+        raise LedgerRefused("to create, migrate or recover a budget in PostgreSQL", found, remedy)
+
+
 def install(connection: sql.Connection) -> None:
     """Put the function into the database, as the owner of its table `entries`, unless this very one is there.
 
     Whoever had the right to insert entries, as documented before 0.3, may call the function from then on instead.
     """
-    if not connection.exec_driver_sql(_OWNS_ENTRIES).scalar():
-        found = "a role that does not own the table `entries`"
-        raise LedgerRefused("to create or migrate a budget in PostgreSQL", found, "connect as the ledger's owner")
     script = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text(encoding="utf-8")
     version = f"equipoise ledger {hashlib.sha256(script.encode()).hexdigest()}"
     if connection.exec_driver_sql(_OWN).scalar() == version:
@@ -84,26 +87,13 @@ def append(connection: sql.Connection, entry: Entry, grounds: str, shown: str) -
     """
     try:
         connection.execute(
-            sql.text("SELECT public.equipoise_append(:line, :grounds)"), {"line": line_of(entry), "grounds": grounds}
+            sql.text("SELECT public.equipoise_append(:line, :grounds)"), {"line": entry.line, "grounds": grounds}
         )
     except DBAPIError as error:
         refusal = _refusal(error, entry, shown)
         if refusal is None:
             raise
         raise refusal from None
-
-
-def line_of(entry: Entry) -> str:
-    """Return the line that an entry is sealed over; a record that an older entry has not is left out.
-
-    Examples
-    --------
-    >>> line_of(Entry(2, "trial", "spend", "0.1", "0.0", "", "", "", ""))
-    '[2,"trial","spend","0.1","0.0","","",""]'
-    """
-    values = [getattr(entry, name) for name in _SEALED]
-    record = getattr(entry, "record", None)
-    return json.dumps(values if record is None else [*values, record], separators=(",", ":"))
 
 
 def _refusal(error: DBAPIError, entry: Entry, shown: str) -> LedgerError | None:

@@ -252,7 +252,9 @@ class Store:
             )
 
     def make_tables(self, connection: sql.Connection) -> None:
-        """Make the table of entries, or give one of an earlier version the column that it lacks."""
+        """Make the table of entries, or give one of an earlier version the column that it lacks; as the owner."""
+        if not self.in_file:
+            postgresql.require_owner(connection)
         if not self._has(connection, _ENTRIES):
             _ENTRIES.create(connection)
             for statement in _TRIGGERS[connection.dialect.name]:
