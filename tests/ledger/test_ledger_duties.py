@@ -21,9 +21,7 @@ from ledger_lines import MADE, Line, Lines, amount, written
 
 pytest_plugins = ["postgres_server"]
 
-PLAN = issue(
-    Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x")
-)
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
 APPEND = "SELECT public.equipoise_append(%s)"
 
 
@@ -149,11 +147,13 @@ def test_two_lines_in_one_statement_are_taken_one_after_the_other(duties):
     assert duties.count("people") == 1
 
 
-@pytest.mark.parametrize("dataset", ["people", "caf\u00e9 \u2603", "\U0001f600\x7f \"quoted\" \\ \t", "p\ud7ff\ue000"])
+@pytest.mark.parametrize("dataset", ["people", "caf\u00e9 \u2603", '\U0001f600\x7f "quoted" \\ \t', "p\ud7ff\ue000"])
 def test_lines_are_sealed_as_python_seals_them(shared, dataset):
     lines = started(shared, dataset, 2)
     with shared.connect(shared.owner) as connection:
-        found = connection.execute("SELECT digest FROM entries WHERE dataset = %s ORDER BY number", [dataset]).fetchall()
+        found = connection.execute(
+            "SELECT digest FROM entries WHERE dataset = %s ORDER BY number", [dataset]
+        ).fetchall()
     assert [digest for (digest,) in found] == [line.digest for line in lines.entries]
 
 
@@ -167,7 +167,9 @@ def test_doubles_are_read_as_python_writes_them(shared, value):
 DECIMALS = ["0", "0.5", "10", "1E+1", "1E-7", "0.000001", "0.0000010", "1.5E-7", "0E-7", "0.000000", "1.20E+3", "12.30"]
 
 
-@pytest.mark.parametrize("text", [*DECIMALS, "0.0000001", "00", "01", "1.", ".5", "1E1", "1e-7", "1.2E+1", "10E+1", "+1"])
+@pytest.mark.parametrize(
+    "text", [*DECIMALS, "0.0000001", "00", "01", "1.", ".5", "1E1", "1e-7", "1.2E+1", "10E+1", "+1"]
+)
 def test_decimals_are_read_as_python_writes_them(shared, text):
     with shared.connect(shared.owner) as connection:
         found = connection.execute("SELECT equipoise_amount(%s)", [written(amount(text))]).fetchone()[0]

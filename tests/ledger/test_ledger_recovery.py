@@ -43,7 +43,9 @@ def put(database, entry: chain.Entry) -> None:
 
 def malformed(ledger: eq.Ledger, **fields: object) -> chain.Entry:
     """Return an entry at the end of the history that does not seal."""
-    return replace(chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5)), **{"digest": "x", **fields})
+    return replace(
+        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5)), **{"digest": "x", **fields}
+    )
 
 
 def quarantined(database) -> list[dict[str, object]]:

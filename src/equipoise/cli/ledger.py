@@ -114,7 +114,9 @@ def recover(
         )
         return
     console = _console()
-    console.print(f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`")
+    console.print(
+        f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
+    )
     console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
 
 

@@ -191,7 +191,9 @@ def _take_out(connection: sql.Connection, name: str, sound: int) -> None:
         after = [f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in tables]
         tables.append("callers")
     else:
-        asked = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN ('entries', 'grounds')"
+        asked = (
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN ('entries', 'grounds')"
+        )
         triggers = connection.exec_driver_sql(asked).all()
         before = [f'DROP TRIGGER "{trigger.name}"' for trigger in triggers]
         after = [trigger.sql for trigger in triggers]
