@@ -58,15 +58,15 @@ class RecordingFile(apsw.VFSFile):
         super().__init__("", name, flags)
         self._recorder, self._name = recorder, Path(path).name
 
-    def xWrite(self, data: bytes, offset: int) -> None:
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802  (SQLite names it)
         self._recorder.note("write", self._name, offset, bytes(data))
         super().xWrite(data, offset)
 
-    def xTruncate(self, size: int) -> None:
+    def xTruncate(self, size: int) -> None:  # noqa: N802  (SQLite names it)
         self._recorder.note("truncate", self._name, size)
         super().xTruncate(size)
 
-    def xSync(self, flags: int) -> None:
+    def xSync(self, flags: int) -> None:  # noqa: N802  (SQLite names it)
         self._recorder.note("sync", self._name)
         super().xSync(flags)
 
@@ -78,10 +78,10 @@ class RecordingDisk(apsw.VFS):
         self.name, self.recorder = name, Recorder()
         super().__init__(name, "")
 
-    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802  (SQLite names it)
         return RecordingFile(self.recorder, name, flags)
 
-    def xDelete(self, filename: str, syncdir: bool) -> None:
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802  (SQLite names it)
         self.recorder.note("delete", Path(filename).name, bool(syncdir))
         super().xDelete(filename, syncdir)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 
 MADE = "2026-11-17T10:00:00+00:00"
@@ -43,8 +43,7 @@ class Line:
         return hashlib.sha256(str(self).encode()).hexdigest()
 
     def row(self) -> dict[str, object]:
-        names = "number dataset kind epsilon delta certificate made previous record digest".split()
-        return {name: getattr(self, name) for name in names}
+        return {**asdict(self), "digest": self.digest}
 
 
 @dataclass

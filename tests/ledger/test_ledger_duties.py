@@ -48,7 +48,7 @@ class Duties:
         row = {**line.row(), **altered}
         columns, marks = ", ".join(row), ", ".join(f"%({name})s" for name in row)
         with self.connect(self.owner) as connection:
-            connection.execute(f"INSERT INTO entries ({columns}) VALUES ({marks})", row)
+            connection.execute(f"INSERT INTO entries ({columns}) VALUES ({marks})", row)  # noqa: S608
 
     def count(self, dataset: str) -> int:
         with self.connect(self.owner) as connection:
@@ -177,7 +177,7 @@ def test_decimals_are_read_as_python_writes_them(shared, text):
     assert found is None or found[0] == Decimal(text)
 
 
-# What no analyst may do, statement by statement. What is asked of a superuser's files is a key that lies beside the data.
+# What no analyst may do, statement by statement. The file stands for a key that lies beside the server's data.
 FORBIDDEN = [
     "INSERT INTO entries SELECT * FROM entries",
     "INSERT INTO callers VALUES (9, 'trial', 'nobody', now())",
@@ -190,7 +190,7 @@ FORBIDDEN = [
     "DROP TRIGGER append_only ON entries",
     "CREATE TRIGGER mine BEFORE INSERT ON entries EXECUTE FUNCTION entries_append_only()",
     "CREATE RULE mine AS ON INSERT TO entries DO INSTEAD NOTHING",
-    "CREATE OR REPLACE FUNCTION equipoise_append(line text, rests_on text DEFAULT '') RETURNS text LANGUAGE sql AS 'SELECT $1'",
+    "CREATE OR REPLACE FUNCTION equipoise_append(line text, rests_on text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
     "CREATE FUNCTION equipoise_amount(varchar) RETURNS numeric[] LANGUAGE sql AS 'SELECT NULL::numeric[]'",
     "ALTER FUNCTION equipoise_append(text, text) RESET ALL",
     "SELECT equipoise_quoted('x')",
@@ -354,7 +354,7 @@ SETTINGS = {
     ],
     "a function": [
         "CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS 'SELECT $1'",
-        "CREATE FUNCTION pg_temp.equipoise_amount(json) RETURNS numeric[] LANGUAGE sql AS 'SELECT ARRAY[0, 0]::numeric[]'",
+        "CREATE FUNCTION pg_temp.equipoise_amount(json) RETURNS numeric[] LANGUAGE sql AS 'SELECT NULL::numeric[]'",
         "SET search_path = pg_temp, pg_catalog, public",
     ],
     "a type": ["CREATE DOMAIN pg_temp.numeric AS text", "SET search_path = pg_temp, pg_catalog, public"],

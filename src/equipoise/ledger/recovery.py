@@ -38,7 +38,7 @@ _FINEST_DIGITS = 400
 
 
 def recover(ledger: Ledger, stated: Amount | None) -> Entry:
-    """Move everything from the first fault of a history on to the table `quarantined`, and return the entry that says so.
+    """Move a history from its first fault on to the table `quarantined`, and return the entry that says so.
 
     The entries before stay. The new total is theirs, plus what the moved entries say where they are as they were
     sealed, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
