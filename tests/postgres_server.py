@@ -83,6 +83,7 @@ class PostgresServer:
             "fsync": "off",
             "synchronous_commit": "off",
             "default_transaction_isolation": "serializable",
+            "max_prepared_transactions": 2,
         }
         line = " ".join(f"-c {name}={value}" for name, value in options.items())
         log = self.folder / "log"

@@ -169,11 +169,11 @@ def test_a_missing_driver_is_named_with_the_line_that_installs_it(monkeypatch):
         eq.Ledger("postgresql://someone@localhost/db#trial").balance()
 
 
-def test_a_spender_needs_no_right_but_to_read_and_insert(postgres, name, ledger):
+def test_a_spender_needs_no_right_but_to_read_and_to_call_the_function(postgres, name, ledger):
     with postgres.connect(name) as connection:
-        tables = "entries"
-        connection.execute(f"CREATE ROLE spender_{name} LOGIN; GRANT SELECT, INSERT ON {tables} TO spender_{name}")
-        connection.execute(f"CREATE ROLE reader_{name} LOGIN; GRANT SELECT ON {tables} TO reader_{name}")
+        for role in ("spender", "reader"):
+            connection.execute(f"CREATE ROLE {role}_{name} LOGIN; GRANT SELECT ON entries TO {role}_{name}")
+        connection.execute(f"GRANT EXECUTE ON FUNCTION equipoise_append(text, text) TO spender_{name}")
     spender, reader = (
         eq.Ledger(f"{postgres.address(name).replace('ledger@', f'{role}_{name}@')}#trial")
         for role in ("spender", "reader")

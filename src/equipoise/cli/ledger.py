@@ -3,7 +3,7 @@
 import io
 import json
 from dataclasses import asdict
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +17,10 @@ from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
 from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
 from equipoise.ledger import Ledger
-from equipoise.ledger.currencies import currency_named
-from equipoise.ledger.records import plain
+from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.records import RECOVERY_KEYS, plain, read
+from equipoise.ledger.recovery import evidence_faults
+from equipoise.ledger.recovery import recover as recovered
 from equipoise.ledger.statements import Balance, basic_sums, course
 from equipoise.vocabulary.facts import Budget
 
@@ -84,6 +86,38 @@ def migrate(
     console.print(f"[bold green]moved[/]: {named}")
     console.print(f"spent {balance.spent.amount} of {balance.allowed.amount}, in {balance.currency}")
     console.print("If what was released had a say in this step, the promise is twice the delta (docs/ledger.md).")
+
+
+@group.command()
+def recover(
+    reference: Reference,
+    everything: Annotated[bool, typer.Option("--everything", help="Count all that is left as spent.")] = False,
+    amount: Annotated[
+        str | None, typer.Option(help="What malformed entries may have spent, in the ledger's currency.")
+    ] = None,
+    delta: Annotated[str, typer.Option(help="Their delta.")] = "0",
+    as_json: AsJson = False,
+) -> None:
+    """Move malformed entries out of a history, as evidence, and count what they may have spent; for the owner."""
+    if everything is (amount is not None):
+        remedy = "pass --everything, or --amount A --delta D for the malformed entries together"
+        raise InvalidParameter("what malformed entries may have spent", "nothing, or both answers", remedy)
+    ledger = Ledger(reference)
+    entry = recovered(ledger, None if amount is None else Amount(_decimal(amount), _decimal(delta)))
+    balance = ledger.balance()
+    moved = len(read(entry.record, RECOVERY_KEYS)["quarantined"])
+    if as_json:
+        print(
+            json.dumps(
+                {"dataset": ledger.dataset, "entry": entry.number, "moved": moved, **_in_currency(balance)}, indent=2
+            )
+        )
+        return
+    console = _console()
+    console.print(
+        f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
+    )
+    console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
 
 
 @group.command()
@@ -217,7 +251,7 @@ def verify(
     A spend takes the price that a client names: one who lies is found here, afterwards, and is not stopped.
     """
     ledger = Ledger(reference)
-    faults = ledger.verify(None if against is None else _read(against))
+    faults = (*ledger.verify(None if against is None else _read(against)), *evidence_faults(ledger))
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     if as_json:
         print(json.dumps({"intact": not faults, "faults": list(faults)}, indent=2))
@@ -262,6 +296,13 @@ def withdrawn(reference: Reference, as_json: AsJson = False) -> None:
 def _as_text(field: object) -> str:
     """Return a field for a console: what was overwritten may hold anything, even what a terminal obeys."""
     return escape(text if (text := str(field)).isprintable() else ascii(text))
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise InvalidParameter("an amount", f"{text!r:.80}", "write a decimal, such as 0.5 or 1e-8") from None
 
 
 def _console() -> Console:

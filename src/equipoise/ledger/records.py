@@ -33,6 +33,7 @@ MOST_REMEMBERED = 4096
 BUDGET_KEYS = {"version", "currency", "limit", "key"}
 SPEND_KEYS = {"adjacency", "certificate", "cost", "release", "software", "spent", "under"}
 MIGRATION_KEYS = {"adjacency", "currency", "from", "limit", "spent"}
+RECOVERY_KEYS = {"adjacency", "quarantined", "spent", "under"}
 OUTCOME_KEYS = {"adjacency", "of", "outcome", "release", "spent", "under"}
 OUTCOMES = ("released", "failed")
 

@@ -28,6 +28,7 @@ from equipoise.errors import (
     LedgerUnreachable,
     MissingExtra,
 )
+from equipoise.ledger import postgresql
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.names import normal_form
 
@@ -234,13 +235,16 @@ class Store:
 
     def append(self, connection: sql.Connection, entry: Entry, grounds: str = "") -> None:
         """Insert an entry, and see that it is there: a rule or a trigger of somebody else's could have dropped it."""
-        values = asdict(entry)
-        if not self.records(connection):
-            del values[RECORD]
-        connection.execute(sql.insert(_ENTRIES).values(values))
-        if grounds and self.has_grounds(connection):
-            kept = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
-            connection.execute(sql.insert(_GROUNDS).values(kept))
+        if postgresql.serves(connection, entry.kind):
+            postgresql.append(connection, entry, grounds, self.shown)
+        else:
+            values = asdict(entry)
+            if not self.records(connection):
+                del values[RECORD]
+            connection.execute(sql.insert(_ENTRIES).values(values))
+            if grounds and self.has_grounds(connection):
+                kept = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
+                connection.execute(sql.insert(_GROUNDS).values(kept))
         if self.entry(connection, entry.dataset, entry.number) != entry:
             remedy = "look for triggers and rules on the table `entries` that Equipoise did not make"
             raise LedgerTampered(
@@ -248,7 +252,9 @@ class Store:
             )
 
     def make_tables(self, connection: sql.Connection) -> None:
-        """Make the table of entries, or give one of an earlier version the column that it lacks."""
+        """Make the table of entries, or give one of an earlier version the column that it lacks; as the owner."""
+        if not self.in_file:
+            postgresql.require_owner(connection)
         if not self._has(connection, _ENTRIES):
             _ENTRIES.create(connection)
             for statement in _TRIGGERS[connection.dialect.name]:
@@ -259,6 +265,8 @@ class Store:
                 connection.exec_driver_sql(f"ALTER TABLE {_ENTRIES.name} ADD COLUMN {RECORD} VARCHAR")
         connection.info.pop(RECORD, None)
         connection.exec_driver_sql(_BY_DATASET)
+        if not self.in_file:
+            postgresql.install(connection)
 
     @property
     def _schema(self) -> str | None:

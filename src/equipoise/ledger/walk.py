@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from equipoise.errors import EquipoiseError
+from equipoise.errors import EquipoiseError, LedgerRefused
 from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
 from equipoise.ledger.currencies import Amount, Currency, currency_named
@@ -18,9 +18,10 @@ from equipoise.ledger.currencies.base import NOTHING
 from equipoise.ledger.records import MOST_REMEMBERED, OUTCOMES, amount_of, judged
 from equipoise.vocabulary.facts import Budget
 
-KINDS = ("spend", "outcome", "migration")
+KINDS = ("spend", "outcome", "migration", "recovery")
 
 NO_RECORD = "its record is missing, or cannot be read"
+OTHER_LIMIT = "it was counted under another limit than the last one that was set"
 WRONG_TOTAL = "what it says was spent so far is not the sum of what was recorded before it"
 
 
@@ -177,6 +178,17 @@ class Walk:
         if self._earlier is not None and self._open.pop(record["of"], "") != record["release"]:
             yield "the outcome of no spend, or a second one of the same spend"
 
+    def _recovery(self, entry: Entry) -> Iterator[str]:
+        record = records.read(entry.record, records.RECOVERY_KEYS)
+        spent = amount_of(record["spent"])
+        # What was moved counts as well: how much it was is the owner's word.
+        if not self.spent.within(spent):
+            yield WRONG_TOTAL
+        if record["under"] != self.under:
+            yield OTHER_LIMIT
+        yield from self._neighbours(record["adjacency"])
+        self.spent = spent
+
     def _set(self, currency: object, limit: Amount, spent: Amount) -> Iterator[str]:
         """Count from here on in a currency, up to a limit that is at most what the budget allows."""
         self.currency = currency_named(str(currency))
@@ -189,7 +201,7 @@ class Walk:
         if spent != self.spent + cost and not (self._midway and cost.within(spent)):
             yield WRONG_TOTAL
         if record["under"] != self.under:
-            yield "it was counted under another limit than the last one that was set"
+            yield OTHER_LIMIT
         self.spent = spent
 
     def _neighbours(self, adjacency: object) -> Iterator[str]:
@@ -233,6 +245,9 @@ def spent_in(currency: Currency, entries: Iterable[Entry]) -> Amount:
     """Return what the spends of a history are worth in a currency: by their certificates, where they were recorded."""
     total = NOTHING
     for entry in entries:
+        if entry.kind == "recovery":
+            found = "a history that was recovered, in which part of the spends has no certificate"
+            raise LedgerRefused(f"to count in {currency.name}", found, "leave it in its currency")
         if entry.kind == "spend":
             total += _worth(currency.name, entry)
     return total

@@ -1,0 +1,206 @@
+"""The way back from a history that does not hold together: what is malformed is kept as evidence, and counted.
+
+What was spent never becomes less. docs/ledger-postgresql.md says who may do this and what it means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sql
+
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
+from equipoise.ledger import chain, records
+from equipoise.ledger.book import Ledger
+from equipoise.ledger.chain import Entry
+from equipoise.ledger.currencies import Amount, Currency
+from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.walk import Walk
+from equipoise.vocabulary.facts import Budget
+
+_QUARANTINED = sql.Table(
+    "quarantined",
+    sql.MetaData(),
+    sql.Column("dataset", sql.String, primary_key=True),
+    # The number of the recovery, and the place of the entry in the list of digests that it records.
+    sql.Column("recovery", sql.Integer, primary_key=True, autoincrement=False),
+    sql.Column("place", sql.Integer, primary_key=True, autoincrement=False),
+    sql.Column("evidence", sql.String, nullable=False),
+)
+
+# Finer amounts would make sums that are longer than a reader takes (postgresql.sql).
+_FINEST_DIGITS = 400
+
+
+def recover(ledger: Ledger, stated: Amount | None) -> Entry:
+    """Move a history from its first fault on to the table `quarantined`, and return the entry that says so.
+
+    The entries before stay. The new total is theirs, plus what the moved entries say where they are as they were
+    sealed, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        As its owner: in PostgreSQL the role that owns the table `entries`.
+    stated : Amount or None
+        What the moved entries that cannot be relied on may have spent, in the ledger's currency; None for all that is
+        left.
+
+    Examples
+    --------
+    >>> import sqlite3, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
+    ...     ledger.create(Budget(3.0))
+    ...     with sqlite3.connect(f"{folder}/ledger.db") as file:
+    ...         columns = "number, dataset, kind, epsilon, delta, certificate, made, previous, digest"
+    ...         bad = file.execute(f"INSERT INTO entries ({columns}) VALUES (2, 'trial', '', '', '', '', '', '', '')")
+    ...     entry = recover(ledger, Amount(Decimal("0.5"), Decimal(0)))
+    ...     entry.kind, str(ledger.balance().epsilon_left), ledger.verify()
+    ('recovery', '2.5', ())
+    """
+    if stated is not None and not all(_is_amount(part) for part in (stated.amount, stated.delta)):
+        remedy = "state decimals that are at least 0, or count everything that is left"
+        raise InvalidParameter("an amount that may have been spent", f"{stated.amount} and {stated.delta}", remedy)
+    store = ledger._store
+    with store.opened(writing=True) as connection:
+        name = ledger._name(connection)
+        store.make_tables(connection)
+        _QUARANTINED.create(connection, checkfirst=True)
+        entries = sorted(store.history(connection, name), key=lambda entry: not _is_number(entry.number))
+        sound = _sound(entries)
+        walk = Walk()
+        for entry in entries[:sound]:
+            list(walk.take(entry))
+        last, moved = walk.last, entries[sound:]
+        if last is None:
+            remedy = "create a budget under another name with what is truly left, and keep this ledger as a record"
+            raise LedgerRefused(f"to recover {name!r}", "a budget that is itself malformed, or none", remedy)
+        if not moved:
+            raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
+        spent = _capped(walk.spent + _said(walk.currency, moved) + stated, walk.limit) if stated else walk.limit
+        evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
+        record = {
+            "adjacency": walk.adjacency,
+            "quarantined": [hashlib.sha256(text.encode()).hexdigest() for text in evidence],
+            "spent": records.plain(spent),
+            "under": walk.under,
+        }
+        entry = chain.following([last], name, "recovery", record=records.canonical(record))
+        rows = [
+            {"dataset": name, "recovery": entry.number, "place": place, "evidence": text}
+            for place, text in enumerate(evidence)
+        ]
+        connection.execute(sql.insert(_QUARANTINED), rows)
+        _take_out(connection, name, sound)
+        store.append(connection, entry)
+    return entry
+
+
+def evidence_faults(ledger: Ledger) -> tuple[str, ...]:
+    """Return one line for every recovery whose evidence is no longer what it recorded."""
+    with ledger._store.opened() as connection:
+        name = ledger._name(connection)
+        recoveries = [entry for entry in ledger._store.history(connection, name) if entry.kind == "recovery"]
+        found = []
+        for entry in recoveries:
+            chosen = sql.select(_QUARANTINED.c.evidence).where(
+                (_QUARANTINED.c.dataset == name) & (_QUARANTINED.c.recovery == entry.number)
+            )
+            kept = sql.inspect(connection).has_table(_QUARANTINED.name)
+            texts = connection.execute(chosen.order_by(_QUARANTINED.c.place)).scalars() if kept else ()
+            digests = [hashlib.sha256(str(text).encode()).hexdigest() for text in texts]
+            if records.read(entry.record, records.RECOVERY_KEYS)["quarantined"] != digests:
+                found.append(f"entry {entry.number}: the evidence that it moved was altered, or is missing")
+    return tuple(found)
+
+
+def _is_amount(part: Decimal) -> bool:
+    # Beyond the last digit of a multiple of the finest there is none.
+    exponent = part.as_tuple().exponent if isinstance(part, Decimal) else "no number"
+    return isinstance(exponent, int) and -_FINEST_DIGITS <= exponent <= _FINEST_DIGITS and part >= 0
+
+
+def _is_number(number: object) -> bool:
+    return isinstance(number, int) and number >= 1
+
+
+def _sound(entries: Sequence[Entry]) -> int:
+    """Return how many entries, from the first on, hold together; prices are taken as recorded, as in admission."""
+    walk = Walk()
+    for place, entry in enumerate(entries):
+        if list(walk.take(entry)) or list(walk.end()):
+            return place
+    return len(entries)
+
+
+def _said(currency: Currency, moved: Sequence[Entry]) -> Amount:
+    """Return what the moved entries that are as they were sealed say they cost; of the others nothing is believed."""
+    total = NOTHING
+    for entry in moved:
+        if entry.kind == "spend" and entry.digest == entry.seal():
+            try:
+                if entry.record is None:
+                    total += currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta)))
+                else:
+                    total += records.amount_of(records.read_spend(entry.record)[0]["cost"])
+            except (ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
+                continue
+    return total
+
+
+def _capped(spent: Amount, limit: Amount) -> Amount:
+    return Amount(min(spent.amount, limit.amount), min(spent.delta, limit.delta))
+
+
+def _beside(
+    connection: sql.Connection, name: str, moved: Sequence[Entry]
+) -> list[tuple[Entry, dict[str, list[dict[str, Any]]]]]:
+    """Return the moved entries, each with what other tables hold of it."""
+    beside: list[tuple[Entry, dict[str, list[dict[str, Any]]]]] = []
+    tables = [table for table in ("grounds", "callers") if sql.inspect(connection).has_table(table)]
+    for entry in moved:
+        found = {}
+        for table in tables:
+            asked = sql.text(f"SELECT * FROM {table} WHERE dataset = :name AND number = :number")  # noqa: S608
+            rows = connection.execute(asked, {"name": name, "number": entry.number}).mappings()
+            found[table] = [dict(row) for row in rows]
+        beside.append((entry, found))
+    return beside
+
+
+def _evidence(entry: Entry, beside: Mapping[str, object]) -> str:
+    """Return everything that was found of an entry, as text; what is no text is written in hexadecimal digits."""
+    return json.dumps(
+        {"entry": asdict(entry), **beside},
+        sort_keys=True,
+        default=lambda value: value.hex() if isinstance(value, bytes) else str(value),
+    )
+
+
+def _take_out(connection: sql.Connection, name: str, sound: int) -> None:
+    """Delete what was moved, with the triggers that refuse it out of the way for as long as that takes."""
+    tables = [table for table in ("entries", "grounds") if sql.inspect(connection).has_table(table)]
+    if connection.dialect.name == "postgresql":
+        before = [f"ALTER TABLE {table} DISABLE TRIGGER USER" for table in tables]
+        after = [f"ALTER TABLE {table} ENABLE TRIGGER USER" for table in tables]
+        tables.append("callers")
+    else:
+        asked = (
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN ('entries', 'grounds')"
+        )
+        triggers = connection.exec_driver_sql(asked).all()
+        before = [f'DROP TRIGGER "{trigger.name}"' for trigger in triggers]
+        after = [trigger.sql for trigger in triggers]
+    for statement in before:
+        connection.exec_driver_sql(statement)
+    for table in tables:
+        taken = sql.text(f"DELETE FROM {table} WHERE dataset = :name AND NOT (number BETWEEN 1 AND :sound)")  # noqa: S608
+        connection.execute(taken, {"name": name, "sound": sound})
+    for statement in after:
+        connection.exec_driver_sql(statement)

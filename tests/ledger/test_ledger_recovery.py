@@ -1,0 +1,207 @@
+"""The way back from a malformed history: evidence is kept, and what was spent never becomes less."""
+
+import json
+from dataclasses import asdict, replace
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sql
+from typer.testing import CliRunner
+
+import equipoise as eq
+from equipoise.cli.ledger import group
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.ledger import chain
+from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.recovery import evidence_faults, recover
+from equipoise.ledger.walk import spent_in
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+from former_ledgers import make_former
+
+pytest_plugins = ["postgres_server"]
+
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+STATED = Amount(Decimal("0.25"), Decimal(0))
+
+
+@pytest.fixture
+def ledger(database) -> eq.Ledger:
+    """Return a ledger of 1 with two spends of 0.1."""
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(1.0))
+    for _ in range(2):
+        ledger.admit(PLAN)
+    return ledger
+
+
+def put(database, entry: chain.Entry) -> None:
+    """Insert an entry as the owner can, or as everybody could before 0.3."""
+    with database.engine.begin() as connection:
+        connection.execute(sql.insert(database.entries()).values(asdict(entry)))
+
+
+def malformed(ledger: eq.Ledger, **fields: object) -> chain.Entry:
+    """Return an entry at the end of the history that does not seal."""
+    return replace(
+        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5)), **{"digest": "x", **fields}
+    )
+
+
+def quarantined(database) -> list[dict[str, object]]:
+    with database.engine.connect() as connection:
+        rows = connection.execute(sql.text("SELECT evidence FROM quarantined ORDER BY recovery, place")).scalars().all()
+    return [json.loads(row) for row in rows]
+
+
+def test_a_malformed_entry_freezes_a_dataset_and_the_owner_brings_it_back(database, ledger):
+    before = ledger.history()
+    bad = malformed(ledger)
+    put(database, bad)
+    with pytest.raises(LedgerTampered):
+        ledger.admit(PLAN)
+    entry = recover(ledger, STATED)
+    assert (entry.number, entry.kind, entry.previous) == (4, "recovery", before[-1].digest)
+    assert ledger.history() == (*before, entry)
+    assert ledger.balance().epsilon_left == Decimal("0.55")
+    assert [found["entry"] for found in quarantined(database)] == [asdict(bad)]
+    assert ledger.verify() == evidence_faults(ledger) == ()
+    for _ in range(5):
+        ledger.admit(PLAN)
+    with pytest.raises(Overdraft):
+        ledger.admit(PLAN)
+    assert ledger.verify() == ()
+    # What refuses changes is in place again.
+    with pytest.raises(sql.exc.DBAPIError), database.engine.begin() as connection:
+        connection.execute(sql.delete(database.entries()))
+
+
+def test_everything_that_was_left_may_be_counted(database, ledger):
+    put(database, malformed(ledger))
+    recover(ledger, None)
+    assert ledger.balance().epsilon_left == 0
+    assert ledger.verify() == ()
+    with pytest.raises(Overdraft):
+        ledger.admit(PLAN)
+
+
+def test_moved_entries_that_seal_count_with_what_they_say(database, ledger):
+    """A field in the middle was altered: the spends after it are as they were written, and stay spent."""
+    for _ in range(2):
+        ledger.admit(PLAN)
+    database.drop_triggers()
+    table = database.entries()
+    with database.engine.begin() as connection:
+        connection.execute(sql.update(table).where(table.c.number == 3).values(made="never"))
+    recover(ledger, STATED)
+    # The first spend, what was stated for the altered one, and the two after it.
+    assert ledger.balance().epsilon_left == 1 - Decimal("0.1") - Decimal("0.25") - Decimal("0.2")
+    assert len(quarantined(database)) == 3
+    assert ledger.verify() == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"number": 99},
+        {"number": 0},
+        {"epsilon": "-5.0"},
+        {"epsilon": "NaN"},
+        {"record": "{}"},
+        {"kind": "budget"},
+        {"kind": "migration", "record": "[]"},
+        {"previous": ""},
+    ],
+)
+def test_whatever_is_wrong_nothing_is_given_back(database, ledger, fields):
+    draft = malformed(ledger, **fields)
+    for bad in (draft, replace(draft, digest=draft.seal(), number=draft.number + 50)):
+        put(database, bad)
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert ledger.balance().epsilon_left <= Decimal("0.8")
+    assert ledger.verify() == ()
+    assert len(quarantined(database)) == 2
+    ledger.admit(PLAN)
+
+
+def test_a_sealed_overdraft_is_counted_up_to_the_limit(database, ledger):
+    put(database, chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(500.0)))
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert ledger.verify() == ()
+    assert ledger.balance().epsilon_left <= Decimal("0.8")
+
+
+def test_a_ledger_can_be_recovered_twice_and_evidence_that_is_altered_is_noticed(database, ledger):
+    for _ in range(2):
+        put(database, malformed(ledger))
+        recover(ledger, STATED)
+    assert ledger.balance().epsilon_left == Decimal("0.3")
+    assert ledger.verify() == evidence_faults(ledger) == ()
+    with database.engine.begin() as connection:
+        connection.execute(sql.text("UPDATE quarantined SET evidence = '{}' WHERE recovery = 4"))
+    assert evidence_faults(ledger) == ("entry 4: the evidence that it moved was altered, or is missing",)
+
+
+def test_a_recovered_ledger_stays_in_its_currency(database, ledger):
+    put(database, malformed(ledger))
+    recover(ledger, STATED)
+    with pytest.raises(LedgerRefused, match="leave it in its currency"):
+        spent_in(currency_named("basic"), ledger.history())
+
+
+def test_a_history_that_holds_is_left_alone_and_a_lost_budget_cannot_be_recovered(database, ledger):
+    with pytest.raises(LedgerRefused, match="holds together"):
+        recover(ledger, STATED)
+    with pytest.raises(InvalidParameter):
+        recover(ledger, Amount(Decimal(-1), Decimal(0)))
+    database.drop_triggers()
+    table = database.entries()
+    with database.engine.begin() as connection:
+        connection.execute(sql.update(table).where(table.c.number == 1).values(epsilon="9.0"))
+    with pytest.raises(LedgerRefused, match="malformed, or none"):
+        recover(ledger, STATED)
+    assert len(ledger.history()) == 3
+
+
+def test_a_ledger_of_an_earlier_version_is_recovered_with_what_it_kept_beside(database):
+    make_former(database.engine, ("trial", eq.Budget(1.0)))
+    ledger = eq.Ledger(f"{database.address}#trial")
+    for _ in range(2):
+        ledger.admit(PLAN)
+    database.drop_triggers()
+    table = database.entries()
+    with database.engine.begin() as connection:
+        connection.execute(sql.update(table).where(table.c.number == 3).values(epsilon="0.05"))
+    with pytest.raises(LedgerTampered):
+        ledger.admit(PLAN)
+    recover(ledger, Amount(Decimal("0.1"), Decimal(0)))
+    assert ledger.balance().epsilon_left == Decimal("0.8")
+    assert quarantined(database)[0]["grounds"]
+    ledger.admit(PLAN)
+    assert ledger.balance().epsilon_left == Decimal("0.7")
+    assert ledger.verify() == ()
+
+
+def test_the_command_says_what_it_moved_and_asks_how_much_to_count(database, ledger):
+    put(database, malformed(ledger))
+    reference, run = f"{database.address}#trial", CliRunner().invoke
+    assert run(group, ["recover", reference]).exit_code != 0
+    assert len(ledger.history()) == 4
+    done = run(group, ["recover", reference, "--amount", "0.25", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["moved"] == 1
+    assert run(group, ["verify", reference]).exit_code == 0
+
+
+def test_recovering_is_the_owners(database, ledger, request):
+    if database.engine.dialect.name == "sqlite":
+        return  # whoever writes the file owns it
+    put(database, malformed(ledger))
+    server, name = request.getfixturevalue("postgres"), database.engine.url.database
+    with server.connect(name) as connection:
+        connection.execute(f"CREATE ROLE analyst_{name} LOGIN; GRANT SELECT ON entries TO analyst_{name}")
+        connection.execute(f"GRANT EXECUTE ON FUNCTION equipoise_append(text, text) TO analyst_{name}")
+    analyst = eq.Ledger(f"{database.address.replace('ledger@', f'analyst_{name}@')}#trial")
+    with pytest.raises(LedgerRefused, match="owner"):
+        recover(analyst, STATED)
+    assert len(ledger.history()) == 4
