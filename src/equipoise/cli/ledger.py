@@ -13,20 +13,18 @@ from rich.table import Table
 
 from equipoise.artifact.staging import new_file
 from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
+from equipoise.cli.ledger_checkpoint import checkpoint
 from equipoise.cli.options import AsJson
-from equipoise.errors import InvalidParameter
 from equipoise.ledger import Ledger
 from equipoise.ledger.chain import EXACT_DIGITS
 from equipoise.ledger.fixed_budgets import composed
+from equipoise.ledger.partings import compare
 from equipoise.vocabulary.facts import Budget
 
 FIXED_BUDGETS = "for fixed budgets; admits nothing"
 
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
-
-# More than 100,000 entries; a longer file is none of ours.
-LARGEST_EXPORT = 2**26
 
 Reference = Annotated[
     str,
@@ -37,6 +35,7 @@ Reference = Annotated[
 ]
 
 group = typer.Typer(no_args_is_help=True, help="Create, show and check the ledger that keeps a dataset's budget.")
+group.command()(checkpoint)
 
 
 @group.command()
@@ -138,13 +137,18 @@ def export(
 def verify(
     reference: Reference,
     against: Annotated[
-        Path | None, typer.Option(help="An earlier export, which the history must still begin with.")
+        str | None,
+        typer.Option(help="An earlier export, a checkpoint, or the URL of a second database: what others know of it."),
+    ] = None,
+    key: Annotated[
+        list[Path] | None, typer.Option(help="The public key of whoever signed the checkpoints; may be repeated.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the chain of entries, and that an earlier export still holds; exit code 1 if anything does not."""
+    """Check the chain of entries, and that what others know of it still holds; exit code 1 if anything does not."""
     ledger = Ledger(reference)
-    faults = ledger.verify(None if against is None else _read(against))
+    comparison = None if against is None else compare(ledger, against, key or ())
+    faults = ledger.verify() if comparison is None else comparison.faults
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     if as_json:
         print(json.dumps({"intact": not faults, "faults": list(faults)}, indent=2))
@@ -154,8 +158,10 @@ def verify(
             console.print(f"  {fault}", markup=False)
         raise typer.Exit(CHECK_FAILED)
     console.print(f"[bold green]intact[/]: {len(ledger.history())} entry(s) of {escape(repr(ledger.dataset))}")
+    for confirmed in () if comparison is None else comparison.confirmed:
+        console.print(f"  {confirmed}", markup=False)
     if against is None:
-        console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
+        console.print("Entries cut off at the end are noticed only with --against and an earlier export or checkpoint.")
 
 
 @group.command()
@@ -198,20 +204,3 @@ def _rounded_up(amount: float) -> float:
     """Return a figure of six digits that is not below the amount."""
     exact = Decimal(amount)
     return float(exact.quantize(Decimal((0, (1,), exact.adjusted() - 5)), ROUND_CEILING)) if exact else 0.0
-
-
-def _read(path: Path) -> str:
-    remedy = "pass what `equipoise ledger export` wrote"
-    try:
-        if not path.is_file():
-            raise InvalidParameter(f"an export at {path}", "no plain file", remedy)
-        with path.open("rb") as file:
-            content = file.read(LARGEST_EXPORT + 1)
-        if len(content) > LARGEST_EXPORT:
-            raise InvalidParameter(f"an export at {path}", "a file that is too large to be one", remedy)
-        return content.decode("utf-8")
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
-        raise InvalidParameter(f"an export at {path}", str(found), remedy) from None

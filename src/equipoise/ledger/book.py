@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import sqlalchemy as sql
@@ -11,7 +11,7 @@ import sqlalchemy as sql
 from equipoise.certify.certificate import ADJACENCIES, Certificate
 from equipoise.certify.withdrawn import affecting
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
-from equipoise.ledger import chain
+from equipoise.ledger import chain, witness
 from equipoise.ledger.chain import Balance, Entry
 from equipoise.ledger.names import meant_by, require_new
 from equipoise.ledger.store import Store
@@ -71,8 +71,9 @@ class Ledger:
             The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
         """
         _require_release(certificate)
+        heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
-            spend = self._next_spend(connection, certificate)[0]
+            spend = self._next_spend(connection, certificate, heard)[0]
             self._store.append(connection, spend, _written(certificate, software or {}))
             if certificate.adjacency != REPLACE_ONE and not self._store.grounds(connection, spend.dataset):
                 found = "one of version 0.1.0, which does not record what neighbours are"
@@ -94,12 +95,18 @@ class Ledger:
         ('3.0', '3.0')
         """
         _require_release(certificate)
+        heard = witness.heard(self.dataset)
         with self._store.opened() as connection:
-            return self._next_spend(connection, certificate)[1]
+            return self._next_spend(connection, certificate, heard)[1]
 
-    def _next_spend(self, connection: sql.Connection, certificate: Certificate) -> tuple[Entry, Balance]:
-        """Return the entry of a spend that the budget allows, and the balance before it."""
+    def _next_spend(
+        self, connection: sql.Connection, certificate: Certificate, heard: Sequence[witness.Evidence]
+    ) -> tuple[Entry, Balance]:
+        """Return the entry of a spend that the budget and the witnesses allow, and the balance before it."""
         entries = self._intact(connection, spending=True)
+        if heard:
+            keys = witness.trusted_keys(witness.owner_of(entries[0]))
+            witness.check(heard, len(entries), lambda number: entries[number - 1].digest, keys)
         self._of_one_kind(connection, entries, certificate)
         left = chain.balance(entries)
         amount = Budget(certificate.epsilon, certificate.delta)
