@@ -151,7 +151,9 @@ def verify(
     faults = ledger.verify() if comparison is None else comparison.faults
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     if as_json:
-        print(json.dumps({"intact": not faults, "faults": list(faults)}, indent=2))
+        found = {"intact": not faults, "faults": list(faults)}
+        known = {} if comparison is None else {"confirmed": list(comparison.confirmed)}
+        print(json.dumps({**found, **known}, indent=2))
     if faults:
         console.print(f"[bold red]does not hold[/]: {len(faults)} fault(s)")
         for fault in faults:

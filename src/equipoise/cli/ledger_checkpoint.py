@@ -1,5 +1,6 @@
 """Signing the head of a ledger's history, for `equipoise ledger checkpoint`."""
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -34,9 +35,11 @@ def checkpoint(
     if out is None and to is None:
         remedy = "pass --out FILE, or --to sqlite:///elsewhere.db"
         raise InvalidParameter("a place for the checkpoint", "neither --out nor --to", remedy)
-    kept, new = signed_head(reference, private_key(key, partial(passphrase_of, key)), to)
-    if out is not None:
-        with new_file(out) as file:
+    private = private_key(key, partial(passphrase_of, key))
+    # A file that cannot be written is told before anything is signed.
+    with nullcontext(None) if out is None else new_file(out) as file:
+        kept, new = signed_head(reference, private, to)
+        if file is not None:
             file.write(kept.to_json())
     if as_json:
         print(kept.to_json(), end="")

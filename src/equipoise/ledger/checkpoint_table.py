@@ -80,19 +80,19 @@ class CheckpointTable:
 
     def add(self, kept: SignedCheckpoint) -> bool:
         """Keep a checkpoint, in a new file or table if need be; False where the key signed this entry before."""
-        if self._store.in_file:
-            try:
-                self._store.path.touch(exist_ok=True)
-            except (OSError, ValueError) as error:
-                found = getattr(error, "strerror", None) or "a path that no file has"
-                remedy = "name a file in a folder that you can write"
-                raise LedgerUnreachable(f"to keep checkpoints in {self.shown}", found, remedy) from None
         said = kept.checkpoint
         row = {"dataset": normal_form(said.dataset), "number": said.number, "key": kept.key.hex()}
-        with self._store.opened(writing=True) as connection:
-            _CHECKPOINTS.create(connection, checkfirst=True)
-            same = sql.and_(*(_CHECKPOINTS.c[name] == value for name, value in row.items()))
-            if connection.execute(sql.select(_CHECKPOINTS.c.number).where(same)).first() is not None:
-                return False
-            connection.execute(sql.insert(_CHECKPOINTS).values(**row, checkpoint=kept.to_json()))
+        try:
+            if self._store.in_file:
+                self._store.path.touch(exist_ok=True)
+            with self._store.opened(writing=True) as connection:
+                _CHECKPOINTS.create(connection, checkfirst=True)
+                same = sql.and_(*(_CHECKPOINTS.c[name] == value for name, value in row.items()))
+                if connection.execute(sql.select(_CHECKPOINTS.c.number).where(same)).first() is not None:
+                    return False
+                connection.execute(sql.insert(_CHECKPOINTS).values(**row, checkpoint=kept.to_json()))
+        except (LedgerError, OSError, ValueError) as error:
+            found = getattr(error, "found", None) or getattr(error, "strerror", None) or "a path that no file has"
+            remedy = "check the address and the permissions; the ledger itself is as it was"
+            raise LedgerUnreachable(f"to keep a checkpoint in {self.shown}", found, remedy) from None
         return True
