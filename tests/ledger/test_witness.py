@@ -11,7 +11,7 @@ import pytest
 import equipoise as eq
 from equipoise.errors import InvalidParameter, KeyRefused, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.keys import PrivateKey, fingerprint, new_key, private_key
-from equipoise.ledger import witness
+from equipoise.ledger import chain, witness
 from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.checkpoints import Checkpoint, signed
 from equipoise.ledger.partings import compare
@@ -162,6 +162,17 @@ def test_another_spelling_of_the_name_is_the_same_dataset(tmp_path, monkeypatch,
     house.restore()
     with pytest.raises(LedgerTampered, match="ends at entry 1"):
         eq.Ledger(f"sqlite:///{house.file}#{spelling}").admit(PLAN)
+
+
+def test_a_ledger_that_was_created_anew_in_another_spelling_does_not_escape(tmp_path, monkeypatch, watched):
+    house = House(tmp_path, dataset="people")
+    monkeypatch.setenv("EQUIPOISE_WITNESS_KEY", str(tmp_path / "owner.key.pub"))
+    # As ledgers of 0.1.0 recorded it.
+    entries = [chain.following((), "People", "budget", eq.Budget(1.0))]
+    (tmp_path / "old.json").write_text(signed(Checkpoint.of(entries), house.key).to_json())
+    watched(str(tmp_path / "old.json"))
+    with pytest.raises(LedgerTampered, match="another entry 1"):
+        house.spend()
 
 
 def test_a_checkpoint_of_another_dataset_says_nothing_and_somebody_must_say_something(house, watched, tmp_path):
