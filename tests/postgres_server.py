@@ -134,15 +134,15 @@ class Database:
 
     def drop_triggers(self) -> None:
         """Take away what refuses changes, as someone with the rights to do so could."""
-        if self.engine.dialect.name == "sqlite":
-            events = ("update", "delete", "insert")
-            statements = [f"DROP TRIGGER {table}no_{event}" for table in ("", "grounds_") for event in events]
-        else:
-            tables = {"entries": "append_only", "grounds": "grounds_append_only"}
-            statements = [f"DROP TRIGGER {trigger} ON {table}" for table, trigger in tables.items()]
+        found = (
+            "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"
+            if self.engine.dialect.name == "sqlite"
+            else "SELECT DISTINCT tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal"
+        )
         with self.engine.begin() as connection:
-            for statement in statements:
-                connection.exec_driver_sql(statement)
+            for trigger, table in connection.exec_driver_sql(found).all():
+                where = "" if self.engine.dialect.name == "sqlite" else f" ON {table}"
+                connection.exec_driver_sql(f"DROP TRIGGER {trigger}{where}")
 
     def entries(self) -> sql.Table:
         """Return the table of entries as the database describes it."""

@@ -5,6 +5,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from equipoise.keys import PrivateKey, verify
 from equipoise.ledger import witness
 from equipoise.ledger.checkpoints import PURPOSE, Checkpoint, from_json, signed
+from equipoise.ledger.currencies.base import NOTHING
 from fuzz.mutation import json_values
 from fuzz.readers.ledger_export import HISTORY
 
@@ -14,7 +15,7 @@ mutate = json_values
 
 # Nobody's key: the same in every run.
 KEY = PrivateKey(Ed25519PrivateKey.from_private_bytes(bytes(32)))
-SIGNED = [signed(Checkpoint.of(HISTORY[:length]), KEY) for length in (len(HISTORY), 2)]
+SIGNED = [signed(Checkpoint.of(HISTORY[length - 1], "basic", NOTHING), KEY) for length in (len(HISTORY), 2)]
 
 
 def examples() -> list[bytes]:

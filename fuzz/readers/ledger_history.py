@@ -3,9 +3,10 @@
 import json
 from dataclasses import asdict, fields
 
-from equipoise.ledger import book, chain
+from equipoise.ledger import book, chain, walk
+from equipoise.ledger.statements import paid_by
 from fuzz.mutation import json_values
-from fuzz.readers.ledger_export import HISTORY
+from fuzz.readers.ledger_export import HISTORY, RECORDED
 
 SHARE = 2.0
 
@@ -13,9 +14,10 @@ mutate = json_values
 
 
 def examples() -> list[bytes]:
-    """Return a history with grounds."""
+    """Return a history with grounds, and one with records."""
     grounds = json.dumps({"members": [["law", "gaussian"]], "software": {"equipoise": "0.2.0"}})
-    return [json.dumps({"entries": [asdict(entry) for entry in HISTORY], "grounds": grounds}).encode()]
+    histories = (HISTORY, RECORDED)
+    return [json.dumps({"entries": [asdict(entry) for entry in one], "grounds": grounds}).encode() for one in histories]
 
 
 def read(data: bytes) -> None:
@@ -30,7 +32,7 @@ def read(data: bytes) -> None:
     if not all(isinstance(value, scalar) for entry in entries for value in entry):
         return
     history = [chain.Entry(*entry) for entry in entries]
-    if not chain.faults(history) and history:
-        chain.balance(history)
-    if isinstance(grounds, str):
-        book._reasons(grounds)
+    walk.faults(history)
+    paid_by(history)
+    for entry in history:
+        book._reasons(entry, grounds if isinstance(grounds, str) else "")

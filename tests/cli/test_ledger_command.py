@@ -1,13 +1,12 @@
-"""`equipoise ledger create | show | history | export | verify | withdrawn`."""
+"""`equipoise ledger create | migrate | show | releases | history | export | verify | withdrawn`."""
 
-import dataclasses
 import json
-import math
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,9 @@ import equipoise as eq
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
+from equipoise.ledger import currencies
+from equipoise.ledger.currencies import Amount, Worth
+from equipoise.ledger.currencies.basic import Basic
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
@@ -35,7 +37,7 @@ def run(*arguments: object) -> Result:
 @pytest.fixture
 def reference(tmp_path) -> str:
     reference = f"sqlite:///{tmp_path}/ledger.db#trial"
-    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5).exit_code == 0
+    assert run("create", reference, "--epsilon", 1, "--delta", 1e-5, "--currency", "basic").exit_code == 0
     eq.Ledger(reference).admit(PLAN)
     return reference
 
@@ -53,9 +55,9 @@ def test_create_refuses_a_budget_that_means_nothing_and_makes_no_file(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference):
+def test_show_says_what_was_spent_what_remains_and_how_it_went(reference):
     shown = run("show", reference).stdout
-    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "for fixed budgets; admits nothing"):
+    for words in ("'trial'", "1.0", "0.9", "0.000009", "1 spend(s)", "####", "10 %", "All releases together"):
         assert words in shown
     record = json.loads(run("show", reference, "--json").stdout)
     assert record["dataset"] == "trial"
@@ -63,21 +65,57 @@ def test_show_says_what_was_spent_what_remains_and_what_admits_nothing(reference
     assert record["spent"] == {"epsilon": "0.1", "delta": "0.000001"}
     assert record["left"] == {"epsilon": "0.9", "delta": "0.000009"}
     assert record["spends"] == 1
-    assert (record["fixed_budgets"]["epsilon"], record["fixed_budgets"]["delta"]) == (0.1, 1e-6)
-    assert record["fixed_budgets"]["meaning"] == "for fixed budgets; admits nothing"
+    assert record["basic"] == record["spent"]
+    assert record["currency"] == "basic"
+    assert record["in_currency"]["left"] == {"amount": "0.9", "delta": "0.000009"}
+    assert [point["share"] for point in record["course"]] == [0.1]
 
 
-def test_the_figure_for_fixed_budgets_is_rounded_up_and_names_its_extra_delta(tmp_path):
-    reference = f"sqlite:///{tmp_path}/ledger.db#trial"
-    eq.Ledger(reference).create(eq.Budget(5.0))
-    for _ in range(40):
-        claim = dataclasses.replace(PLAN.claim, budget=eq.Budget(0.125))
-        eq.Ledger(reference).admit(dataclasses.replace(PLAN, claim=claim))
-    figure = json.loads(run("show", reference, "--extra-delta", 0.1, "--json").stdout)["fixed_budgets"]
-    exact = 40 * 0.125 * math.tanh(0.0625) + math.sqrt(2 * 40 * 0.125**2 * math.log(10))
-    assert exact < figure["epsilon"] < exact * (1 + 1e-5)
-    assert 0.1 < figure["delta"] < 0.1 * (1 + 2e-5)
-    assert figure["extra_delta"] == 0.1
+def test_show_draws_the_spends_into_a_new_file(reference, tmp_path):
+    picture = tmp_path / "spends.svg"
+    assert run("show", reference, "--picture", picture).exit_code == 0
+    assert picture.read_text().startswith("<svg")
+    with pytest.raises(OutputRefused):
+        run("show", reference, "--picture", picture)
+
+
+def test_releases_lists_ids_and_outcomes(reference):
+    ledger = eq.Ledger(reference)
+    entry = ledger.admit(PLAN, release_id="cafe")
+    ledger.conclude(entry, "failed")
+    shown = run("releases", reference).stdout
+    assert "cafe" in shown
+    assert "failed" in shown
+    first, second = json.loads(run("releases", reference, "--json").stdout)
+    assert (first["number"], first["outcome"], len(first["release"])) == (2, "unknown", 32)
+    assert (second["digest"], second["release"], second["outcome"]) == (entry.digest, "cafe", "failed")
+
+
+def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkeypatch):
+    class Halves(Basic):
+        id = "halves"
+
+        def limit(self, _budget):
+            return Amount(Decimal("0.5"), Decimal("1e-5"))
+
+        def price(self, claim):
+            return Amount(Decimal(repr(claim.budget.epsilon)) / 4, Decimal(repr(claim.budget.delta)))
+
+        def worth(self, spent, budget):
+            return Worth(2 * float(spent.amount), budget.delta)
+
+    monkeypatch.setitem(currencies.CURRENCIES, "halves", Halves)
+    assert "moved: 'trial' counts in halves from entry 3 on" in run("migrate", reference, "--currency", "halves").stdout
+    record = json.loads(run("show", reference, "--json").stdout)
+    assert (record["currency"], record["limit"]["epsilon"]) == ("halves", "1.0")
+    assert record["in_currency"]["limit"]["amount"] == "0.5"
+    assert record["in_currency"]["spent"]["amount"] == "0.025"
+    assert (record["spent"]["epsilon"], record["basic"]["epsilon"]) == ("0.05", "0.1")
+    shown = run("show", reference).stdout
+    for words in ("in halves", "0.475", "spent, by basic composition", "0.95"):
+        assert words in shown
+    assert run("verify", reference).exit_code == 0
+    assert json.loads(run("migrate", reference, "--currency", "basic", "--json").stdout)["entry"] == 4
 
 
 def test_history_lists_every_entry(reference):
@@ -186,7 +224,7 @@ def test_withdrawn_shows_an_overwritten_certificate_as_text(reference, tmp_path,
     assert json.loads(done.stdout)["affected"][0]["number"] == 2
 
 
-@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "withdrawn"])
+@pytest.mark.parametrize("command", ["show", "releases", "history", "export", "verify", "withdrawn"])
 def test_a_ledger_that_is_not_there_is_unreachable(tmp_path, command):
     with pytest.raises(LedgerUnreachable, match="equipoise ledger create"):
         run(command, f"sqlite:///{tmp_path}/none.db#trial")

@@ -82,7 +82,7 @@ def test_a_draft_of_a_file_without_a_header_is_refused_and_tells_no_value(folder
 def test_a_file_whose_first_person_are_the_names_of_a_schema_is_never_trained_on(folder, options):
     (folder / "people.csv").write_bytes(people(header="7,35;nein\n"))
     write_schema(folder, size="7,35", ill="nein")
-    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5))
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5), "basic")
     arguments = ("train", "people.csv", "--schema", "schema.toml", "--epsilon", 1, "--ledger", "trial", *options)
     done = run_program(*arguments, folder=folder)
     assert done.returncode == 2

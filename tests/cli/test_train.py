@@ -58,7 +58,7 @@ def place(tmp_path, monkeypatch, table) -> Path:
     monkeypatch.setenv("COLUMNS", "200")
     table.to_csv("rows.csv", index=False)
     Path("schema.toml").write_text(SCHEMA)
-    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5))
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5), "basic")
     return tmp_path
 
 
@@ -144,7 +144,8 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     assert facts["plan"]["terms"]["n_samples"] == 300
     assert 0 < facts["buys"] < 1
     assert facts["bounds"] is None
-    assert facts["ledger"] == {"ledger": "trial", "epsilon": "3.0", "delta": "0.00001"}
+    in_currency = {"currency": "basic", "cost": "2.0", "left": "3.0"}
+    assert facts["ledger"] == {"ledger": "trial", "epsilon": "3.0", "delta": "0.00001", **in_currency}
     assert facts["check"] == "equipoise schema check rows.csv schema.toml"
     Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
     alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.5, "--dry-run", "--json")[1])

@@ -163,7 +163,7 @@ WRONG = {
 def test_noise_that_does_not_go_to_finished_weights_is_refused_before_the_ledger_is_touched(table, tmp_path, mechanism):
     X, y = table[0], table[1]["logistic"]
     reference = f"sqlite:///{tmp_path}/ledger.db"
-    eq.Ledger(reference).create(eq.Budget(1.0, 1e-5))
+    eq.Ledger(reference).create(eq.Budget(1.0, 1e-5), "basic")
     model = make("logistic", epsilon=0.25, delta=1e-6, mechanism=mechanism, random_state=None, ledger=reference)
     assert model.plan(*X.shape).kind != "output"
     with pytest.raises(InvalidParameter, match='mechanism="output"'):

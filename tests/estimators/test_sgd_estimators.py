@@ -266,7 +266,7 @@ def test_a_failure_after_rows_were_read_tells_nothing(name, monkeypatch):
 def test_a_ledger_is_asked_before_rows_are_read(name, tmp_path):
     X, y = table(name)
     reference = f"sqlite:///{tmp_path}/ledger.db"
-    eq.Ledger(reference).create(eq.Budget(1.5, 1e-3))
+    eq.Ledger(reference).create(eq.Budget(1.5, 1e-3), "basic")
     model = made(name, random_state=None, ledger=reference)
     with pytest.raises(LedgerRefused, match="plan"):
         model.fit(X, y)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from equipoise.keys import PrivateKey, new_key, private_key, sign
 from equipoise.ledger import chain
 from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.checkpoints import Checkpoint, SignedCheckpoint, from_json, signed
+from equipoise.ledger.currencies import Amount
 
 NAMES = ["trial", "Menschen größer Ärzte", "研究 データ", "İstanbul", "a\u202eb", '"quoted"\\', "\ud800"]
 
@@ -38,23 +41,30 @@ def history(dataset: str = "trial", spends: int = 3) -> list[chain.Entry]:
     return entries
 
 
+def checkpoint_of(entries: Sequence[chain.Entry]) -> Checkpoint:
+    """Return the checkpoint of a history that counts in basic composition."""
+    spends = [entry for entry in entries if entry.kind == "spend"]
+    amounts = (sum(Decimal(getattr(entry, name)) for entry in spends) for name in ("epsilon", "delta"))
+    return Checkpoint.of(entries[-1], "basic", Amount(*(Decimal(amount) for amount in amounts)))
+
+
 def test_a_checkpoint_says_the_last_entry_and_the_exact_sum():
     entries = history()
-    said = Checkpoint.of(entries)
+    said = checkpoint_of(entries)
     assert (said.dataset, said.number, said.digest) == ("trial", 4, entries[-1].digest)
     assert (said.currency, said.spent["amount"], float(said.spent["delta"])) == ("basic", "0.3", 3e-7)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_checkpoint_is_written_and_read_whatever_the_name(key, name):
-    kept = signed(Checkpoint.of(history(name)), key)
+    kept = signed(checkpoint_of(history(name)), key)
     again = from_json(kept.to_json(), "file")
     assert again == kept
     again.require([key.public], "file")
 
 
 def test_a_checkpoint_counts_only_if_a_trusted_key_signed_it(key, other_key):
-    kept = signed(Checkpoint.of(history()), key)
+    kept = signed(checkpoint_of(history()), key)
     kept.require([other_key.public, key.public], "file")
     with pytest.raises(LedgerTampered, match="those trusted are"):
         kept.require([other_key.public], "file")
@@ -63,7 +73,7 @@ def test_a_checkpoint_counts_only_if_a_trusted_key_signed_it(key, other_key):
 
 
 def test_a_key_that_was_swapped_in_the_file_is_noticed(key, other_key):
-    said = Checkpoint.of(history())
+    said = checkpoint_of(history())
     # Signed by another key and said to be the owner's; and the other way round.
     with pytest.raises(LedgerTampered, match="did not make"):
         dataclasses.replace(signed(said, other_key), key=key.public).require([key.public], "file")
@@ -84,7 +94,7 @@ def test_a_key_that_was_swapped_in_the_file_is_noticed(key, other_key):
     ids=lambda change: next(iter(change)),
 )
 def test_every_field_is_under_the_signature(key, change):
-    kept = signed(Checkpoint.of(history()), key)
+    kept = signed(checkpoint_of(history()), key)
     forged = dataclasses.replace(kept, checkpoint=dataclasses.replace(kept.checkpoint, **change))
     assert from_json(forged.to_json(), "file") == forged
     with pytest.raises(LedgerTampered, match="did not make"):
@@ -92,7 +102,7 @@ def test_every_field_is_under_the_signature(key, change):
 
 
 def test_a_signature_for_another_purpose_is_none_of_a_checkpoint(key):
-    said = Checkpoint.of(history())
+    said = checkpoint_of(history())
     release = sign(key, "application/vnd.in-toto+json", said.message)
     with pytest.raises(LedgerTampered, match="did not make"):
         SignedCheckpoint(said, key.public, release).require([key.public], "file")
@@ -128,7 +138,7 @@ ODD = {
 
 @pytest.mark.parametrize("kind", ODD)
 def test_what_is_written_in_another_way_is_refused(key, kind):
-    text = signed(Checkpoint.of(history()), key).to_json()
+    text = signed(checkpoint_of(history()), key).to_json()
     before, after = ODD[kind]
     assert before in text
     with pytest.raises(LedgerTampered, match=r"a checkpoint in people\.json"):
@@ -140,7 +150,7 @@ def test_what_is_written_in_another_way_is_refused(key, kind):
     "alter", [str.upper, lambda text: text + "\n", lambda text: text[:-1], lambda text: " " + text]
 )
 def test_hexadecimals_have_one_form(key, field, alter):
-    record = json.loads(signed(Checkpoint.of(history()), key).to_json())
+    record = json.loads(signed(checkpoint_of(history()), key).to_json())
     place = record["checkpoint"] if field == "digest" else record
     place[field] = alter(place[field])
     with pytest.raises(LedgerTampered, match=field):
@@ -149,18 +159,18 @@ def test_hexadecimals_have_one_form(key, field, alter):
 
 def test_a_text_without_end_is_refused(key):
     with pytest.raises(LedgerTampered, match="too long"):
-        from_json(signed(Checkpoint.of(history()), key).to_json() + " " * 2**16, "file")
+        from_json(signed(checkpoint_of(history()), key).to_json() + " " * 2**16, "file")
 
 
 def test_a_table_keeps_checkpoints_of_several_datasets_and_keys_the_newest_first(key, other_key, tmp_path):
     table = CheckpointTable(f"sqlite:///{tmp_path}/witness.db")
     assert not table.exists()
     entries = history()
-    kept = [signed(Checkpoint.of(entries[:length]), key) for length in (1, 3, 2)]
+    kept = [signed(checkpoint_of(entries[:length]), key) for length in (1, 3, 2)]
     assert [table.add(one) for one in kept] == [True] * 3
     assert not table.add(kept[0])
-    assert table.add(signed(Checkpoint.of(entries[:3]), other_key))
-    assert table.add(signed(Checkpoint.of(history("people")), key))
+    assert table.add(signed(checkpoint_of(entries[:3]), other_key))
+    assert table.add(signed(checkpoint_of(history("people")), key))
     assert [one.checkpoint.number for one in table.read("trial")] == [3, 3, 2, 1]
     assert [one.checkpoint.number for one in table.read("Trial ", newest=2)] == [3, 3]
     assert [one.checkpoint.number for one in table.read("people")] == [4]
@@ -169,7 +179,7 @@ def test_a_table_keeps_checkpoints_of_several_datasets_and_keys_the_newest_first
 
 def test_a_row_whose_columns_say_otherwise_is_refused(key, tmp_path):
     table = CheckpointTable(f"sqlite:///{tmp_path}/witness.db")
-    table.add(signed(Checkpoint.of(history()), key))
+    table.add(signed(checkpoint_of(history()), key))
     with table._store.opened(writing=True) as connection:
         connection.exec_driver_sql("UPDATE checkpoints SET number = 2")
     with pytest.raises(LedgerTampered, match="columns say otherwise"):

@@ -32,7 +32,7 @@ def certificate(epsilon: float, delta: float = 0.0) -> Certificate:
 @pytest.fixture
 def reference(database) -> str:
     reference = f"{database.address}#trial"
-    eq.Ledger(reference).create(eq.Budget(1.0, 1e-5))
+    eq.Ledger(reference).create(eq.Budget(1.0, 1e-5), "basic")
     return reference
 
 
@@ -63,7 +63,7 @@ def test_delta_is_budgeted_too(reference):
 
 def test_amounts_of_very_different_size_are_added_exactly(database):
     ledger = eq.Ledger(f"{database.address}#trial")
-    ledger.create(eq.Budget(1e15, 0.5))
+    ledger.create(eq.Budget(1e15, 0.5), "basic")
     for epsilon, delta in ((9e14, 5e-324), (1e-100, 1e-300), (1e14, 0.0)):
         with pytest.raises(Overdraft) if epsilon == 1e14 else nullcontext():
             ledger.admit(certificate(epsilon, delta))
@@ -216,7 +216,8 @@ def test_a_fit_spends_once_and_says_so(reference):
     assert left(reference) == Decimal("0.6")
     assert dataclasses.replace(private.certificate_, release=None) == planned
     assert not any("not recorded" in caveat for caveat in planned.caveats)
-    budget, spend = eq.Ledger(reference).history()
+    budget, spend, outcome = eq.Ledger(reference).history()
+    assert outcome.kind == "outcome"
     assert (spend.kind, spend.certificate, spend.epsilon) == ("spend", planned.digest, "0.4")
     assert planned.digest == private.certificate_.planned_digest
     assert planned.terms.ledger == budget.dataset == "trial"

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import equipoise as eq
 from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
-from equipoise.ledger import Entry, chain
+from equipoise.ledger import Entry, chain, walk
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
@@ -74,6 +74,14 @@ def test_an_empty_home_variable_is_an_unset_one_and_no_home_at_all_is_refused(tm
     assert eq.Ledger("trial").balance().epsilon_left == 1
 
 
+def test_an_estimator_takes_no_password_since_it_shows_its_parameters():
+    model = eq.LogisticRegression(domain=CLASSES, ledger="postgresql://me:secret@host/db#trial")
+    with pytest.raises(LedgerRefused, match=r"PGPASSWORD or ~/\.pgpass") as caught:
+        model.plan(40, 2)
+    assert "secret" not in str(caught.value)
+    model.set_params(ledger="postgresql://me@host/db#trial").plan(40, 2)
+
+
 @pytest.mark.parametrize("wrong", [3.0, None, (1.0, 0.0)])
 def test_a_budget_is_a_budget(tmp_path, wrong):
     with pytest.raises(InvalidParameter, match=r"Budget\(3\.0, 1e-6\)"):
@@ -84,9 +92,7 @@ def test_a_budget_is_a_budget(tmp_path, wrong):
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.0", "0.0"), ("1.0", "1.5"), ("1.0", "-0.5")])
 def test_a_sealed_budget_that_means_nothing_is_a_fault(epsilon, delta):
     draft = Entry(1, "trial", "budget", epsilon, delta, "", "", chain.NOTHING_BEFORE, "")
-    assert chain.faults([dataclasses.replace(draft, digest=draft.seal())]) == (
-        "entry 1: epsilon or delta is no amount",
-    )
+    assert walk.faults([dataclasses.replace(draft, digest=draft.seal())]) == ("entry 1: epsilon or delta is no amount",)
 
 
 SWALLOW = {
@@ -122,7 +128,7 @@ def test_sqlite_replaces_no_row_by_a_number_of_its_own(tmp_path):
     engine = sql.create_engine(f"sqlite:///{tmp_path}/ledger.db", poolclass=sql.NullPool)
     columns = ", ".join(["rowid", *(field.name for field in dataclasses.fields(Entry))])
     with pytest.raises(DatabaseError, match="rowid"), engine.begin() as connection:
-        connection.exec_driver_sql(f"REPLACE INTO entries ({columns}) VALUES (1, 9, 0, 0, 0, 0, 0, 0, 0, 0)")  # noqa: S608
+        connection.exec_driver_sql(f"REPLACE INTO entries ({columns}) VALUES (1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0)")  # noqa: S608
     assert ledger.verify() == ()
 
 
@@ -177,4 +183,6 @@ def test_create_answers_in_json(database):
     arguments = ["create", f"{database.address}#trial", "--epsilon", "3", "--delta", "1e-6", "--json"]
     done = CliRunner().invoke(group, arguments)
     assert done.exit_code == 0
-    assert json.loads(done.stdout) == {"dataset": "trial", "limit": {"epsilon": "3.0", "delta": "1e-06"}}
+    record = json.loads(done.stdout)
+    assert record.pop("currency")
+    assert record == {"dataset": "trial", "limit": {"epsilon": "3.0", "delta": "1e-06"}}

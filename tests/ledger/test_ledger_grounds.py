@@ -1,4 +1,4 @@
-"""What a spend rests on is kept beside it, so that the spends of what was found false since can be listed."""
+"""What a spend rests on can be listed by what was found false since; ledgers of 0.2.0 kept it beside their entries."""
 
 import dataclasses
 import hashlib
@@ -18,6 +18,7 @@ from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from former_ledgers import make_former
 
 pytest_plugins = ["postgres_server"]
 
@@ -38,9 +39,9 @@ RELEASED = Path(__file__).parents[1] / "released" / "0.1.0"
 
 @pytest.fixture
 def ledger(database) -> eq.Ledger:
-    ledger = eq.Ledger(f"{database.address}#trial")
-    ledger.create(eq.Budget(1.0))
-    return ledger
+    """Return a ledger of version 0.2.0."""
+    make_former(database.engine, ("trial", eq.Budget(1.0)), ("other", eq.Budget(1.0)))
+    return eq.Ledger(f"{database.address}#trial")
 
 
 @pytest.fixture
@@ -98,11 +99,15 @@ def test_the_database_itself_refuses_to_change_grounds(ledger, database, stateme
     assert database.grounds("trial") == before != {}
 
 
-def test_sqlite_replaces_no_grounds_by_a_number_of_its_own(tmp_path):
-    eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#trial").create(eq.Budget(1.0))
-    engine = sql.create_engine(f"sqlite:///{tmp_path}/ledger.db", poolclass=sql.NullPool)
-    with pytest.raises(DatabaseError, match="rowid"), engine.begin() as connection:
-        connection.exec_driver_sql("REPLACE INTO grounds (rowid, number, dataset, grounds) VALUES (1, 9, 0, 0)")
+def test_a_tail_whose_grounds_were_left_behind_is_noticed_by_the_next_spend(ledger, database):
+    for _ in range(3):
+        ledger.admit(PLAN)
+    database.drop_triggers()
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM entries WHERE dataset = 'trial' AND number > 3")
+    with pytest.raises(LedgerTampered, match=r"equipoise ledger verify .* --against EXPORT"):
+        ledger.admit(PLAN)
+    assert len(ledger.history()) == 3
 
 
 REFUSE_GROUNDS = {
@@ -142,7 +147,6 @@ def test_where_nothing_was_withdrawn_nothing_is_listed(ledger):
 def test_what_was_withdrawn_lists_the_spends_that_rest_on_it_each_with_its_reasons(ledger, database, withdraw):
     other = issue(Request("squared", "l2", 0.1, eq.Domain(1.0, labels=(-1.0, 1.0)), 0.0, 40, 2, eq.Budget(0.1)))
     elsewhere = eq.Ledger(f"{database.address}#other")
-    elsewhere.create(eq.Budget(1.0))
     elsewhere.admit(other)
     for plan in (PLAN, other, PLAN):
         ledger.admit(plan)
@@ -224,8 +228,8 @@ def test_grounds_that_were_overwritten_are_not_known_and_no_crash(ledger, databa
 
 
 def test_an_unknown_dataset_has_no_spends_to_list(database, ledger):
-    with pytest.raises(LedgerRefused, match=r"'other'.*equipoise ledger create .*#other"):
-        eq.Ledger(f"{database.address}#other").withdrawn()
+    with pytest.raises(LedgerRefused, match=r"'none'.*equipoise ledger create .*#none"):
+        eq.Ledger(f"{database.address}#none").withdrawn()
 
 
 def without_grounds(database) -> None:
@@ -244,14 +248,14 @@ def test_a_ledger_that_kept_no_grounds_keeps_admitting_and_learns_when_a_budget_
     affected, unknown = ledger.withdrawn()
     assert (affected, [entry.number for entry in unknown]) == ((), [2, 3])
     assert sql.inspect(database.engine).get_table_names() == ["entries"]
-    eq.Ledger(f"{database.address}#other").create(eq.Budget(1.0))
+    eq.Ledger(f"{database.address}#new").create(eq.Budget(1.0))
     ledger.admit(PLAN)
     affected, unknown = ledger.withdrawn()
     assert (entries_of(affected), [entry.number for entry in unknown]) == ([4], [2, 3])
     assert ledger.balance().epsilon_left == Decimal("0.7")
     assert ledger.verify() == ()
     with pytest.raises(DatabaseError, match="append-only"), database.engine.begin() as connection:
-        connection.exec_driver_sql("DELETE FROM grounds")
+        connection.exec_driver_sql("DELETE FROM entries")
 
 
 # --- what 0.1.0 wrote -------------------------------------------------------------------------------------------------

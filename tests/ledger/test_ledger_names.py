@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from equipoise.ledger import chain
 from equipoise.ledger.names import normal_form
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from former_ledgers import make_former
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 # The same name with other capitals, blanks at its ends and inside, full-width letters, and a joiner that nobody sees.
@@ -35,11 +37,12 @@ def certificate(epsilon: float) -> Certificate:
 
 def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:
     """Write a ledger as earlier versions did, ids as they were spelled: a budget and one spend for each."""
-    eq.Ledger(f"sqlite:///{path}#unrelated").create(eq.Budget(1.0))
+    address = f"sqlite:///{path}"
+    make_former(sql.create_engine(address, poolclass=sql.NullPool), ("unrelated", eq.Budget(1.0)))
     for name, limit, spent in spends:
         budget = chain.following((), name, "budget", eq.Budget(limit))
         for entry in (budget, chain.following([budget], name, "spend", eq.Budget(spent), "0" * 64)):
-            values = [getattr(entry, field) for field in entry.__dataclass_fields__]
+            values = [getattr(entry, field) for field in entry.__dataclass_fields__ if field != "record"]
             with sqlite3.connect(path) as connection:
                 connection.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
             connection.close()
@@ -93,6 +96,31 @@ def test_two_recorded_ids_that_are_one_name_are_read_as_spelled_and_admit_nothin
 def test_names_that_nobody_can_read_get_no_budget(tmp_path, name):
     with pytest.raises(LedgerRefused, match=r"nobody sees|blanks"):
         eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#{name}").create(eq.Budget(1.0))
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        "people-2026",
+        "people_2026",
+        "people.2026",
+        "People2026",
+        "pe0ple 2026",
+        "peop1e 2026",
+        "p\u0435ople 2026",
+        "peopie 2O26",
+    ],
+)
+def test_a_name_that_people_would_take_for_another_gets_no_budget(tmp_path, near):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#people 2026").create(eq.Budget(1.0))
+    with pytest.raises(LedgerRefused, match=r"'people 2026', which differs in separators.*spend of 'people 2026' if"):
+        eq.Ledger(f"{address}#{near}").create(eq.Budget(1.0))
+    # It is no other spelling of it, either: nothing is spent by mistake.
+    with pytest.raises(LedgerRefused, match="a budget for"):
+        eq.Ledger(f"{address}#{near}").admit(certificate(0.1))
+    for apart in ("people 2025", "people 2026 b", "people"):
+        eq.Ledger(f"{address}#{apart}").create(eq.Budget(1.0))
 
 
 @given(st.text(st.characters(exclude_categories=["C"])))

@@ -58,7 +58,7 @@ def outcome(case: str, folder: str, hidden: str = "", shut: bool = False) -> dic
             del sys.modules[loaded]
         sys.modules[hidden] = None  # type: ignore[assignment]
     ledger = f"sqlite:///{folder}/ledger.db#{case}"
-    Ledger(ledger).create(eq.Budget(1.0, 1e-2))
+    Ledger(ledger).create(eq.Budget(1.0, 1e-2), "basic")
     if shut:
         admit = Ledger.admit
 
@@ -79,7 +79,7 @@ def outcome(case: str, folder: str, hidden: str = "", shut: bool = False) -> dic
         ending = f"{type(error).__name__}: {error}"
     except Exception:
         ending = traceback.format_exc()
-    return {"ending": ending, "spends": len(Ledger(ledger).history()) - 1}
+    return {"ending": ending, "spends": len(Ledger(ledger).releases())}
 
 
 class Shut:

@@ -72,13 +72,13 @@ def two_passes(table):
 def ending(table, folder):
     """How a fit ends, with the spends that it left in a ledger."""
     ledger = f"sqlite:///{folder}/ledger.db#people"
-    Ledger(ledger).create(eq.Budget(10.0, 1e-3))
+    Ledger(ledger).create(eq.Budget(10.0, 1e-3), "basic")
     try:
         eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", ledger=ledger).fit(table)
         told = "fitted"
     except eq.errors.EquipoiseError as error:
         told = str(error)
-    return told, len(Ledger(ledger).history()) - 1
+    return told, len(Ledger(ledger).releases())
 
 
 def test_a_worker_that_is_killed_in_a_pass_changes_no_bit(cluster, folder):

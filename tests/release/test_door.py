@@ -501,7 +501,7 @@ def test_a_plan_of_bounds_by_quantiles_is_checked_and_no_longer_carried_out():
 @every_way
 def test_nothing_is_read_before_the_ledger_admits(way, tmp_path):
     reference = f"sqlite:///{tmp_path}/ledger.db"
-    eq.Ledger(reference).create(eq.Budget(1.0, 0.5))
+    eq.Ledger(reference).create(eq.Budget(1.0, 0.5), "basic")
     certificate = way.plan(0.75, ledger="default")
     balances = []
 
@@ -511,8 +511,11 @@ def test_nothing_is_read_before_the_ledger_admits(way, tmp_path):
     released = way.carried_out(certificate, reference, read=read)
     # One spend, whatever it is composed of, and it was recorded when the first value was asked for.
     assert set(balances) == {"0.25"}
-    (spend,) = eq.Ledger(reference).history()[1:]
-    assert spend.certificate == certificate.digest == released.certificate.planned_digest
+    (paid,) = eq.Ledger(reference).releases()
+    assert paid.entry.certificate == certificate.digest == released.certificate.planned_digest
+    assert (paid.release, paid.outcome) == (released.certificate.release.id, "released")
+    assert released.certificate.release.entry == f"{paid.entry.number}:{paid.entry.digest}"
+    assert eq.Ledger(reference).claimed(released.certificate) == ()
     balances.clear()
     with pytest.raises(eq.errors.Overdraft):
         way.carried_out(certificate, reference, read=read)
@@ -524,7 +527,7 @@ def test_a_ledger_that_was_not_planned_is_refused(way, tmp_path):
     """Planned with one and called without one, or with another: the copy of the door for the simplex let it through."""
     reference = f"sqlite:///{tmp_path}/ledger.db"
     for dataset in ("default", "other"):
-        eq.Ledger(f"{reference}#{dataset}").create(eq.Budget(10.0, 0.5))
+        eq.Ledger(f"{reference}#{dataset}").create(eq.Budget(10.0, 0.5), "basic")
     plain, bound = way.plan(1.0), way.plan(1.0, ledger="default")
     reads = []
     for certificate, ledger in ((plain, reference), (bound, None), (bound, f"{reference}#other")):

@@ -94,7 +94,7 @@ def test_runs_of_few_numbers_are_exact_and_proved_and_long_ones_are_conditional(
 
 def test_a_ledger_refuses_a_stream_unless_told_otherwise(tmp_path):
     reference = f"sqlite:///{tmp_path}/ledger.db"
-    eq.Ledger(reference).create(eq.Budget(3.0, 1e-3))
+    eq.Ledger(reference).create(eq.Budget(3.0, 1e-3), "basic")
     model = classifier(passes=2, batch_size=1, ledger=reference)
     assert model.plan(100, 2500).grade == "conditional"
     with pytest.raises(LedgerRefused):

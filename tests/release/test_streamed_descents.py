@@ -410,13 +410,13 @@ def test_nothing_as_long_as_the_table_is_held(tmp_path, monkeypatch):
 def ending(model, table, folder):
     """How a fit ends, and how many spends it leaves in a ledger."""
     ledger = f"sqlite:///{folder}/ledger.db#people"
-    Ledger(ledger).create(eq.Budget(10.0, 1e-3))
+    Ledger(ledger).create(eq.Budget(10.0, 1e-3), "basic")
     try:
         model.set_params(ledger=ledger).fit(table)
         told = "fitted"
     except (PrivateFailure, InvalidParameter) as error:
         told = f"{type(error).__name__}: {error} {error.__cause__} {error.__context__}"
-    return told, len(Ledger(ledger).history()) - 1
+    return told, len(Ledger(ledger).releases())
 
 
 def test_a_disk_that_is_full_after_the_spend_is_the_constant_failure(folder, tmp_path, monkeypatch):

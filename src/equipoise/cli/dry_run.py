@@ -18,11 +18,17 @@ class BlankBounds:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What a ledger has left before a spend that it would admit, as exact decimals."""
+    """What a ledger has left before a spend that it would admit, and what the spend costs, in its currency.
+
+    `epsilon` and `delta` are what is left as people read it, the others exact decimals of the currency.
+    """
 
     ledger: str
     epsilon: str
     delta: str
+    currency: str
+    cost: str
+    left: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,10 @@ class Purchase:
             )
         if self.ledger is None:
             return (*lines, "ledger: none; the spend would be recorded nowhere")
-        left = f"epsilon {self.ledger.epsilon} and delta {self.ledger.delta}"
-        return (*lines, f"ledger: admits it; {left} remain before it")
+        left = f"epsilon {self.ledger.epsilon} and delta {self.ledger.delta} remain before it"
+        if self.ledger.currency != "basic":
+            left = f"{left}; it costs {self.ledger.cost} of {self.ledger.left} left in {self.ledger.currency}"
+        return (*lines, f"ledger: admits it; {left}")
 
     def to_plain(self) -> dict[str, object]:
         """Return the same as dictionaries."""
@@ -81,8 +89,12 @@ def purchase(plan: Certificate, schema: Schema, ledger: str | None) -> Purchase:
     bounds = None if paid is None else BlankBounds(paid, len(schema.unbounded))
     if ledger is None:
         return Purchase(buys, bounds, None)
-    from equipoise.ledger import Ledger  # the database toolkit is loaded only where a ledger is bound
+    # The database toolkit is loaded only where a ledger is bound.
+    from equipoise.ledger import Ledger
+    from equipoise.ledger.currencies import currency_named
 
     book = Ledger(ledger)
     before = book.would_admit(plan)
-    return Purchase(buys, bounds, Remaining(book.dataset, str(before.epsilon_left), str(before.delta_left)))
+    price = currency_named(before.currency).price(plan.claim).amount
+    left = (str(before.epsilon_left), str(before.delta_left), before.currency, str(price), str(before.left.amount))
+    return Purchase(buys, bounds, Remaining(book.dataset, *left))

@@ -1,8 +1,8 @@
 """`equipoise ledger`: budgets and spends, for those who keep them."""
 
+import io
 import json
 from dataclasses import asdict
-from decimal import ROUND_CEILING, Decimal, localcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -15,13 +15,13 @@ from equipoise.artifact.staging import new_file
 from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
 from equipoise.cli.ledger_checkpoint import checkpoint
 from equipoise.cli.options import AsJson
+from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
-from equipoise.ledger.chain import EXACT_DIGITS
-from equipoise.ledger.fixed_budgets import composed
+from equipoise.ledger.currencies import currency_named
 from equipoise.ledger.partings import compare
+from equipoise.ledger.records import plain
+from equipoise.ledger.statements import Balance, basic_sums, course
 from equipoise.vocabulary.facts import Budget
-
-FIXED_BUDGETS = "for fixed budgets; admits nothing"
 
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
@@ -34,6 +34,11 @@ Reference = Annotated[
     ),
 ]
 
+Currency = Annotated[
+    str | None,
+    typer.Option(help="What spends are counted in: basic, gaussian, zcdp or renyi:ORDER (docs/currencies.md)."),
+]
+
 group = typer.Typer(no_args_is_help=True, help="Create, show and check the ledger that keeps a dataset's budget.")
 group.command()(checkpoint)
 
@@ -43,57 +48,120 @@ def create(
     reference: Reference,
     epsilon: Annotated[float, typer.Option(help="All the privacy loss that this dataset may ever have.")],
     delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
+    currency: Currency = None,
+    key: Annotated[Path | None, typer.Option(help="The owner's public key, by which checkpoints are signed.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
     ledger, budget = Ledger(reference), Budget(epsilon, delta)
-    ledger.create(budget)
+    ledger.create(budget, currency, None if key is None else public_key(key).hex())
+    counted = ledger.head().currency
     if as_json:
         limit = {"epsilon": repr(budget.epsilon), "delta": repr(budget.delta)}
-        print(json.dumps({"dataset": ledger.dataset, "limit": limit}, indent=2))
+        print(json.dumps({"dataset": ledger.dataset, "limit": limit, "currency": counted}, indent=2))
         return
     console = _console()
     amount = f"epsilon={budget.epsilon!r}, delta={budget.delta!r}"
-    console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}")
+    console.print(f"[bold green]created[/]: {escape(repr(ledger.dataset))} may spend {amount}, counted in {counted}")
     console.print("The ledger counts by dataset id: the same people under another id would have another budget.")
+
+
+@group.command()
+def migrate(
+    reference: Reference,
+    currency: Annotated[str, typer.Option(help="What spends are counted in from now on (docs/currencies.md).")],
+    as_json: AsJson = False,
+) -> None:
+    """Move a dataset to another currency, for its owner; the history stays, and an entry says what was done."""
+    ledger = Ledger(reference)
+    entry = ledger.migrate(currency)
+    balance = ledger.balance()
+    if as_json:
+        print(json.dumps({"dataset": ledger.dataset, "entry": entry.number, **_in_currency(balance)}, indent=2))
+        return
+    console = _console()
+    named = f"{escape(repr(ledger.dataset))} counts in {balance.currency} from entry {entry.number} on"
+    console.print(f"[bold green]moved[/]: {named}")
+    console.print(f"spent {balance.spent.amount} of {balance.allowed.amount}, in {balance.currency}")
+    console.print("If what was released had a say in this step, the promise is twice the delta (docs/ledger.md).")
 
 
 @group.command()
 def show(
     reference: Reference,
-    extra_delta: Annotated[
-        float, typer.Option(help="What the figure for fixed budgets may add to the sum of deltas.")
-    ] = 1e-6,
+    picture: Annotated[Path | None, typer.Option(help="Draw the spends over time into this new SVG file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the budget of a dataset, what was spent of it, and what remains."""
+    """Show the budget of a dataset, what was spent of it over time, and what remains."""
+    from equipoise.report.ledger_chart import as_lines, chart
+
     ledger = Ledger(reference)
     balance, entries = ledger.statement()
-    spends = [(float(entry.epsilon), float(entry.delta)) for entry in entries if entry.kind == "spend"]
+    points = [(point.made, point.share) for point in course(entries)]
+    if picture is not None:
+        drawn = io.StringIO()
+        chart(f"The budget of {ledger.dataset}", points).save(drawn, format="svg")
+        with new_file(picture) as file:
+            file.write(drawn.getvalue())
+    sums, left = basic_sums(entries), balance.left
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
-    left = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
-    with localcontext() as context:
-        context.prec = EXACT_DIGITS
-        spent = {name: str(Decimal(limit[name]) - Decimal(left[name])) for name in limit}
-    epsilon, delta = (_rounded_up(amount) for amount in composed(spends, extra_delta))
-    if epsilon >= float(spent["epsilon"]):
-        # No tighter than the sum, which is exact.
-        epsilon, delta = float(spent["epsilon"]), float(spent["delta"])
+    remaining = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
+    basic = {"epsilon": str(sums.amount), "delta": str(sums.delta)}
+    spent = basic if balance.currency == "basic" else _worth(balance)
     if as_json:
-        fixed = {"epsilon": epsilon, "delta": delta, "extra_delta": extra_delta, "meaning": FIXED_BUDGETS}
-        record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": left, "spends": len(spends)}
-        print(json.dumps({**record, "fixed_budgets": fixed}, indent=2))
+        record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
+        drawn_points = [{"made": made, "share": share} for made, share in points]
+        print(json.dumps({**record, **_in_currency(balance), "spends": len(points), "course": drawn_points}, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
-    for heading in ("", "epsilon", "delta"):
+    headings = (
+        ("", "epsilon", "delta") if balance.currency == "basic" else ("", "epsilon", "delta", *_headings(balance))
+    )
+    for heading in headings:
         table.add_column(heading, justify="right" if heading else "left", overflow="fold")
-    table.add_row("limit", limit["epsilon"], limit["delta"])
-    table.add_row("spent", spent["epsilon"], spent["delta"])
-    table.add_row("left", left["epsilon"], left["delta"], style="bold")
-    table.add_row(f"spent, {FIXED_BUDGETS}", f"{epsilon:g}", f"{delta:g}", style="dim")
+    in_currency = [[str(found.amount), str(found.delta)] for found in (balance.allowed, balance.spent, left)]
+    extra = [[], [], []] if balance.currency == "basic" else in_currency
+    table.add_row("limit", limit["epsilon"], limit["delta"], *extra[0])
+    table.add_row("spent", spent["epsilon"], spent["delta"], *extra[1])
+    table.add_row("left", remaining["epsilon"], remaining["delta"], *extra[2], style="bold")
+    if balance.currency != "basic":
+        table.add_row("spent, by basic composition", basic["epsilon"], basic["delta"], style="dim")
     console = _console()
     console.print(table)
-    console.print(f"{len(spends)} spend(s); the last entry was made at {entries[-1].made}")
+    console.print(f"All releases together are private with the limit; it counts in {balance.currency}.")
+    for line in as_lines(points):
+        console.print(line, markup=False)
+    console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")
+
+
+@group.command()
+def releases(reference: Reference, as_json: AsJson = False) -> None:
+    """List the spends of a dataset with the ids of their releases, and what became of them."""
+    ledger = Ledger(reference)
+    found = ledger.releases()
+    if as_json:
+        listed = [
+            {
+                "number": paid.entry.number,
+                "digest": paid.entry.digest,
+                "made": paid.entry.made,
+                "release": paid.release or None,
+                "outcome": paid.outcome,
+                "certificate": paid.certificate or None,
+            }
+            for paid in found
+        ]
+        print(json.dumps(listed, indent=2, default=str))
+        return
+    table = Table(title=f"The releases of {escape(repr(ledger.dataset))}", title_justify="left")
+    for heading in ("entry", "made (UTC)", "epsilon", "delta", "release", "outcome"):
+        table.add_column(heading, overflow="fold")
+    for paid in found:
+        entry = paid.entry
+        made = str(entry.made).removesuffix("+00:00")
+        fields = (entry.number, made, entry.epsilon, entry.delta, paid.release or "not known", paid.outcome)
+        table.add_row(*map(_as_text, fields))
+    _console().print(table)
 
 
 @group.command()
@@ -145,7 +213,10 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the chain of entries, and that what others know of it still holds; exit code 1 if anything does not."""
+    """Check the chain and every price, and that what others know still holds; exit code 1 if not.
+
+    A spend takes the price that a client names: one who lies is found here, afterwards, and is not stopped.
+    """
     ledger = Ledger(reference)
     comparison = None if against is None else compare(ledger, against, key or ())
     faults = ledger.verify() if comparison is None else comparison.faults
@@ -159,7 +230,8 @@ def verify(
         for fault in faults:
             console.print(f"  {fault}", markup=False)
         raise typer.Exit(CHECK_FAILED)
-    console.print(f"[bold green]intact[/]: {len(ledger.history())} entry(s) of {escape(repr(ledger.dataset))}")
+    console.print(f"[bold green]intact[/]: {ledger.head().number} entry(s) of {escape(repr(ledger.dataset))}")
+    console.print("Every price was computed again from its certificate: a client that lied would have been found here.")
     for confirmed in () if comparison is None else comparison.confirmed:
         console.print(f"  {confirmed}", markup=False)
     if against is None:
@@ -202,7 +274,17 @@ def _console() -> Console:
     return Console(highlight=False)
 
 
-def _rounded_up(amount: float) -> float:
-    """Return a figure of six digits that is not below the amount."""
-    exact = Decimal(amount)
-    return float(exact.quantize(Decimal((0, (1,), exact.adjusted() - 5)), ROUND_CEILING)) if exact else 0.0
+def _in_currency(balance: Balance) -> dict[str, object]:
+    """Return limit, spent and left in the currency of a ledger."""
+    amounts = {"limit": balance.allowed, "spent": balance.spent, "left": balance.left}
+    return {"currency": balance.currency, "in_currency": {name: plain(found) for name, found in amounts.items()}}
+
+
+def _headings(balance: Balance) -> tuple[str, str]:
+    return f"in {balance.currency}", "its delta"
+
+
+def _worth(balance: Balance) -> dict[str, str]:
+    """Return what was spent as (epsilon, delta), at the delta of the budget."""
+    worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
+    return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}

@@ -9,8 +9,8 @@ def state_of(reference: str) -> Spends:
     # The database toolkit is loaded only where a ledger is bound.
     from equipoise.ledger import Ledger
 
-    balance, entries = Ledger(reference).statement()
-    return Spends(balance, entries[-1].made)
+    ledger = Ledger(reference)
+    return Spends(ledger.balance(), ledger.head().made)
 
 
 def recorded(reference: str | None) -> Spends | None:

@@ -419,10 +419,17 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 
 
 def dataset_of(ledger: str | None) -> str | None:
-    """Return the dataset id of a ledger, which is all that a certificate records of it."""
+    """Return the dataset id of a ledger, which is all that a certificate records of it.
+
+    An address with a password is refused: scikit-learn shows parameters in every repr, page and pickle.
+    """
     if ledger is None:
         return None
     # The database toolkit is loaded only where a ledger is bound.
     from equipoise.ledger import Ledger
 
-    return Ledger(ledger).dataset
+    found = Ledger(ledger)
+    if found.has_password:
+        remedy = "leave the password to PGPASSWORD or ~/.pgpass: an estimator shows its parameters to everybody"
+        raise LedgerRefused("an estimator's ledger without a password", "one with a password, not shown here", remedy)
+    return found.dataset

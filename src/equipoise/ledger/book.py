@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import sqlalchemy as sql
 
 from equipoise.certify.certificate import ADJACENCIES, Certificate
 from equipoise.certify.withdrawn import affecting
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
-from equipoise.ledger import chain, witness
-from equipoise.ledger.chain import Balance, Entry
-from equipoise.ledger.names import meant_by, require_new
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.ledger import chain, records, witness
+from equipoise.ledger.chain import Entry
+from equipoise.ledger.currencies import Amount, currency_named, default_for
+from equipoise.ledger.names import meant_by, require_apart, require_new
+from equipoise.ledger.records import plain
+from equipoise.ledger.statements import (
+    Balance,
+    Head,
+    Paid,
+    balance_after,
+    claim_digest,
+    claim_faults,
+    outcome_of,
+    paid_by,
+)
 from equipoise.ledger.store import Store
+from equipoise.ledger.walk import NO_RECORD, Walk, all_faults, spent_in
 from equipoise.vocabulary.facts import Budget
 
 REPLACE_ONE = ADJACENCIES["row"]
+
+# So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
+LAST = 64
+
+# So many entries are read at once where a whole history is checked.
+PART = 10_000
 
 
 class Ledger:
@@ -36,7 +56,7 @@ class Ledger:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
-    ...     ledger.create(Budget(3.0, 1e-6))
+    ...     ledger.create(Budget(3.0))
     ...     str(ledger.balance().epsilon_left), ledger.verify()
     ('3.0', ())
     """
@@ -45,23 +65,46 @@ class Ledger:
         self._store = Store(reference)
         self.dataset = self._store.dataset
 
+    @property
+    def has_password(self) -> bool:
+        """Whether the reference holds a password, which must be shown to nobody."""
+        return self._store.url.password is not None
+
     def __repr__(self) -> str:
         """Return the reference, without a password."""
         return f"Ledger({self._store.shown!r})"
 
-    def create(self, budget: Budget) -> None:
-        """Create the dataset's budget, and the file or table if need be; an existing budget is never changed."""
+    def create(self, budget: Budget, currency: str | None = None, key: str | None = None) -> None:
+        """Create the dataset's budget, and the file or table if need be; an existing budget is never changed.
+
+        Parameters
+        ----------
+        budget : Budget
+            What all releases together may lose.
+        currency : str, optional
+            What spends are counted in (docs/currencies.md); None for the default of this budget.
+        key : str, optional
+            The owner's public key, by which checkpoints are signed.
+        """
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
         require_new(self._store.written)
+        chosen = default_for(budget) if currency is None else currency_named(currency)
+        limit = chosen.limit(budget)
+        record = {"version": records.RECORD_VERSION, "currency": chosen.name, "limit": plain(limit), "key": key}
         with self._store.opened(writing=True, creating=True) as connection:
-            if self._store.histories(connection):
+            recorded = self._store.names(connection, whole=True)
+            if meant_by(self._store.written, recorded):
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
-            self._store.append(connection, chain.following((), self.dataset, "budget", budget))
+            require_apart(self.dataset, recorded)
+            text = records.canonical(record)
+            self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 
-    def admit(self, certificate: Certificate, software: Mapping[str, str] | None = None) -> None:
-        """Record the spend of a certificate, or refuse it and record nothing.
+    def admit(
+        self, certificate: Certificate, software: Mapping[str, str] | None = None, release_id: str | None = None
+    ) -> Entry:
+        """Record the spend of a certificate and return the entry, or refuse it and record nothing.
 
         Parameters
         ----------
@@ -69,16 +112,16 @@ class Ledger:
             What `plan` returned.
         software : mapping, optional
             The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
+        release_id : str, optional
+            The id of the release that the entry pays for, and for no other; drawn here if None.
         """
         _require_release(certificate)
         heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
-            spend = self._next_spend(connection, certificate, heard)[0]
-            self._store.append(connection, spend, _written(certificate, software or {}))
-            if certificate.adjacency != REPLACE_ONE and not self._store.grounds(connection, spend.dataset):
-                found = "one of version 0.1.0, which does not record what neighbours are"
-                remedy = f"create another: {self._store.creation}"
-                raise LedgerRefused("a ledger for spends about persons", found, remedy)
+            release = release_id or secrets.token_hex(16)
+            spend, grounds, _ = self._next_spend(connection, certificate, software or {}, release, heard)
+            self._store.append(connection, spend, grounds)
+        return spend
 
     def would_admit(self, certificate: Certificate) -> Balance:
         """Return the balance before a spend that would be admitted now, or refuse it as `admit` would, writing nothing.
@@ -97,67 +140,108 @@ class Ledger:
         _require_release(certificate)
         heard = witness.heard(self.dataset)
         with self._store.opened() as connection:
-            return self._next_spend(connection, certificate, heard)[1]
+            return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
 
-    def _next_spend(
-        self, connection: sql.Connection, certificate: Certificate, heard: Sequence[witness.Evidence]
-    ) -> tuple[Entry, Balance]:
-        """Return the entry of a spend that the budget and the witnesses allow, and the balance before it."""
-        entries = self._intact(connection, spending=True)
-        if heard:
-            keys = witness.trusted_keys(witness.owner_of(entries[0]))
-            witness.check(heard, len(entries), lambda number: entries[number - 1].digest, keys)
-        self._of_one_kind(connection, entries, certificate)
-        left = chain.balance(entries)
-        amount = Budget(certificate.epsilon, certificate.delta)
-        spend = chain.following(entries, entries[0].dataset, "spend", amount, certificate.planned_digest)
-        if spend.number in self._store.grounds(connection, spend.dataset):
-            raise self._tampered(f"entry {spend.number} is missing, and what it rested on was left behind")
-        if Decimal(spend.epsilon) > left.epsilon_left or Decimal(spend.delta) > left.delta_left:
-            asked = f"to spend epsilon={spend.epsilon}, delta={spend.delta} of {self.dataset!r}"
-            found = f"epsilon={left.epsilon_left}, delta={left.delta_left} remaining of {left.limit.epsilon:g}"
-            remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
-            raise Overdraft(asked, f"{found}, {left.limit.delta:g}", remedy)
-        return spend, left
+    def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None) -> None:
+        """Record what became of a spend, once: "released" with the released certificate, or "failed".
 
-    def _of_one_kind(self, connection: sql.Connection, entries: tuple[Entry, ...], certificate: Certificate) -> None:
-        """Refuse a spend about other neighbours than those before: what adds up must be about one replacement (N1).
-
-        Moving a row from one person to another replaces one row and two persons, and a person is more than a row: a sum
-        of both kinds would be a promise about neither.
+        Nothing else is recorded, and nothing depends on why. A ledger of version 0.1.0 or 0.2.0 keeps no outcomes.
         """
-        grounds = self._store.grounds(connection, entries[0].dataset)
-        earlier = {_adjacency(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
-        if earlier - {certificate.adjacency}:
-            raise LedgerRefused(
-                f"a spend for neighbours {certificate.adjacency!r} of {self.dataset!r}",
-                f"earlier spends for neighbours {', '.join(map(repr, sorted(earlier)))}",
-                "create a budget under another name for this promise, after asking what the people have left in all",
-            )
+        if outcome not in records.OUTCOMES or (certificate is None) is (outcome == "released"):
+            remedy = 'pass "released" and the released certificate, or "failed" alone'
+            raise InvalidParameter("an outcome", f"{outcome!r:.20}", remedy)
+        with self._store.opened(writing=True) as connection:
+            if not self._store.records(connection):
+                return
+            walk = self._position(connection, spending=True)
+            recorded = self._store.entry(connection, entry.dataset, entry.number)
+            if entry.kind != "spend" or entry.record is None or recorded != entry:
+                raise LedgerRefused("the outcome of a spend", "no spend of this ledger", "pass what `admit` returned")
+            rest, _ = records.read_spend(entry.record)
+            # Usually nothing came between, or a few entries of others.
+            later = self._store.history(connection, entry.dataset, after=entry.number)
+            if any(outcome_of(found)[0] == entry.number for found in later if found.kind == "outcome"):
+                remedy = "spend again for another release: an entry pays for one"
+                raise LedgerRefused(f"an outcome of entry {entry.number}", "one that was recorded already", remedy)
+            record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
+            digest = "" if certificate is None else claim_digest(certificate)
+            text = records.canonical({**record, "spent": plain(walk.spent), "under": walk.under})
+            self._store.append(connection, self._following(walk, "outcome", None, digest, text))
+
+    def migrate(self, currency: str) -> Entry:
+        """Move a dataset to another currency and return the entry that says what was done; for the owner.
+
+        Every earlier spend is priced again: by its certificate where it was recorded, else as an (epsilon, delta)
+        of which nothing more is known. The budget stays what it is. docs/ledger.md says what the promise is then.
+        """
+        chosen = currency_named(currency)
+        with self._store.opened(writing=True) as connection:
+            name = self._name(connection, spending=True)
+            self._store.make_tables(connection)
+            walk = Walk(lambda number: self._store.history(connection, name, before=number))
+            self._require_intact(walk, self._store.history(connection, name))
+            if walk.currency.name == chosen.name or walk.budget is None:
+                found = f"one that counts in {chosen.name} already"
+                raise LedgerRefused(f"to move {self.dataset!r}", found, "name another currency, or leave it")
+            try:
+                limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
+            except ValueError as error:
+                if isinstance(error, EquipoiseError):
+                    raise
+                remedy = f"leave it in {walk.currency.name}, or name a currency that prices every spend"
+                raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", str(error), remedy) from None
+            if not spent.within(limit):
+                found = f"spends worth {spent.amount} and delta {spent.delta}, of {limit.amount} and {limit.delta}"
+                remedy = f"leave it in {walk.currency.name}, where they are within the budget"
+                raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", found, remedy)
+            neighbours = self._neighbours(connection, walk)
+            record = {
+                "from": walk.currency.name,
+                "currency": chosen.name,
+                "limit": plain(limit),
+                "spent": plain(spent),
+                "adjacency": min(neighbours, default=None),
+            }
+            moved = self._following(walk, "migration", None, "", records.canonical(record))
+            self._store.append(connection, moved)
+        return moved
 
     def balance(self) -> Balance:
-        """Return the budget and what remains of it; a broken history is refused."""
-        return self.statement()[0]
+        """Return the budget and what remains of it; where the last entries do not hold together it is refused."""
+        with self._store.opened() as connection:
+            return balance_after(self._position(connection))
+
+    def head(self) -> Head:
+        """Return where the history ends."""
+        with self._store.opened() as connection:
+            walk = self._position(connection)
+        last = _last(walk)
+        return Head(last.dataset, last.number, last.digest, walk.currency.name, walk.spent, last.made)
+
+    def entry(self, number: int) -> Entry | None:
+        """Return an entry by its number, as it is recorded."""
+        with self._store.opened() as connection:
+            return self._store.entry(connection, self._name(connection), number)
 
     def statement(self) -> tuple[Balance, tuple[Entry, ...]]:
         """Return the balance and the entries it comes from, read at the same moment; a broken history is refused."""
         with self._store.opened() as connection:
-            entries = self._intact(connection)
-        return chain.balance(entries), entries
+            walk, entries = Walk(), tuple(self._store.history(connection, self._name(connection)))
+            self._require_intact(walk, entries)
+        return balance_after(walk), entries
 
     def history(self) -> tuple[Entry, ...]:
         """Return every entry of the dataset in its order, as it is recorded, intact or not."""
         with self._store.opened() as connection:
-            return self._known(self._store.histories(connection))
+            return tuple(self._store.history(connection, self._name(connection)))
 
     def export(self) -> str:
         """Return the dataset's history as JSON, to be kept elsewhere; a broken one is refused."""
-        with self._store.opened() as connection:
-            entries = self._intact(connection)
+        _, entries = self.statement()
         return chain.export(entries[0].dataset, entries)
 
     def verify(self, against: str | None = None) -> tuple[str, ...]:
-        """Return one line for every fault of the recorded history.
+        """Return one line for every fault of the recorded history, every price computed again from its certificate.
 
         Parameters
         ----------
@@ -166,14 +250,30 @@ class Ledger:
         """
         with self._store.opened() as connection:
             # Of every dataset: where the last entry was given another dataset id, only that one's history shows it.
-            histories = self._store.histories(connection, everyone=True)
-        lines = [f"{name!r}: {fault}" for name, entries in histories.items() for fault in chain.faults(entries)]
-        own = meant_by(self._store.written, histories)
+            names = sorted(self._store.names(connection, whole=True), key=str)
+            own = (
+                (*meant_by(self._store.written, names), self.dataset)[0]
+                if against is not None
+                else self._name(connection)
+            )
+        lines = (f"{name!r}: {fault}" for name in names for fault in self._faults(name))
         if against is None:
-            self._known({name: histories[name] for name in own})
             return tuple(lines)
-        name = own[0] if own else self.dataset
-        return (*lines, *chain.departures(name, histories.get(name, ()), against))
+        return (*lines, *chain.departures(own, self._in_parts(own), against))
+
+    def releases(self) -> tuple[Paid, ...]:
+        """Return every spend with the id of its release and what became of it."""
+        with self._store.opened() as connection:
+            return paid_by(self._store.history(connection, self._name(connection)))
+
+    def claimed(self, certificate: Certificate) -> tuple[str, ...]:
+        """Return one line for every reason why a released certificate cannot claim the entry of this ledger it names.
+
+        A spend commits to the id of one release, and its outcome names the certificate of that release: of two folders
+        that name the same entry, one at most is named by it.
+        """
+        named = "" if certificate.release is None else certificate.release.entry or ""
+        return claim_faults(certificate, {paid.entry.place: paid for paid in self.releases()}.get(named))
 
     def withdrawn(self) -> tuple[tuple[tuple[Entry, tuple[str, ...]], ...], tuple[Entry, ...]]:
         """Return the spends that rest on what was found false since, each with the reasons, and those nobody can tell.
@@ -181,42 +281,166 @@ class Ledger:
         A ledger of version 0.1.0 kept no grounds: its spends are looked up by the certificates of their releases.
         """
         with self._store.opened() as connection:
-            entries = self._known(self._store.histories(connection))
-            grounds = self._store.grounds(connection, entries[0].dataset)
-        spends = [entry for entry in entries if entry.kind == "spend"]
-        reasons = {entry.number: _reasons(grounds.get(entry.number, "")) for entry in spends}
+            name = self._name(connection)
+            spends = [entry for entry in self._store.history(connection, name) if entry.kind == "spend"]
+            grounds = self._store.grounds(connection, name)
+        reasons = {entry.number: _reasons(entry, grounds.get(entry.number, "")) for entry in spends}
         affected = tuple((entry, found) for entry in spends if (found := reasons[entry.number]))
         return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
 
-    def _intact(self, connection: sql.Connection, spending: bool = False) -> tuple[Entry, ...]:
-        histories = self._store.histories(connection)
-        if spending and len(histories) > 1:
-            found = f"{len(histories)} budgets, of {', '.join(map(repr, sorted(histories)))}, which are one name"
-            remedy = "create a budget under another name with what is truly left of the people's, and spend that"
-            raise LedgerRefused(f"to spend of {self.dataset!r}", found, remedy)
-        entries = self._known(histories)
-        if faults := chain.faults(entries):
-            raise self._tampered("; ".join(faults[:3]))
-        return entries
+    def _next_spend(
+        self,
+        connection: sql.Connection,
+        certificate: Certificate,
+        software: Mapping[str, str],
+        release: str,
+        heard: Sequence[witness.Evidence],
+    ) -> tuple[Entry, str, Walk]:
+        """Return the entry of a spend that budget and witnesses allow, what is kept beside it, and where it follows."""
+        walk = self._position(connection, spending=True)
+        name = _last(walk).dataset
+        witness.check_entries(heard, _last(walk).number, lambda number: self._store.entry(connection, name, number))
+        if earlier := self._neighbours(connection, walk) - {certificate.adjacency}:
+            # What adds up must be about one replacement (N1): moving a row from one person to another replaces one row
+            # and two persons, and a person is more than a row. A sum of both would be a promise about neither.
+            raise LedgerRefused(
+                f"a spend for neighbours {certificate.adjacency!r} of {self.dataset!r}",
+                f"earlier spends for neighbours {', '.join(map(repr, sorted(earlier)))}",
+                "create a budget under another name for this promise, after asking what the people have left in all",
+            )
+        cost = walk.currency.price(certificate.claim)
+        spent = walk.spent + cost
+        if not spent.within(walk.limit):
+            raise self._overdraft(walk, cost, certificate)
+        last = _last(walk)
+        if self._store.grounds(connection, last.dataset, last.number + 1):
+            raise self._tampered(f"entry {last.number + 1} is missing, and what it rested on was left behind")
+        grounds, text = "", None
+        if self._store.records(connection):
+            record = {"adjacency": certificate.adjacency, "certificate": records.of_plan(certificate)}
+            sums = {"cost": plain(cost), "spent": plain(spent), "under": walk.under}
+            text = records.canonical({**record, **sums, "release": release, "software": dict(software)})
+        elif certificate.adjacency == REPLACE_ONE or self._store.has_grounds(connection):
+            grounds = _grounds(certificate, software)
+        else:
+            found = "one of version 0.1.0, which does not record what neighbours are"
+            remedy = f"create another: {self._store.creation}"
+            raise LedgerRefused("a ledger for spends about persons", found, remedy)
+        amount = Budget(certificate.epsilon, certificate.delta)
+        return self._following(walk, "spend", amount, certificate.planned_digest, text), grounds, walk
+
+    def _following(self, walk: Walk, kind: str, amount: Budget | None, certificate: str, text: str | None) -> Entry:
+        last = _last(walk)
+        return chain.following((last,), last.dataset, kind, amount, certificate, text)
+
+    def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
+        left, limit = walk.limit - walk.spent, balance_after(walk).limit
+        asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
+        found = f"epsilon={left.amount}, delta={left.delta} remaining of {limit.epsilon:g}, {limit.delta:g}"
+        if walk.currency.name != "basic":
+            asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
+            found = f"{left.amount} and delta {left.delta} remaining of {walk.limit.amount} and {walk.limit.delta}"
+        remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+        return Overdraft(asked, found, remedy)
+
+    def _neighbours(self, connection: sql.Connection, walk: Walk) -> set[str]:
+        """Return what neighbours are for the spends so far: one kind, or none where nothing was spent."""
+        last = _last(walk)
+        if walk.adjacency is not None:
+            return {walk.adjacency}
+        if last.record is not None:
+            return set()
+        grounds = self._store.grounds(connection, last.dataset)
+        entries = self._store.history(connection, last.dataset)
+        return {_adjacency(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
+
+    def _position(self, connection: sql.Connection, spending: bool = False) -> Walk:
+        """Return where the history stands, from its budget and its last entries, which must hold together.
+
+        A history without running totals, of versions 0.1.0 and 0.2.0, is gone through from its beginning.
+        """
+        name = self._name(connection, spending)
+        last = self._store.last(connection, name, LAST)
+        if last[0].number == 1:
+            walk, entries = Walk(), iter(last)
+        elif last[-1].record is None:
+            walk, entries = Walk(), self._store.history(connection, name)
+        else:
+            walk, entries = self._midway(connection, name, last)
+        self._require_intact(walk, entries)
+        return walk
+
+    def _midway(self, connection: sql.Connection, name: str, last: tuple[Entry, ...]) -> tuple[Walk, Iterator[Entry]]:
+        """Return the state before the last entries that have records, and these."""
+        start = next(place for place, entry in enumerate(last) if entry.record is not None)
+        for former, entry in pairwise(last[: start + 1]):
+            if former.seal() != former.digest or entry.previous != former.digest:
+                raise self._tampered(f"entry {former.number}: a field was altered after it was written")
+        first = last[start]
+        try:
+            under = 1 if first.kind == "migration" else json.loads(first.record or "")["under"]
+            budget, setter = (self._store.entry(connection, name, int(number)) for number in (1, under))
+            if budget is None or setter is None:
+                raise ValueError("the budget, or the entry that moved it to a currency, is missing")
+            return Walk.midway(budget, setter, first), iter(last[start:])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            found = str(error) if type(error) is ValueError else f"entry {first.number!r:.20}: {NO_RECORD}"
+            raise self._tampered(found) from None
+
+    def _require_intact(self, walk: Walk, entries: Iterable[Entry]) -> None:
+        """Go through entries; refuse those that do not hold together."""
+        found = [fault for entry in entries for fault in walk.take(entry)]
+        if found := [*found, *walk.end()]:
+            raise self._tampered("; ".join(found[:3]))
+
+    def _faults(self, name: str) -> Iterator[str]:
+        """Yield what is wrong with a whole history, every price computed again."""
+        return all_faults(self._in_parts(name), lambda number: self._in_parts(name, before=number))
+
+    def _in_parts(self, name: str, before: int | None = None) -> Iterator[Entry]:
+        """Yield a history by and by: spends are not kept waiting while all of a long one is read."""
+        after, part = None, True
+        while part:
+            with self._store.opened() as connection:
+                part = tuple(self._store.history(connection, name, before, after, PART))
+            yield from part
+            after = part[-1].number if part else None
 
     def _tampered(self, found: str) -> LedgerTampered:
         remedy = f"nothing is admitted before people have looked: {self._store.command('verify')} --against EXPORT"
         return LedgerTampered(f"an intact history of {self.dataset!r}", found, remedy)
 
-    def _known(self, histories: Mapping[str, tuple[Entry, ...]]) -> tuple[Entry, ...]:
-        """Return the dataset's history: the only one, or of several that its name stands for the one spelled so."""
-        own = meant_by(self._store.written, histories)
+    def _name(self, connection: sql.Connection, spending: bool = False) -> str:
+        """Return the recorded id of the dataset; of several that its name stands for, the one that is spelled so.
+
+        Ledgers of versions 0.1.0 and 0.2.0 may hold several. Each of them can be read, and none of them spends.
+        """
+        written = self._store.written
+        # Where a budget was taken out, the rest of its history is still found.
+        own = meant_by(written, self._store.names(connection)) or meant_by(
+            written, self._store.names(connection, whole=True)
+        )
         if not own:
             found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
-        if len(own) > 1 and own[0] != self._store.written:
+        if len(own) > 1 and spending:
+            found = f"{len(own)} budgets, of {', '.join(map(repr, sorted(own)))}, which are one name"
+            remedy = "create a budget under another name with what is truly left of the people's, and spend that"
+            raise LedgerRefused(f"to spend of {self.dataset!r}", found, remedy)
+        if len(own) > 1 and own[0] != written:
             found = f"{len(own)} of them, of {', '.join(map(repr, own))}"
             raise LedgerRefused(f"the budget of {self.dataset!r}", found, "spell the name as one of these")
-        return histories[own[0]]
+        return own[0]
 
 
-def _written(certificate: Certificate, software: Mapping[str, str]) -> str:
-    """Return what a certificate rests on, as a ledger keeps it."""
+def _last(walk: Walk) -> Entry:
+    if walk.last is None:
+        raise ValueError("a history without entries")
+    return walk.last
+
+
+def _grounds(certificate: Certificate, software: Mapping[str, str]) -> str:
+    """Return what a certificate rests on, as version 0.2.0 kept it beside an entry."""
     kept: dict[str, object] = {"members": certificate.rests_on(), "software": dict(software)}
     if certificate.adjacency != REPLACE_ONE:
         kept["adjacency"] = certificate.adjacency
@@ -224,16 +448,19 @@ def _written(certificate: Certificate, software: Mapping[str, str]) -> str:
 
 
 def _adjacency(grounds: str) -> str:
-    """Return what neighbours are for an entry; one that does not say is about rows."""
+    """Return what neighbours are for an entry of version 0.2.0; one that does not say is about rows."""
     try:
         return str(json.loads(grounds).get("adjacency", REPLACE_ONE))
     except (ValueError, TypeError, AttributeError, RecursionError):
         return REPLACE_ONE
 
 
-def _reasons(grounds: str) -> tuple[str, ...] | None:
-    """Return why the grounds of an entry were withdrawn; None where they are not known, or were overwritten."""
+def _reasons(entry: Entry, grounds: str) -> tuple[str, ...] | None:
+    """Return why what an entry rests on was withdrawn; None where that is not known, or was overwritten."""
     try:
+        if entry.record is not None:
+            rest, head = records.read_spend(entry.record)
+            return affecting(records.members_of(head), dict(rest["software"]).items())
         record = json.loads(grounds)
         members = [(str(family), str(name)) for family, name in record["members"]]
         return affecting(members, dict(record["software"]).items())

@@ -1,35 +1,42 @@
 """A dataset's history: entries that are only ever appended, each sealed with the digest of the one before.
 
-Admission is by basic composition: the epsilons of all spends of a dataset add up, and so do the deltas. Amounts are
-added as the decimals that people wrote (ten spends of 0.1 are 1).
+Amounts are added as exact decimals, in the currency that the budget was created in or moved to (N5). Entries of
+versions 0.1.0 and 0.2.0 have no record; they are sealed as they were, and count in basic composition.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal, localcontext
+from functools import lru_cache
 
 from equipoise.certify.record import parse
 from equipoise.errors import LedgerRefused
 from equipoise.vocabulary.facts import Budget
 
-EXPORT_VERSION = 1
+# An export of entries that have records is of the second version; the first is as it was.
+EXPORT_VERSIONS = (1, 2)
 NOTHING_BEFORE = "0" * 64
 
-# Doubles lie between 1e-341 and 1e309 when written out, so with this many digits no sum of them is ever rounded.
-EXACT_DIGITS = 1000
+# What an entry that spends nothing of its own has for epsilon and delta.
+NO_AMOUNT = "0.0"
 
 # So many differences to an export are listed, and the others counted.
 MOST_DEPARTURES = 100
 
+# What an export may weigh (`equipoise.certify.record.weight_of`): about 100,000 entries, whose records are texts in it.
+MOST_EXPORTED = 2**25
+
+# What was overwritten may hold anything: what is no JSON is sealed as its text, and does not fit.
+_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a dataset's history: its budget, or a spend.
+    """One line of a dataset's history.
 
     Parameters
     ----------
@@ -38,17 +45,20 @@ class Entry:
     dataset : str
         The dataset id.
     kind : str
-        "budget" for the first entry, "spend" for every other.
+        "budget" for the first entry; then "spend", "outcome" of a spend, or "migration" to another currency.
     epsilon, delta : str
-        The amounts, in the shortest digits that read back to the same double.
+        The amounts, in the shortest digits that read back to the same double; "0.0" where nothing is spent.
     certificate : str
-        The digest of the certificate that was admitted; empty for a budget.
+        The digest of the certificate that was admitted; of an outcome, that of the released one; else empty.
     made : str
         When, in UTC.
     previous : str
         The digest of the entry before; 64 zeros for the first.
     digest : str
         SHA-256 of a JSON list of the other fields.
+    record : str, optional
+        What it cost, what was spent so far and for which certificate (`equipoise.ledger.records`), as JSON. None in
+        entries of versions 0.1.0 and 0.2.0.
 
     Examples
     --------
@@ -66,31 +76,36 @@ class Entry:
     made: str
     previous: str
     digest: str
+    record: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The text that is sealed: a JSON list of every field but the digest; a missing record is left out."""
+        fields = (
+            *(self.number, self.dataset, self.kind, self.epsilon, self.delta),
+            *(self.certificate, self.made, self.previous),
+        )
+        return _encode(fields if self.record is None else (*fields, self.record))
 
     def seal(self) -> str:
         """Return the digest that the other fields call for."""
-        # A column that was overwritten may hold anything: what is no JSON is digested as its text, and does not fit.
-        text = json.dumps(astuple(self)[:-1], separators=(",", ":"), default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(self.line.encode()).hexdigest()
+
+    @property
+    def place(self) -> str:
+        """How a certificate names the entry that paid for it: "<number>:<digest>"."""
+        return f"{self.number}:{self.digest}"
 
 
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """What a dataset's budget was, and what remains of it.
-
-    Examples
-    --------
-    >>> Balance(Budget(1.0), Decimal("0.9"), Decimal(0)).epsilon_left
-    Decimal('0.9')
-    """
-
-    limit: Budget
-    epsilon_left: Decimal
-    delta_left: Decimal
-
-
-def following(entries: Sequence[Entry], dataset: str, kind: str, amount: Budget, certificate: str = "") -> Entry:
-    """Return the sealed entry that comes next.
+def following(
+    entries: Sequence[Entry],
+    dataset: str,
+    kind: str,
+    amount: Budget | None = None,
+    certificate: str = "",
+    record: str | None = None,
+) -> Entry:
+    """Return the sealed entry that comes next; of the entries before it only the last one is looked at.
 
     Examples
     --------
@@ -98,66 +113,35 @@ def following(entries: Sequence[Entry], dataset: str, kind: str, amount: Budget,
     True
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    previous = entries[-1].digest if entries else NOTHING_BEFORE
-    epsilon, delta = repr(amount.epsilon), repr(amount.delta)
-    draft = Entry(len(entries) + 1, dataset, kind, epsilon, delta, certificate, now, previous, "")
+    number, previous = (entries[-1].number + 1, entries[-1].digest) if entries else (1, NOTHING_BEFORE)
+    epsilon, delta = (NO_AMOUNT, NO_AMOUNT) if amount is None else (repr(amount.epsilon), repr(amount.delta))
+    draft = Entry(number, dataset, kind, epsilon, delta, certificate, now, previous, "", record)
     return replace(draft, digest=draft.seal())
 
 
-def balance(entries: Sequence[Entry]) -> Balance:
-    """Return what remains after an intact history.
-
-    Examples
-    --------
-    >>> budget = following((), "trial", "budget", Budget(1.0))
-    >>> str(balance([budget, following([budget], "trial", "spend", Budget(0.1))]).epsilon_left)
-    '0.9'
-    """
-    limit, *spends = entries
-    with localcontext() as context:
-        context.prec = EXACT_DIGITS
-        epsilon = Decimal(limit.epsilon) - sum(Decimal(spend.epsilon) for spend in spends)
-        delta = Decimal(limit.delta) - sum(Decimal(spend.delta) for spend in spends)
-    return Balance(Budget(float(limit.epsilon), float(limit.delta)), epsilon, delta)
+def is_amount(entry: Entry) -> bool:
+    """Return whether epsilon and delta are those of a budget or a spend, or none where nothing is spent."""
+    if entry.kind not in ("budget", "spend"):
+        return (entry.epsilon, entry.delta) == (NO_AMOUNT, NO_AMOUNT)
+    return _is_budget(entry.epsilon, entry.delta)
 
 
-def faults(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return one line for everything about a dataset's history that cannot be as it was written.
-
-    Examples
-    --------
-    >>> budget = following((), "trial", "budget", Budget(1.0))
-    >>> faults([budget]), faults([replace(budget, epsilon="9.0")])
-    ((), ('entry 1: a field was altered after it was written',))
-    """
-    found = [f"entry {place} is missing" for place, entry in enumerate(entries, start=1) if entry.number != place][:1]
-    previous = NOTHING_BEFORE
-    for entry in entries:
-        checks = {
-            "it does not follow the entry before it": entry.previous == previous,
-            "a field was altered after it was written": entry.digest == entry.seal(),
-            "a spend before the budget": entry is not entries[0] or entry.kind == "budget",
-            "a second budget, or of an unknown kind": entry is entries[0] or entry.kind == "spend",
-            "epsilon or delta is no amount": _is_amount(entry.epsilon, entry.delta),
-        }
-        # What was overwritten may hold anything, even what a terminal obeys.
-        found += [f"entry {entry.number!r:.20}: {fault}" for fault, holds in checks.items() if not holds]
-        previous = entry.digest
-    if entries and not found and min(balance(entries).epsilon_left, balance(entries).delta_left) < 0:
-        found.append("the spends add up to more than the budget")
-    return tuple(found)
-
-
-def _is_amount(epsilon: str, delta: str) -> bool:
-    """Return whether these are the texts of a budget; InvalidParameter is a ValueError too."""
+@lru_cache(maxsize=4096)
+def _is_budget(epsilon: str, delta: str) -> bool:
     try:
         amount = Budget(float(epsilon), float(delta))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):  # InvalidParameter is a ValueError too
         return False
     return (repr(amount.epsilon), repr(amount.delta)) == (epsilon, delta)
 
 
-def export(dataset: str, entries: Sequence[Entry]) -> str:
+def _exported(entry: Entry) -> dict[str, object]:
+    """Return an entry for an export; one without a record is written as it was before there were any."""
+    fields = asdict(entry)
+    return fields if entry.record is not None else {name: fields[name] for name in fields if name != "record"}
+
+
+def export(dataset: str, entries: Iterable[Entry]) -> str:
     """Return a dataset's history as JSON, to be kept where the ledger cannot be reached.
 
     Examples
@@ -165,11 +149,12 @@ def export(dataset: str, entries: Sequence[Entry]) -> str:
     >>> json.loads(export("trial", [following((), "trial", "budget", Budget(1.0))]))["entries"][0]["epsilon"]
     '1.0'
     """
-    record = {"export_version": EXPORT_VERSION, "dataset": dataset, "entries": [asdict(entry) for entry in entries]}
-    return json.dumps(record, indent=2) + "\n"
+    written = [_exported(entry) for entry in entries]
+    version = EXPORT_VERSIONS["record" in written[-1]] if written else EXPORT_VERSIONS[0]
+    return json.dumps({"export_version": version, "dataset": dataset, "entries": written}, indent=2) + "\n"
 
 
-def departures(dataset: str, entries: Sequence[Entry], exported: str) -> tuple[str, ...]:
+def departures(dataset: str, entries: Iterable[Entry], exported: str) -> tuple[str, ...]:
     """Return one line for every entry of an earlier export that the history no longer begins with, the first of many.
 
     Examples
@@ -179,19 +164,21 @@ def departures(dataset: str, entries: Sequence[Entry], exported: str) -> tuple[s
     ('entry 1 of the export is missing',)
     """
     try:
-        record = parse(exported)
+        record = parse(exported, MOST_EXPORTED)
         version, subject, former = record["export_version"], record["dataset"], list(record["entries"])
     except (TypeError, ValueError, KeyError):
         version, subject, former = None, None, []
-    if version != EXPORT_VERSION or subject != dataset or not former:
+    if version not in EXPORT_VERSIONS or subject != dataset or not former:
         found = "something else, or a part of one" if subject is None else f"one of {subject!r:.80}"
         remedy = "pass what `equipoise ledger export` wrote for this dataset, whole and unchanged"
-        raise LedgerRefused(f"an export of {dataset!r} of version {EXPORT_VERSION}", found, remedy)
-    present = [asdict(entry) for entry in entries]
-    gone = [
-        f"entry {place} of the export {'differs' if place <= len(present) else 'is missing'}"
-        for place, entry in enumerate(former, start=1)
-        if [entry] != present[place - 1 : place]
-    ]
+        raise LedgerRefused(f"an export of {dataset!r} of version 1 or 2", found, remedy)
+    gone = list(_gone(former, iter(entries)))
     more = len(gone) - MOST_DEPARTURES
     return (*gone[:MOST_DEPARTURES], *([f"and {more} more entries of the export"] if more > 0 else ()))
+
+
+def _gone(former: Sequence[object], present: Iterator[Entry]) -> Iterator[str]:
+    for place, entry in enumerate(former, start=1):
+        now = next(present, None)
+        if now is None or _exported(now) != entry:
+            yield f"entry {place} of the export {'is missing' if now is None else 'differs'}"

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from decimal import Decimal, localcontext
 from typing import Any
 
 from equipoise.certify.record import parse
 from equipoise.errors import CertificateUnreadable, LedgerRefused, LedgerTampered
 from equipoise.keys import PrivateKey, fingerprint, sign, verify
 from equipoise.ledger.chain import Entry
+from equipoise.ledger.currencies import Amount
+from equipoise.ledger.records import plain
 
 CHECKPOINT_VERSION = 1
 PURPOSE = "application/vnd.equipoise.checkpoint.v1+json"
 
 # A checkpoint takes some 700 letters, its dataset's name included.
 LARGEST_CHECKPOINT = 2**16
-
-# No sum of the shortest digits of doubles is rounded.
-_EXACT_DIGITS = 3000
 
 # The one way in which each text is written: what could be written in two would be two statements for one fact.
 _FORMS = {
@@ -60,8 +58,9 @@ class Checkpoint:
     Examples
     --------
     >>> from equipoise.ledger.chain import following
+    >>> from equipoise.ledger.currencies.base import NOTHING
     >>> from equipoise.vocabulary.facts import Budget
-    >>> checkpoint = Checkpoint.of([following((), "trial", "budget", Budget(1.0))])
+    >>> checkpoint = Checkpoint.of(following((), "trial", "budget", Budget(1.0)), "basic", NOTHING)
     >>> checkpoint.number, checkpoint.currency, checkpoint.spent
     (1, 'basic', {'amount': '0', 'delta': '0'})
     """
@@ -74,15 +73,10 @@ class Checkpoint:
     made: str
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> Checkpoint:
-        """Return the checkpoint of an intact history, as of now."""
-        last, spends = entries[-1], [entry for entry in entries if entry.kind == "spend"]
-        with localcontext(prec=_EXACT_DIGITS):
-            amount = sum((Decimal(spend.epsilon) for spend in spends), Decimal(0))
-            delta = sum((Decimal(spend.delta) for spend in spends), Decimal(0))
-        spent = {"amount": str(amount), "delta": str(delta)}
+    def of(cls, last: Entry, currency: str, spent: Amount) -> Checkpoint:
+        """Return the checkpoint of an intact history by its last entry and what was spent by then, as of now."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(last.dataset, last.number, last.digest, "basic", spent, now)
+        return cls(last.dataset, last.number, last.digest, currency, plain(spent), now)
 
     @property
     def message(self) -> bytes:

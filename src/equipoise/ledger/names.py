@@ -34,6 +34,37 @@ def normal_form(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
+# Letters of other alphabets that look like Latin ones, digits that look like letters, and letters that look alike.
+_CYRILLIC, _GREEK = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455", "\u03b1\u03bf\u03c1\u03bd\u03b9"
+_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}i01", "aeopcyxljsaopvllol")
+_SEPARATORS = str.maketrans("", "", "-_. ")
+
+
+def outline(name: str) -> str:
+    """Return what two names have in common that people take for each other: no separators, one letter for look-alikes.
+
+    Examples
+    --------
+    >>> outline("people-2026"), outline("Pe0ple_2O26"), outline("people 2025")
+    ('people2o26', 'people2o26', 'people2o25')
+    """
+    return normal_form(name).translate(_SEPARATORS).translate(_LOOK_ALIKE)
+
+
+def require_apart(name: str, recorded: Iterable[object]) -> None:
+    """Refuse a name for a new budget that people would take for one that is there.
+
+    Examples
+    --------
+    >>> require_apart("people 2026", ["people 2025"])
+    """
+    alike = sorted(found for found in recorded if isinstance(found, str) and outline(found) == outline(name))
+    if alike:
+        found = f"{alike[0]!r}, which differs in separators, or in letters and digits that look alike"
+        remedy = f"spend of {alike[0]!r} if these are the same people, else choose a name that nobody takes for it"
+        raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
+
+
 def require_new(name: str) -> None:
     """Refuse a name for a new budget that another person could not type from what a screen shows.
 

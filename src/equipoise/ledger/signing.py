@@ -44,8 +44,8 @@ def signed_head(reference: str, key: PrivateKey, to: str | None = None) -> tuple
         table.require_elsewhere(reference)
         others += [to] if table.exists() else []
     heard = witness.heard(ledger.dataset, others, signing=True)
-    entries = ledger.statement()[1]
+    balance, entries = ledger.statement()
     keys = {key.public, *witness.trusted_keys(witness.owner_of(entries[0]))}
     witness.check(heard, len(entries), lambda number: entries[number - 1].digest, keys)
-    kept = signed(Checkpoint.of(entries), key)
+    kept = signed(Checkpoint.of(entries[-1], balance.currency, balance.spent), key)
     return kept, table is None or table.add(kept)

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,21 @@ from equipoise.errors import (
     MissingExtra,
 )
 from equipoise.ledger.chain import Entry
-from equipoise.ledger.names import meant_by, normal_form
+from equipoise.ledger.names import normal_form
 
 DEFAULT_DATASET = "default"
 
-# How long to wait for a server to be reached and for a lock, in seconds; twice that for a whole transaction.
+# How long to wait for a server to be reached and for a lock, in seconds; twice that for a whole transaction, and for so
+# many entries of a long history.
 PATIENCE = 30
+BATCH = 1000
 
 # The number under which every Equipoise locks a PostgreSQL database: the letters "equipois".
 ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
+
+
+# The column that ledgers of versions 0.1.0 and 0.2.0 lack, until a budget is created or migrated in them.
+RECORD = "record"
 
 
 def _table(name: str, texts: Sequence[str]) -> sql.Table:
@@ -47,35 +52,33 @@ def _table(name: str, texts: Sequence[str]) -> sql.Table:
         sql.MetaData(),
         sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
         sql.Column("dataset", sql.String, primary_key=True),
-        *(sql.Column(text, sql.String, nullable=False) for text in texts),
+        *(sql.Column(text, sql.String, nullable=text == RECORD) for text in texts),
         # Where rows have numbers of SQLite's own, REPLACE by such a number would pass the triggers.
         sqlite_with_rowid=False,
     )
 
 
 _ENTRIES = _table("entries", [field.name for field in fields(Entry)][2:])
-# What the certificate of an entry rests on. Ledgers of version 0.1.0 have no such table, and do without.
+# The last entries of one dataset are found at once, however many there are of others.
+_BY_DATASET = "CREATE INDEX IF NOT EXISTS entries_by_dataset ON entries (dataset, number)"
+# What the certificate of an entry rests on, in ledgers of version 0.2.0; a record holds the certificate itself.
 _GROUNDS = _table("grounds", ["grounds"])
 
 # SQLite's REPLACE deletes without asking the triggers on DELETE, hence the one on INSERT.
-_TAKEN = "WHEN (NEW.number, NEW.dataset) IN (SELECT number, dataset FROM {table})"
+_TAKEN = "WHEN EXISTS (SELECT 1 FROM entries WHERE number = NEW.number AND dataset = NEW.dataset)"
 _REFUSAL = "'the ledger is append-only'"
-
-
-def _triggers(dialect: str, table: str) -> list[str]:
-    prefix = "" if table == _ENTRIES.name else f"{table}_"
-    if dialect == "sqlite":
-        return [
-            f"CREATE TRIGGER {prefix}no_{event} BEFORE {event} ON {table} {condition.format(table=table)} "
-            f"BEGIN SELECT RAISE(ABORT, {_REFUSAL}); END"
-            for event, condition in (("update", ""), ("delete", ""), ("insert", _TAKEN))
-        ]
-    return [
-        f"CREATE FUNCTION {table}_append_only() RETURNS trigger LANGUAGE plpgsql "
+_TRIGGERS = {
+    "sqlite": [
+        f"CREATE TRIGGER no_{event} BEFORE {event} ON entries {condition} BEGIN SELECT RAISE(ABORT, {_REFUSAL}); END"
+        for event, condition in (("update", ""), ("delete", ""), ("insert", _TAKEN))
+    ],
+    "postgresql": [
+        "CREATE FUNCTION entries_append_only() RETURNS trigger LANGUAGE plpgsql "
         f"AS $$ BEGIN RAISE EXCEPTION {_REFUSAL}; END $$",
-        f"CREATE TRIGGER {prefix}append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-        f"EXECUTE FUNCTION {table}_append_only()",
-    ]
+        "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries "
+        "EXECUTE FUNCTION entries_append_only()",
+    ],
+}
 
 
 # Views and virtual tables have no page of their own in the file; columns that are computed are hidden.
@@ -150,11 +153,8 @@ class Store:
                     connection.exec_driver_sql(statement)
                 if self.in_file:
                     self._require_tables(connection)
-                for table in (_ENTRIES, _GROUNDS) if creating else ():
-                    if not sql.inspect(connection).has_table(table.name):
-                        table.create(connection)
-                        for statement in _triggers(connection.dialect.name, table.name):
-                            connection.exec_driver_sql(statement)
+                if creating:
+                    self.make_tables(connection)
                 yield connection
                 if writing:
                     asked, remedy = f"to commit an entry to {asked}", f"look with {self.command('history')}"
@@ -168,49 +168,115 @@ class Store:
                 reason = "an error of the driver, not shown because the password occurs in it"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
-    def histories(self, connection: sql.Connection, everyone: bool = False) -> dict[str, tuple[Entry, ...]]:
-        """Return the entries of the dataset, or of every one, in their order, by the ids that are recorded.
+    def names(self, connection: sql.Connection, whole: bool = False) -> tuple[str, ...]:
+        """Return the ids of the datasets that have a budget; of the whole table, also those whose budget is gone."""
+        if not self._has(connection, _ENTRIES):
+            return ()
+        chosen = sql.select(_ENTRIES.c.dataset).distinct()
+        return tuple(connection.execute(chosen if whole else chosen.where(_ENTRIES.c.number == 1)).scalars())
 
-        A ledger of an earlier version may hold several ids that the dataset's name stands for.
-        """
-        tables = sql.inspect(connection)
-        if self.in_file and tables.has_table("spends"):
-            found = f"one of an earlier version in {self.path}, whose spends would not be counted"
-            remedy = "keep that file as a record, and give a new one the budget that remained"
-            raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
-        if not tables.has_table("entries"):
-            return {}
-        recorded = connection.execute(sql.select(_ENTRIES.c.dataset).distinct()).scalars()
-        alike = _ENTRIES.c.dataset.in_(meant_by(self.written, recorded))
-        chosen = sql.select(_ENTRIES).where(sql.true() if everyone else alike)
-        rows = connection.execute(chosen.order_by(_ENTRIES.c.dataset, _ENTRIES.c.number))
-        return {name: tuple(Entry(*row) for row in group) for name, group in groupby(rows, lambda row: row.dataset)}
+    def entry(self, connection: sql.Connection, dataset: str, number: int) -> Entry | None:
+        """Return one entry."""
+        place = (_ENTRIES.c.dataset == dataset) & (_ENTRIES.c.number == number)
+        row = connection.execute(self._select(connection).where(place)).first()
+        return None if row is None else Entry(*row)
 
-    def grounds(self, connection: sql.Connection, dataset: str) -> dict[int, str]:
-        """Return what the certificates of a dataset's entries rest on, by the entries' numbers, where it was kept."""
-        if not sql.inspect(connection).has_table(_GROUNDS.name):
+    def last(self, connection: sql.Connection, dataset: str, most: int) -> tuple[Entry, ...]:
+        """Return the last entries of a dataset, at most so many, in their order."""
+        chosen = self._select(connection).where(_ENTRIES.c.dataset == dataset)
+        rows = connection.execute(chosen.order_by(_ENTRIES.c.number.desc()).limit(most)).all()
+        return tuple(Entry(*row) for row in reversed(rows))
+
+    def history(
+        self,
+        connection: sql.Connection,
+        dataset: str,
+        before: int | None = None,
+        after: int | None = None,
+        most: int | None = None,
+    ) -> Iterator[Entry]:
+        """Return the entries of a dataset in their order, or so many around a number, read as they are asked for."""
+        chosen = self._select(connection).where(_ENTRIES.c.dataset == dataset).order_by(_ENTRIES.c.number)
+        if before is not None:
+            chosen = chosen.where(_ENTRIES.c.number < before)
+        if after is not None:
+            chosen = chosen.where(_ENTRIES.c.number > after)
+        if most is not None:
+            chosen = chosen.limit(most)
+        rows = connection.execute(chosen, execution_options={"yield_per": BATCH})
+        for batch in rows.partitions():
+            connection.info["watch"].more()
+            yield from (Entry(*row) for row in batch)
+
+    def _select(self, connection: sql.Connection) -> sql.Select[Any]:
+        *columns, record = _ENTRIES.c
+        return sql.select(*columns, record if self.records(connection) else sql.null())
+
+    def records(self, connection: sql.Connection) -> bool:
+        """Return whether entries have a record here; ledgers of versions 0.1.0 and 0.2.0 have none."""
+        if RECORD not in connection.info:
+            columns = sql.inspect(connection).get_columns(_ENTRIES.name, self._schema)
+            connection.info[RECORD] = any(column["name"] == RECORD for column in columns)
+        return bool(connection.info[RECORD])
+
+    def has_grounds(self, connection: sql.Connection) -> bool:
+        """Return whether the ledger is one of version 0.2.0 that kept grounds beside its entries."""
+        return self._has(connection, _GROUNDS)
+
+    def grounds(self, connection: sql.Connection, dataset: str, number: int | None = None) -> dict[int, str]:
+        """Return what the entries of a dataset rest on, by number, where version 0.2.0 kept it; or that of one."""
+        if not self.has_grounds(connection):
             return {}
         chosen = sql.select(_GROUNDS).where(_GROUNDS.c.dataset == dataset)
+        if number is not None:
+            chosen = chosen.where(_GROUNDS.c.number == number)
         return {row.number: row.grounds for row in connection.execute(chosen)}
 
     def append(self, connection: sql.Connection, entry: Entry, grounds: str = "") -> None:
         """Insert an entry, and see that it is there: a rule or a trigger of somebody else's could have dropped it."""
-        connection.execute(sql.insert(_ENTRIES).values(asdict(entry)))
-        if grounds and sql.inspect(connection).has_table(_GROUNDS.name):
-            values = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
-            connection.execute(sql.insert(_GROUNDS).values(values))
-        place = (_ENTRIES.c.dataset == entry.dataset) & (_ENTRIES.c.number == entry.number)
-        if [Entry(*row) for row in connection.execute(sql.select(_ENTRIES).where(place))] != [entry]:
+        values = asdict(entry)
+        if not self.records(connection):
+            del values[RECORD]
+        connection.execute(sql.insert(_ENTRIES).values(values))
+        if grounds and self.has_grounds(connection):
+            kept = {"number": entry.number, "dataset": entry.dataset, "grounds": grounds}
+            connection.execute(sql.insert(_GROUNDS).values(kept))
+        if self.entry(connection, entry.dataset, entry.number) != entry:
             remedy = "look for triggers and rules on the table `entries` that Equipoise did not make"
             raise LedgerTampered(
                 f"an entry in {self.shown}", "a database that did not keep it; nothing is spent", remedy
             )
+
+    def make_tables(self, connection: sql.Connection) -> None:
+        """Make the table of entries, or give one of an earlier version the column that it lacks."""
+        if not self._has(connection, _ENTRIES):
+            _ENTRIES.create(connection)
+            for statement in _TRIGGERS[connection.dialect.name]:
+                connection.exec_driver_sql(statement)
+        else:
+            connection.execute(self._select(connection).limit(0))  # a table of somebody else's is left alone
+            if not self.records(connection):
+                connection.exec_driver_sql(f"ALTER TABLE {_ENTRIES.name} ADD COLUMN {RECORD} VARCHAR")
+        connection.info.pop(RECORD, None)
+        connection.exec_driver_sql(_BY_DATASET)
+
+    @property
+    def _schema(self) -> str | None:
+        """Where the tables are, whatever the search path of a server says."""
+        return None if self.in_file else "public"
+
+    def _has(self, connection: sql.Connection, table: sql.Table) -> bool:
+        return sql.inspect(connection).has_table(table.name, self._schema)
 
     def _require_tables(self, connection: sql.Connection) -> None:
         """Refuse a file in which something else has a table's name: the rows of a view may have no end."""
         if connection.exec_driver_sql(_ODD_TABLES).first() is not None:
             found = "a view, or columns that are computed, where Equipoise makes plain tables"
             raise LedgerTampered(f"the ledger {self.shown}", found, "open nothing else in this file; ask who wrote it")
+        if sql.inspect(connection).has_table("spends"):
+            found = f"one of an earlier version in {self.path}, whose spends would not be counted"
+            remedy = "keep that file as a record, and give a new one the budget that remained"
+            raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
 
     def _beginning(self, writing: bool) -> list[str]:
         if self.in_file:
@@ -231,9 +297,9 @@ class Store:
             arguments: dict[str, Any] = {"timeout": PATIENCE, "isolation_level": None}
             opened = sql.create_engine(self.url, poolclass=sql.NullPool, connect_args=arguments).connect()
             # A file may hold statements of its own, such as triggers, and those may have no end.
-            end = time.monotonic() + 2 * PATIENCE
+            watch = opened.info["watch"] = _Watch()
             raw: Any = opened.connection.driver_connection
-            raw.set_progress_handler(lambda: time.monotonic() > end, 100_000)
+            raw.set_progress_handler(watch.over, 100_000)
             return opened
         # A stricter isolation would read the history as it was before the lock was granted.
         options: dict[str, Any] = {"isolation_level": "READ COMMITTED", "connect_args": {"connect_timeout": PATIENCE}}
@@ -243,17 +309,50 @@ class Store:
             found, remedy = "its driver psycopg is not installed", 'pip install "equipoise[postgres]"'
             raise MissingExtra("a ledger in PostgreSQL", found, remedy) from None
 
+        watch = _Watch()
+
         @sql.event.listens_for(engine, "do_connect")
         def connect(dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
             connection = dialect.connect(*arguments, **options)
             line = stack.enter_context(socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM))
-            timer = threading.Timer(2 * PATIENCE, _cut, [line])
-            timer.daemon = True
-            timer.start()
-            stack.callback(timer.cancel)
+            watch.over_a_line(line)
+            stack.callback(watch.cancel)
             return connection
 
-        return engine.connect()
+        connection = engine.connect()
+        connection.info["watch"] = watch
+        return connection
+
+
+class _Watch:
+    """Ends a conversation with a database that takes too long for its next step: a driver would wait for ever."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self.more()
+
+    def more(self) -> None:
+        """Give as much time again, from now on."""
+        self._end = time.monotonic() + 2 * PATIENCE
+
+    def over(self) -> bool:
+        """Return whether the time is up."""
+        return time.monotonic() > self._end
+
+    def over_a_line(self, line: socket.socket) -> None:
+        """Cut a line to a server when the time is up."""
+        if self.over():
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+            return
+        self._timer = threading.Timer(self._end - time.monotonic() + 0.01, self.over_a_line, [line])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def cancel(self) -> None:
+        """Watch no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def _require_file(place: str, remedy: str) -> None:
@@ -277,12 +376,6 @@ def _home() -> Path:
     except RuntimeError:
         found = "no home folder for this user"
         raise LedgerRefused("a folder for ledger.db", found, "set EQUIPOISE_HOME, or pass a ledger's URL") from None
-
-
-def _cut(line: socket.socket) -> None:
-    """End a conversation with a server that takes too long: the driver would wait for its answer for ever."""
-    with suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
 
 
 def _postgresql(address: str, dataset: str) -> sql.URL:

@@ -25,8 +25,8 @@ from equipoise.ledger.names import normal_form
 
 WITNESSES, WITNESS_KEYS = "EQUIPOISE_WITNESS", "EQUIPOISE_WITNESS_KEY"
 
-# More than 100,000 entries; a longer file is none of ours.
-LARGEST_FILE = 2**26
+# About 100,000 entries; of a longer history, checkpoints are kept.
+LARGEST_FILE = 2**27
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def trusted_keys(owner: bytes | None = None, given: Sequence[Path] = ()) -> tupl
 def owner_of(budget: Entry) -> bytes | None:
     """Return the owner's public key, where the record of a budget names one."""
     try:
-        return bytes.fromhex(json.loads(getattr(budget, "record", None) or "{}").get("key") or "") or None
+        return bytes.fromhex(json.loads(budget.record or "{}").get("key") or "") or None
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -134,6 +134,18 @@ to do: nothing is admitted before people have looked: equipoise ledger verify LE
                 fault,
                 f"nothing is admitted before people have looked: {remedy}",
             )
+
+
+def check_entries(said: Sequence[Evidence], length: int, entry_at: Callable[[int], Entry | None]) -> None:
+    """Refuse a history, read entry by entry, that does not hold what witnesses know of it (`check`)."""
+
+    def digest_at(number: int) -> str | None:
+        entry = entry_at(number)
+        return None if entry is None else entry.digest
+
+    if said:
+        budget = entry_at(1)
+        check(said, length, digest_at, trusted_keys(None if budget is None else owner_of(budget)))
 
 
 def contradiction(said: Evidence, length: int, digest_at: Callable[[int], str | None]) -> str | None:

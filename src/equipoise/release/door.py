@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from equipoise.noise.exact import software
 from equipoise.release import carriers
 from equipoise.release.job import Job, Training, Unbounded
 from equipoise.vocabulary.facts import Label
+
+if TYPE_CHECKING:
+    from equipoise.ledger import Entry
 
 Array = NDArray[np.float64]
 
@@ -103,7 +107,8 @@ def release(
     if faults := _faults(certificate.digest, certificate.terms, certificate.claim):
         raise InvalidParameter("a plan whose claim holds", "; ".join(faults[:3]), "plan again with an estimator")
     with _all_ready(certificate, source, table):
-        _admit(certificate, source, ledger)
+        made = _made(source)
+        entry = _admit(certificate, made, ledger)
         # Rows are read from here on.
         declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
         observed = declared == "observed" and target is not None
@@ -119,8 +124,12 @@ def release(
         except BaseException:  # the cause may depend on rows, so it goes no further
             carried = None
     if carried is None:
+        _conclude(ledger, entry, None)
         raise PrivateFailure
-    return Released(carried.weights, job.classes, certificate.with_release(carried.claim, _made(source)))
+    made = replace(made, made=_now(), entry=None if entry is None else entry.place)
+    released = certificate.with_release(carried.claim, made)
+    _conclude(ledger, entry, released)
+    return Released(carried.weights, job.classes, released)
 
 
 @lru_cache(maxsize=1024)
@@ -172,8 +181,11 @@ def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> 
             table.parts.table.close()
 
 
-def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:
-    """Record the spend in the ledger that was planned with, if any; another one, or none, is refused."""
+def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entry | None":
+    """Record the spend in the ledger that was planned with, if any; another one, or none, is refused.
+
+    The entry commits to the id of the release that it pays for.
+    """
     planned, found = certificate.terms.ledger, None
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
@@ -184,13 +196,29 @@ def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) ->
         raise InvalidParameter(
             f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
         )
-    if ledger is not None:
-        Ledger(ledger).admit(certificate, dict(_software(source)))
+    return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
+
+
+def _conclude(ledger: str | None, entry: "Entry | None", released: Certificate | None) -> None:
+    """Record whether the spend ended in a release or failed, and nothing else, if the ledger still answers.
+
+    Rows were read: whatever fails here is withheld, and no release is lost for it. The outcome is then not known.
+    """
+    if ledger is None or entry is None:
+        return
+    from equipoise.ledger import Ledger
+
+    with contextlib.suppress(Exception):
+        Ledger(ledger).conclude(entry, "failed" if released is None else "released", released)
 
 
 def _made(source: NoiseSource) -> Release:
-    """Return when and by which software a release is made, under a random name."""
-    return Release(secrets.token_hex(16), datetime.now(UTC).isoformat(timespec="seconds"), _software(source))
+    """Return by which software a release is to be made, under a random name."""
+    return Release(secrets.token_hex(16), _now(), _software(source))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _software(source: NoiseSource) -> tuple[tuple[str, str], ...]:

@@ -409,7 +409,8 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
     words = (
         f"{dataset}{at}epsilon {state.epsilon_spent:g} of {state.epsilon:g} is spent, "
         f"{max(0.0, left):.6g} remains; this release takes {record.epsilon:g}. Losses of privacy add up over releases, "
-        "and no spend beyond the budget is admitted."
+        "and no spend beyond the budget is admitted: whatever the next ones are, all releases together keep within "
+        f"epsilon {state.epsilon:g} and delta {state.delta:g}."
     )
     rows = [
         ("epsilon", f"{state.epsilon:g}", f"{state.epsilon_spent:g}", f"{max(0.0, left):.6g}"),

@@ -312,8 +312,8 @@ def test_nothing_is_left_on_disk_and_nothing_there_has_a_name(tmp_path, monkeypa
 
 def account(folder):
     address = f"sqlite:///{folder}/ledger.db#patients"
-    Ledger(address).create(eq.Budget(30.0, 1e-2))
-    return address, lambda: len(Ledger(address).history()) - 1
+    Ledger(address).create(eq.Budget(30.0, 1e-2), "basic")
+    return address, lambda: len(Ledger(address).releases())
 
 
 def test_a_disk_without_room_for_the_declared_persons_is_refused_before_the_spend(tmp_path, monkeypatch):

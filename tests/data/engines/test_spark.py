@@ -149,7 +149,7 @@ def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_a
     Ledger(ledger).create(eq.Budget(2.0, 0.0))
     with pytest.raises(PrivateFailure):
         model(ledger=ledger).fit(frame)
-    assert [entry.kind for entry in Ledger(ledger).history()] == ["budget", "spend"]
+    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed"]
 
 
 @pytest.mark.statistics

@@ -98,7 +98,7 @@ def test_a_worker_that_is_lost_in_every_pass_changes_no_bit_and_one_spend_is_kep
         again = faulty(open_files(folder), CLUSTER, fault, tmp_path / "others")
         eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", ledger=ledger).fit(again)
         assert len(list((tmp_path / "others").iterdir())) == 2 * again.passes >= 4
-    assert [entry.kind for entry in Ledger(ledger).history()] == ["budget", "spend"]
+    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["released"]
 
 
 def test_a_speculative_copy_of_a_slow_part_changes_no_bit(folder, tmp_path, monkeypatch):
@@ -129,7 +129,7 @@ def test_a_worker_that_always_fails_ends_in_the_constant_failure_and_keeps_the_s
         model = eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", ledger=ledger)
         with pytest.raises(PrivateFailure):
             model.fit(table)
-    assert [entry.kind for entry in Ledger(ledger).history()] == ["budget", "spend"]
+    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed"]
 
 
 def test_more_parts_than_come_back_at_once_wait_in_the_cluster(folder, monkeypatch):

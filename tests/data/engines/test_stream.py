@@ -222,7 +222,7 @@ def test_lines_that_lack_are_the_public_row_and_surplus_ones_are_left_out(tmp_pa
 
 def test_what_cannot_stream_is_refused_before_the_spend(folders, tmp_path):
     url = f"sqlite:///{tmp_path}/ledger.db#people"
-    eq.Ledger(url).create(eq.Budget(9.0, 1e-3))
+    eq.Ledger(url).create(eq.Budget(9.0, 1e-3), "basic")
     table = eq.open_table(folders["parquet"], engine="stream")
     for model in (
         eq.LinearSVC(epsilon=1.0, domain=SCHEMA, loss="hinge", alpha=0.1, ledger=url),

@@ -1,0 +1,104 @@
+"""What a spend costs at any age of a ledger, and a full verification of a long one: the evidence in docs/ledger.md.
+
+python benchmarks/ledger.py [--entries 1000000] [--folder FOLDER]
+
+Two SQLite ledgers are written, of 10 entries and of many, whose spends share a few certificates; admissions of both are
+timed in turns, so that a busy machine slows both down alike, and their medians are compared.
+"""
+
+import argparse
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import astuple, replace
+from pathlib import Path
+
+from rich.progress import track
+
+import equipoise as eq
+from equipoise.certify.certificate import Certificate
+from equipoise.ledger import Entry, chain, records
+from equipoise.ledger.currencies import currency_named
+from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.records import plain
+from equipoise.planning.issue import issue
+from equipoise.planning.request import Request
+
+CERTIFICATES, SPEND, YOUNG, TURNS = 5, 0.001, 10, 41
+
+
+def plans() -> list[Certificate]:
+    """Return a few certificates."""
+    domain = eq.Domain(1.0, classes=(0, 1))
+    request = Request("logistic", "l2", 0.1, domain, 0.0, 40, 2, eq.Budget(SPEND), ledger="trial")
+    return [issue(replace(request, public_seed=seed)) for seed in range(CERTIFICATES)]
+
+
+def history(last: Entry, shared: list[Certificate], entries: int) -> Iterator[Entry]:
+    """Return spends and their outcomes, in turns, as a ledger writes them; quicker than by admission."""
+    basic, spent = currency_named("basic"), NOTHING
+    shares = [(plan, plan.planned_digest, records.of_plan(plan), basic.price(plan.claim)) for plan in shared]
+    for number in track(range(1, entries), description=f"{entries} entries"):
+        plan, planned, recorded, cost = shares[number % CERTIFICATES]
+        release = f"{(number - 1) | 1:032x}"
+        if number % 2:
+            spent += cost
+            record = {"adjacency": plan.adjacency, "certificate": recorded, "cost": plain(cost)}
+            record |= {"spent": plain(spent), "under": 1, "release": release, "software": {"equipoise": "0.3.0"}}
+            amount, kind, digest = plan.claim.budget, "spend", planned
+        else:
+            record = {"of": number, "release": release, "outcome": "released", "adjacency": plan.adjacency}
+            record |= {"spent": plain(spent), "under": 1}
+            amount, kind, digest = None, "outcome", "0" * 64
+        last = chain.following((last,), "trial", kind, amount, digest, records.canonical(record))
+        yield last
+
+
+def written(path: Path, shared: list[Certificate], entries: int) -> eq.Ledger:
+    """Return a ledger of so many entries."""
+    ledger = eq.Ledger(f"sqlite:///{path}#trial")
+    ledger.create(eq.Budget(1e6), "basic")
+    rows = map(astuple, history(ledger.history()[0], shared, entries))
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.close()
+    return ledger
+
+
+def admission(ledger: eq.Ledger, plan: Certificate) -> float:
+    """Return how long an admission takes."""
+    start = time.perf_counter()
+    ledger.admit(plan)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Write both ledgers, time admissions and one verification, and print what docs/ledger.md quotes."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--entries", type=int, default=10**6)
+    parser.add_argument("--folder", default=None)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        shared = plans()
+        old = written(Path(folder) / "old.db", shared, chosen.entries)
+        times: dict[str, list[float]] = {"young": [], "old": []}
+        for turn in range(TURNS):
+            # Every turn has its own young ledger, so that it stays one of ten entries.
+            young = written(Path(folder) / f"young-{turn}.db", shared, YOUNG)
+            times["young"].append(admission(young, shared[0]))
+            times["old"].append(admission(old, shared[0]))
+        medians = {name: statistics.median(found) for name, found in times.items()}
+        print(f"admission at {YOUNG} entries: {1000 * medians['young']:.1f} ms")
+        print(f"admission at {chosen.entries} entries: {1000 * medians['old']:.1f} ms")
+        print(f"ratio: {medians['old'] / medians['young']:.2f}")
+        start, cpu = time.perf_counter(), time.process_time()
+        faults = old.verify()
+        taken = f"{time.perf_counter() - start:.1f} s, of which {time.process_time() - cpu:.1f} s at work"
+        print(f"verification of {old.head().number} entries: {taken}; {len(faults)} fault(s) {faults[:2]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""What a ledger answers: the balance of a dataset, where its history ends, and what became of its spends."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.record import canonical
+from equipoise.ledger import records
+from equipoise.ledger.chain import Entry
+from equipoise.ledger.currencies import Amount
+from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.walk import Walk
+from equipoise.vocabulary.facts import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What a dataset's budget is, and what remains of it.
+
+    The promise about all releases together is `limit`, from the first of them on. `epsilon_left` and `delta_left` are
+    exact in the basic currency. In any other they are the budget less what the spends so far are worth at the budget's
+    delta, a reading for people; what decides about a spend is `left`, in the currency.
+
+    Examples
+    --------
+    >>> Balance(Budget(1.0), Decimal("0.9"), Decimal(0)).epsilon_left
+    Decimal('0.9')
+    """
+
+    limit: Budget
+    epsilon_left: Decimal
+    delta_left: Decimal
+    currency: str = "basic"
+    allowed: Amount = NOTHING
+    spent: Amount = NOTHING
+
+    @property
+    def left(self) -> Amount:
+        """What remains in the currency."""
+        return self.allowed - self.spent
+
+
+def balance_after(walk: Walk) -> Balance:
+    """Return what remains after a history that holds together."""
+    if walk.budget is None:
+        raise ValueError("a history without a budget")
+    left = walk.limit - walk.spent
+    if walk.currency.name != "basic":
+        left = _left_as_people_read_it(walk, walk.budget)
+    return Balance(walk.budget, left.amount, left.delta, walk.currency.name, walk.limit, walk.spent)
+
+
+def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
+    """Return the budget less what was spent, both as (epsilon, delta) at the budget's delta."""
+    worth = walk.currency.worth(walk.spent, budget)
+    whole = Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
+    left = whole - Amount(Decimal(repr(worth.epsilon)), Decimal(0))
+    # The whole delta belongs to the epsilon that is read at it.
+    return Amount(max(left.amount, Decimal(0)), whole.delta)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a history ends: its last entry, and what was spent by then in the ledger's currency."""
+
+    dataset: str
+    number: int
+    digest: str
+    currency: str
+    spent: Amount
+    made: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A spend and what became of it.
+
+    Attributes
+    ----------
+    entry : Entry
+        The spend.
+    release : str
+        The id of the release that it pays for; empty in entries of versions 0.1.0 and 0.2.0.
+    outcome : str
+        "released", "failed", or "unknown" where none was recorded: a process that died, or a ledger that did not
+        answer a second time.
+    certificate : str
+        The digest of the certificate that was released (`claim_digest`); empty unless it is known.
+    """
+
+    entry: Entry
+    release: str
+    outcome: str = "unknown"
+    certificate: str = ""
+
+
+def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
+    """Return the spends of a history in their order, each with what became of it; a second outcome is ignored."""
+    found: dict[object, Paid] = {}
+    for entry in entries:
+        if entry.kind == "spend":
+            found[entry.number] = Paid(entry, _release_of(entry))
+        elif entry.kind == "outcome":
+            number, outcome = outcome_of(entry)
+            if number in found and found[number].outcome == "unknown":
+                found[number] = replace(found[number], outcome=outcome, certificate=entry.certificate)
+    return tuple(found.values())
+
+
+def outcome_of(entry: Entry) -> tuple[object, str]:
+    """Return the number of the spend that an entry is the outcome of, and the outcome; None and "unknown" if none."""
+    try:
+        record = records.read(entry.record, records.OUTCOME_KEYS)
+        return (record["of"], str(record["outcome"])) if isinstance(record["of"], int) else (None, "unknown")
+    except ValueError:
+        return None, "unknown"
+
+
+def _release_of(entry: Entry) -> str:
+    try:
+        return str(records.read_spend(entry.record)[0]["release"])
+    except ValueError:
+        return ""
+
+
+def claim_digest(certificate: Certificate) -> str:
+    """Return the digest of a released certificate, its release included and its notes left out: what an outcome names.
+
+    Examples
+    --------
+    >>> import equipoise as eq
+    >>> plan = eq.Ridge(epsilon=2.0, domain=eq.Domain(1.0, labels=(0, 1))).plan(5000, 4)
+    >>> len(claim_digest(plan)), claim_digest(plan) == claim_digest(replace(plan, notes={}))
+    (64, True)
+    """
+    return hashlib.sha256(canonical(replace(certificate, notes={})).encode()).hexdigest()
+
+
+def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]:
+    """Return one line for every reason why a released certificate cannot claim the entry that it names."""
+    release = certificate.release
+    if release is None or release.entry is None:
+        return ("the certificate names no entry of a ledger",)
+    if paid is None or paid.entry.place != release.entry:
+        return (f"the ledger has no spend {release.entry:.80}",)
+    number, found = paid.entry.number, []
+    if paid.entry.certificate != certificate.planned_digest:
+        found.append(f"entry {number} paid for another plan")
+    if paid.release and paid.release != release.id:
+        found.append(f"entry {number} paid for the release {paid.release:.40}, and this is {release.id:.40}")
+    if paid.outcome == "unknown":
+        found.append(f"entry {number} has no outcome: nobody can tell whether this is the one release it paid for")
+    elif paid.outcome != "released" or paid.certificate != claim_digest(certificate):
+        found.append(f"entry {number} ended otherwise: {paid.outcome}, and not with this certificate")
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """How much of a budget was spent after a spend: the larger of its two shares, of the amount and of delta."""
+
+    made: str
+    share: float
+
+
+def course(entries: Iterable[Entry]) -> tuple[Point, ...]:
+    """Return how the spends of a history that holds together used its budget up, a point for every spend.
+
+    Examples
+    --------
+    >>> from equipoise.ledger.chain import following
+    >>> budget = following((), "trial", "budget", Budget(1.0))
+    >>> [point.share for point in course([budget, following([budget], "trial", "spend", Budget(0.25))])]
+    [0.25]
+    """
+    walk, points = Walk(), []
+    for entry in entries:
+        list(walk.take(entry))
+        if entry.kind == "spend":
+            pairs = ((walk.spent.amount, walk.limit.amount), (walk.spent.delta, walk.limit.delta))
+            points.append(Point(entry.made, max(float(spent / limit) for spent, limit in pairs if limit)))
+    return tuple(points)
+
+
+def basic_sums(entries: Iterable[Entry]) -> Amount:
+    """Return what basic composition would say of all spends: the sums of their epsilons and of their deltas."""
+    total = NOTHING
+    for entry in entries:
+        if entry.kind == "spend":
+            total += Amount(Decimal(entry.epsilon), Decimal(entry.delta))
+    return total
