@@ -32,6 +32,8 @@ COMMANDS = (
         ["ledger", "verify", "LEDGER", "--against", "EXPORT"],
         ["ledger", "show", "LEDGER"],
         ["ledger", "withdrawn", "LEDGER"],
+        ["ledger", "checkpoint", "LEDGER", "--key", "EXPORT", "--to", "sqlite:///dev/null"],
+        ["key", "show", "EXPORT"],
     ),
     *(
         ["train", "CSV", "--schema", "SCHEMA", "--epsilon", "1", "--alpha", "0.1", "--mechanism", "output"],

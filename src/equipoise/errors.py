@@ -106,6 +106,10 @@ class ReleaseUnreadable(EquipoiseError, ValueError):
     """A released folder, or a file in it, is missing, malformed, altered or of a newer format."""
 
 
+class KeyRefused(EquipoiseError, ValueError):
+    """A key file is missing or malformed, of another kind, or readable by others; no secret is in the text."""
+
+
 class OutputRefused(EquipoiseError, OSError):
     """A file or folder cannot be written there, or exists already; nothing was written."""
 

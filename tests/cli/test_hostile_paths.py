@@ -43,6 +43,8 @@ def commands(path, ledger):
         "check": ("schema", "check", path, path),
         "train": ("train", path, "--schema", path, "--epsilon", "1"),
         "ledger": ("ledger", "verify", ledger, "--against", path),
+        "checkpoint": ("ledger", "checkpoint", ledger, "--key", path, "--out", "head.json"),
+        "key": ("key", "show", path),
     }
 
 

@@ -14,10 +14,12 @@ from rich.table import Table
 
 from equipoise.artifact.staging import new_file
 from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
+from equipoise.cli.ledger_checkpoint import checkpoint
 from equipoise.cli.options import AsJson
-from equipoise.errors import InvalidParameter
+from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
 from equipoise.ledger.recovery import evidence_faults
 from equipoise.ledger.recovery import recover as recovered
@@ -26,9 +28,6 @@ from equipoise.vocabulary.facts import Budget
 
 # Enough of a digest to tell certificates apart; --json has the whole of it.
 SHOWN_DIGITS = 12
-
-# About 100,000 entries; of a longer history, checkpoints are kept.
-LARGEST_EXPORT = 2**27
 
 Reference = Annotated[
     str,
@@ -44,6 +43,7 @@ Currency = Annotated[
 ]
 
 group = typer.Typer(no_args_is_help=True, help="Create, show and check the ledger that keeps a dataset's budget.")
+group.command()(checkpoint)
 
 
 @group.command()
@@ -52,11 +52,12 @@ def create(
     epsilon: Annotated[float, typer.Option(help="All the privacy loss that this dataset may ever have.")],
     delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
     currency: Currency = None,
+    key: Annotated[Path | None, typer.Option(help="The owner's public key, by which checkpoints are signed.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
     ledger, budget = Ledger(reference), Budget(epsilon, delta)
-    ledger.create(budget, currency)
+    ledger.create(budget, currency, None if key is None else public_key(key).hex())
     counted = ledger.head().currency
     if as_json:
         limit = {"epsilon": repr(budget.epsilon), "delta": repr(budget.delta)}
@@ -242,19 +243,26 @@ def export(
 def verify(
     reference: Reference,
     against: Annotated[
-        Path | None, typer.Option(help="An earlier export, which the history must still begin with.")
+        str | None,
+        typer.Option(help="An earlier export, a checkpoint, or the URL of a second database: what others know of it."),
+    ] = None,
+    key: Annotated[
+        list[Path] | None, typer.Option(help="The public key of whoever signed the checkpoints; may be repeated.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the chain and every price, and that an earlier export still holds; exit code 1 if anything does not.
+    """Check the chain and every price, and that what others know still holds; exit code 1 if not.
 
     A spend takes the price that a client names: one who lies is found here, afterwards, and is not stopped.
     """
     ledger = Ledger(reference)
-    faults = (*ledger.verify(None if against is None else _read(against)), *evidence_faults(ledger))
+    comparison = None if against is None else compare(ledger, against, key or ())
+    faults = (*(ledger.verify() if comparison is None else comparison.faults), *evidence_faults(ledger))
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     if as_json:
-        print(json.dumps({"intact": not faults, "faults": list(faults)}, indent=2))
+        found = {"intact": not faults, "faults": list(faults)}
+        known = {} if comparison is None else {"confirmed": list(comparison.confirmed)}
+        print(json.dumps({**found, **known}, indent=2))
     if faults:
         console.print(f"[bold red]does not hold[/]: {len(faults)} fault(s)")
         for fault in faults:
@@ -262,8 +270,10 @@ def verify(
         raise typer.Exit(CHECK_FAILED)
     console.print(f"[bold green]intact[/]: {ledger.head().number} entry(s) of {escape(repr(ledger.dataset))}")
     console.print("Every price was computed again from its certificate: a client that lied would have been found here.")
+    for confirmed in () if comparison is None else comparison.confirmed:
+        console.print(f"  {confirmed}", markup=False)
     if against is None:
-        console.print("Entries cut off at the end are noticed only with --against and an earlier export.")
+        console.print("Entries cut off at the end are noticed only with --against and an earlier export or checkpoint.")
 
 
 @group.command()
@@ -328,20 +338,3 @@ def _worth(balance: Balance) -> dict[str, str]:
     """Return what was spent as (epsilon, delta), at the delta of the budget."""
     worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
     return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}
-
-
-def _read(path: Path) -> str:
-    remedy = "pass what `equipoise ledger export` wrote"
-    try:
-        if not path.is_file():
-            raise InvalidParameter(f"an export at {path}", "no plain file", remedy)
-        with path.open("rb") as file:
-            content = file.read(LARGEST_EXPORT + 1)
-        if len(content) > LARGEST_EXPORT:
-            raise InvalidParameter(f"an export at {path}", "a file that is too large to be one", remedy)
-        return content.decode("utf-8")
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidParameter):
-            raise
-        found = error.strerror if isinstance(error, OSError) else "bytes that are not UTF-8 text"
-        raise InvalidParameter(f"an export at {path}", str(found), remedy) from None

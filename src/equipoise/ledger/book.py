@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import sqlalchemy as sql
 
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
-from equipoise.ledger import chain, records
+from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
 from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of
@@ -114,9 +114,10 @@ class Ledger:
             The id of the release that the entry pays for, and for no other; drawn here if None.
         """
         _require_release(certificate)
+        heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
             release = release_id or secrets.token_hex(16)
-            spend, grounds, _ = self._next_spend(connection, certificate, software or {}, release)
+            spend, grounds, _ = self._next_spend(connection, certificate, software or {}, release, heard)
             self._store.append(connection, spend, grounds)
         return spend
 
@@ -135,8 +136,9 @@ class Ledger:
         ('3.0', '3.0')
         """
         _require_release(certificate)
+        heard = witness.heard(self.dataset)
         with self._store.opened() as connection:
-            return balance_after(self._next_spend(connection, certificate, {}, "")[2])
+            return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
 
     def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None) -> None:
         """Record what became of a spend, once: "released" with the released certificate, or "failed".
@@ -283,10 +285,17 @@ class Ledger:
         return affected, tuple(entry for entry in spends if reasons[entry.number] is None)
 
     def _next_spend(
-        self, connection: sql.Connection, certificate: Certificate, software: Mapping[str, str], release: str
+        self,
+        connection: sql.Connection,
+        certificate: Certificate,
+        software: Mapping[str, str],
+        release: str,
+        heard: Sequence[witness.Evidence],
     ) -> tuple[Entry, str, Walk]:
-        """Return the entry of a spend that the budget allows, what is kept beside it, and where the history stands."""
+        """Return the entry of a spend that budget and witnesses allow, what is kept beside it, and where it follows."""
         walk = self._position(connection, spending=True)
+        name = _last(walk).dataset
+        witness.check_entries(heard, _last(walk).number, lambda number: self._store.entry(connection, name, number))
         if earlier := self._neighbours(connection, walk) - {certificate.adjacency}:
             # What adds up must be about one replacement (N1): moving a row from one person to another replaces one row
             # and two persons, and a person is more than a row. A sum of both would be a promise about neither.

@@ -1,0 +1,98 @@
+"""A witness in a database: a table of signed checkpoints in a second SQLite file or PostgreSQL database."""
+
+from __future__ import annotations
+
+import sqlalchemy as sql
+
+from equipoise.errors import InvalidParameter, LedgerError, LedgerTampered, LedgerUnreachable
+from equipoise.ledger.checkpoints import SignedCheckpoint, from_json
+from equipoise.ledger.names import normal_form
+from equipoise.ledger.store import Store
+
+UNREAD = "nothing is admitted while a named witness cannot be read; mend it, or ask the ledger's owner which one counts"
+
+# A spend looks at so many of the newest checkpoints: those before were looked at when the newest was signed.
+NEWEST = 16
+
+_CHECKPOINTS = sql.Table(
+    "checkpoints",
+    sql.MetaData(),
+    # The normal form: one dataset, however its id is spelled.
+    sql.Column("dataset", sql.String, primary_key=True),
+    sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False),
+    sql.Column("key", sql.String, primary_key=True),
+    sql.Column("checkpoint", sql.String, nullable=False),
+)
+
+
+class CheckpointTable:
+    """The checkpoints in a database that is named by a ledger's URL; what stands after # may be left out.
+
+    Examples
+    --------
+    >>> CheckpointTable("postgresql://owner:secret@elsewhere/witness").shown
+    'postgresql://owner:***@elsewhere/witness'
+    """
+
+    def __init__(self, reference: str) -> None:
+        self._store = Store(reference)
+        self.shown = self._store.shown if "#" in reference else self._store.shown.partition("#")[0]
+
+    def require_elsewhere(self, ledger: str) -> None:
+        """Refuse a table in the ledger's own file or database: a restored copy of it would restore the table, too."""
+        there = Store(ledger)
+        if self._store.in_file and there.in_file:
+            same = self._store.path.resolve() == there.path.resolve()
+        else:
+            same = self._store.url == there.url
+        if same:
+            remedy = "name another file or database, which whoever restores the ledger's cannot write"
+            raise InvalidParameter("a witness elsewhere than the ledger", f"the ledger's own {self.shown}", remedy)
+
+    def exists(self) -> bool:
+        """Return whether the database has the table; a file that is not there has none, and a server must answer."""
+        if self._store.in_file and not self._store.path.exists():
+            return False
+        return self.read("") is not None
+
+    def read(self, dataset: str, newest: int | None = None) -> tuple[SignedCheckpoint, ...] | None:
+        """Return the checkpoints of a dataset, the newest first, at most so many; None where there is no such table."""
+        try:
+            with self._store.opened() as connection:
+                if not sql.inspect(connection).has_table(_CHECKPOINTS.name):
+                    return None
+                columns = _CHECKPOINTS.c
+                chosen = sql.select(columns.number, columns.key, columns.checkpoint)
+                chosen = chosen.where(columns.dataset == normal_form(dataset))
+                rows = connection.execute(chosen.order_by(columns.number.desc()).limit(newest)).all()
+        except LedgerError as error:
+            raise LedgerUnreachable(f"the checkpoints in {self.shown}", error.found, UNREAD) from None
+        return tuple(self._checked(dataset, *row) for row in rows)
+
+    def _checked(self, dataset: str, number: object, key: object, text: object) -> SignedCheckpoint:
+        """Return the checkpoint of a row, which must be what its columns say: they decide which rows are looked at."""
+        kept = from_json(text if isinstance(text, str) else "", self.shown)
+        said = (normal_form(kept.checkpoint.dataset), kept.checkpoint.number, kept.key.hex())
+        if said != (normal_form(dataset), number, key):
+            remedy = "ask whoever keeps the checkpoints who wrote this row"
+            raise LedgerTampered(f"checkpoints in {self.shown}", "a row whose columns say otherwise", remedy)
+        return kept
+
+    def add(self, kept: SignedCheckpoint) -> bool:
+        """Keep a checkpoint, in a new file or table if need be; False where the key signed this entry before."""
+        said = kept.checkpoint
+        row = {"dataset": normal_form(said.dataset), "number": said.number, "key": kept.key.hex()}
+        try:
+            if self._store.in_file:
+                self._store.path.touch(exist_ok=True)
+            with self._store.opened(writing=True) as connection:
+                _CHECKPOINTS.create(connection, checkfirst=True)
+                same = sql.and_(*(_CHECKPOINTS.c[name] == value for name, value in row.items()))
+                if connection.execute(sql.select(_CHECKPOINTS.c.number).where(same)).first() is not None:
+                    return False
+                connection.execute(sql.insert(_CHECKPOINTS).values(**row, checkpoint=kept.to_json()))
+        except (LedgerError, OSError, ValueError) as error:
+            found = getattr(error, "found", None) or getattr(error, "strerror", None) or "a path that no file has"
+            remedy = "check the address and the permissions; the ledger itself is as it was"
+            raise LedgerUnreachable(f"to keep a checkpoint in {self.shown}", found, remedy) from None
+        return True
