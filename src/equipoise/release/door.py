@@ -24,7 +24,7 @@ from equipoise.data.tables import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
-from equipoise.release import carriers
+from equipoise.release import account, carriers
 from equipoise.release.job import Job, Training, Unbounded
 from equipoise.vocabulary.facts import Label
 
@@ -173,7 +173,10 @@ def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> 
 
 
 def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) -> None:
-    """Record the spend in the ledger that was planned with, if any; another one, or none, is refused."""
+    """Record the spend in the account that is open and in the ledger that was planned with, if any.
+
+    Another ledger than the plan's, or none, is refused.
+    """
     planned, found = certificate.terms.ledger, None
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
@@ -184,6 +187,7 @@ def _admit(certificate: Certificate, source: NoiseSource, ledger: str | None) ->
         raise InvalidParameter(
             f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
         )
+    account.admit(certificate, ledger)
     if ledger is not None:
         Ledger(ledger).admit(certificate, dict(_software(source)))
 
