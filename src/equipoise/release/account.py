@@ -12,14 +12,14 @@ import os
 import threading
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Trained
 from equipoise.errors import FitNotCounted, InvalidParameter, LedgerRefused, ScoresNotCovered
 from equipoise.release.account_book import EXACT_DIGITS, VARIABLE, Book, CountedRelease, Terms, total
-from equipoise.release.callers import looking, warn_the_user
+from equipoise.release.callers import doubtful_folds, looking, warn_the_user
 from equipoise.vocabulary.facts import Budget
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ _SCORES = (
     "(docs/account.md)"
 )
 
-# How many fits of this process nobody counts, and the books of which it was said that scores are not covered.
+# How many fits of this process nobody counts.
 _uncounted = itertools.count(1)
-_told: set[Path] = set()
 
 
 def account(epsilon: float, delta: float = 0.0, *, currency: str | None = None) -> Account:
@@ -224,12 +223,12 @@ def admit(certificate: Certificate, ledger: str | None) -> None:
             warn_the_user(_SECOND_FIT, FitNotCounted)
         return
     _require_release(certificate)
+    _require_rows_by_a_public_rule(certificate)
     if ledger is not None:
         from equipoise.ledger import Ledger
 
         Ledger(ledger).would_admit(certificate)
-    if book.folder not in _told and looking():
-        _told.add(book.folder)
+    if looking() and book.first_word():
         warn_the_user(_SCORES, ScoresNotCovered)
     book.admit(certificate)
 
@@ -250,4 +249,18 @@ def _require_release(certificate: Certificate) -> None:
             f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}",
             "declare the classes, or whatever the assumption rests on, or fit outside of the account. Nothing was read "
             "and nothing was spent",
+        )
+
+
+def _require_rows_by_a_public_rule(certificate: Certificate) -> None:
+    """Refuse a fit on rows of a fold that depends on labels: neighbours then differ in more rows than the claim has."""
+    trained = certificate.claim.trained
+    classifying = isinstance(trained, Trained) and trained.problem.loss.task == "classification"
+    if rule := doubtful_folds(classifying):
+        raise LedgerRefused(
+            "a fit on rows that a public rule picks",
+            f"folds by {rule}: where labels or groups decide, one person's row moves rows of others from fold to fold, "
+            "and a fit costs more than its epsilon",
+            "pass cv=KFold(5), which deals by places, and n_jobs=None for a classifier, so that it can be seen; or "
+            "choose by eq.PrivateGridSearch, and columns by eq.FeatureSelector. Nothing was read and nothing was spent",
         )

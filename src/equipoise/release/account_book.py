@@ -132,6 +132,7 @@ class Book:
                     # Sums run along, so that a spend costs the same at any age.
                     columns = "number INTEGER PRIMARY KEY, adjacency TEXT, amount TEXT, delta TEXT, record TEXT"
                     connection.execute(f"CREATE TABLE releases ({columns})")
+                    connection.execute("CREATE TABLE told (process INTEGER PRIMARY KEY)")
                     written = json.dumps([terms.budget.epsilon, terms.budget.delta, terms.currency])
                     connection.execute("INSERT INTO account VALUES (?, 1)", (written,))
                 made.rename(folder)
@@ -225,6 +226,11 @@ class Book:
             )
             row = release.number, adjacency, *map(str, spent), json.dumps(asdict(release))
             connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", row)
+
+    def first_word(self) -> bool:
+        """Tell whether this process asks for the first time: what is said once an account is said then."""
+        with self._transaction() as connection:
+            return bool(connection.execute("INSERT OR IGNORE INTO told VALUES (?)", (os.getpid(),)).rowcount)
 
     def releases(self) -> tuple[CountedRelease, ...]:
         """Return every release that was paid for, in their order."""

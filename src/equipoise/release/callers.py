@@ -1,6 +1,7 @@
-"""Who called: the line of the user's own that a warning points to, and whether scikit-learn scores around a fit.
+"""Who called: the user's own line that a warning points to, and what scikit-learn does with rows around a fit.
 
-A count never rests on this: what is not noticed is counted all the same, and only less is said.
+scikit-learn passes no hint to what it fits, so the stack is all there is to see. What is seen here may refuse a fit or
+say more about it; none is counted less for it.
 """
 
 import sys
@@ -33,6 +34,36 @@ def looking() -> bool:
     False
     """
     return any(_module(frame).startswith(_LOOKING) for frame in _frames())
+
+
+def doubtful_folds(classifying: bool) -> str:
+    """Return the rule that deals rows into folds by what is in them, where there may be one; "" where there is none.
+
+    A fold by places holds a row of a neighbouring table in the same place, so it differs in that row alone. Folds by
+    labels or by groups do not: one person's label moves rows of others from fold to fold. Without a rule in sight (a
+    worker process is sent rows alone) a classifier's are folds by labels, scikit-learn's default for it.
+
+    Examples
+    --------
+    >>> doubtful_folds(classifying=True)
+    ''
+    """
+    if not looking():
+        return ""
+    from sklearn import model_selection as rules
+
+    by_place = (
+        *(rules.KFold, rules.RepeatedKFold, rules.ShuffleSplit, rules.LeaveOneOut, rules.LeavePOut),
+        *(rules.TimeSeriesSplit, rules.PredefinedSplit),
+        type(rules.check_cv([])),  # places that the caller lists
+    )
+    theirs = [frame.f_locals for frame in _frames() if _module(frame).startswith("sklearn.")]
+    held = [value for names in theirs for value in (*names.values(), getattr(names.get("self"), "cv", None))]
+    seen = [value for value in held if callable(getattr(type(value), "get_n_splits", None))]
+    odd = {type(value).__name__ for value in seen if not isinstance(value, by_place)}
+    if odd or seen or not classifying:
+        return ", ".join(sorted(odd))
+    return "a rule that cannot be seen from here"
 
 
 def _frames() -> Iterator[FrameType]:
