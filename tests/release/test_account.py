@@ -1,5 +1,6 @@
 """An account counts every fit of its block, whoever makes it, before a row is read."""
 
+import doctest
 import itertools
 import json
 import multiprocessing
@@ -223,6 +224,27 @@ def test_one_account_at_a_time_which_may_be_entered_again():
         pytest.fail("a finished account was opened")
     with counting(1.0):
         assert accounts.inside()
+
+
+def test_a_process_that_was_started_inside_opens_no_account_of_its_own(monkeypatch):
+    # As a child's child sees it: the account is neither its own nor its parent's.
+    with counting(3.0) as account:
+        monkeypatch.setattr(Book, "near", lambda: None)
+        with pytest.raises(LedgerRefused, match="open already"), counting(9.0):
+            pytest.fail("a second account was opened")
+        model().fit(ROWS, LABELS)
+        monkeypatch.undo()
+    assert account.spent.epsilon == 1.0
+
+
+def test_without_temporary_files_there_is_no_account_and_fits_go_on(monkeypatch):
+    def nowhere():
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    model().fit(ROWS, LABELS)
+    with pytest.raises(LedgerUnreachable, match="TMPDIR"), counting(1.0):
+        pytest.fail("an account without a book was opened")
 
 
 def test_an_account_is_not_sent_anywhere():
@@ -616,6 +638,17 @@ def test_experiments_and_fits_that_are_counted_do_not_warn(fresh_process, ledger
         bound.fit(ROWS, LABELS)
     assert fits(1) == []
     assert len(fits(1)) == 1
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_about_accounts_runs_as_it_is_written():
+    page = Path(__file__).parents[2] / "docs" / "account.md"
+    with warnings.catch_warnings():
+        failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert tried >= 8
+    assert failed == 0
 
 
 # --- able to fail -----------------------------------------------------------------------------------------------------

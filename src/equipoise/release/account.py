@@ -112,10 +112,11 @@ class Account:
                 remedy = "open another with what the people have left in all"
                 raise LedgerRefused("an account that is open", "one that is over: its block has ended", remedy)
             if self._book is None:
-                if Book.near() is not None:
+                inherited = Book.inherited()
+                if Book.near() is not None or (inherited is not None and inherited.open):
                     raise LedgerRefused(
                         "one account at a time",
-                        "an account that is open already, in this process or in the one that started it",
+                        "an account that is open already, in this process or in one that started it",
                         "count everything in that one, or open this one after it has ended",
                     )
                 self._book, self._holder = Book.create(self._terms), os.getpid()

@@ -122,8 +122,9 @@ class Book:
     @classmethod
     def create(cls, terms: Terms) -> Book:
         """Make this process's book; a second one is refused."""
-        folder = _place(os.getpid())
+        folder = None
         try:
+            folder = _place(os.getpid())
             # Made beside its place and then moved there at once: nobody finds half a book, and one of two threads wins.
             made = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
             try:
@@ -140,7 +141,7 @@ class Book:
                 shutil.rmtree(made, ignore_errors=True)
                 raise
         except (sqlite3.Error, OSError) as error:
-            remedy = f"remove {folder} if no process holds an account there, or make room: set TMPDIR to another folder"
+            remedy = f"set TMPDIR to a folder with room; remove {folder} if no process holds an account there"
             raise LedgerUnreachable("a place for an account's book", _reason(error), remedy) from None
         return cls(folder)
 
@@ -152,21 +153,27 @@ class Book:
         """
         if (book := cls.near()) is not None:
             return book
-        if inherited := os.environ.get(VARIABLE):
-            book = cls(Path(inherited))
-            if not book.open:
-                raise book._over()
-            return book
-        return None
+        if (book := cls.inherited()) is not None and not book.open:
+            raise book._over()
+        return book
 
     @classmethod
     def near(cls) -> Book | None:
         """Return the open book of this process or of its parent, if there is one."""
         parent = multiprocessing.parent_process()
         named = () if parent is None or parent.pid is None else (parent.pid,)
-        # What a fork server or a launcher stands between is still the parent for `multiprocessing`.
-        books = (cls(_place(process)) for process in (os.getpid(), os.getppid(), *named))
+        try:
+            # What a fork server or a launcher stands between is still the parent for `multiprocessing`.
+            books = [cls(_place(process)) for process in (os.getpid(), os.getppid(), *named)]
+        except OSError:  # nowhere are temporary files, so there is no book among them
+            return None
         return next((book for book in books if book.open), None)
+
+    @classmethod
+    def inherited(cls) -> Book | None:
+        """Return the book that the environment names, open or not."""
+        named = os.environ.get(VARIABLE)
+        return cls(Path(named)) if named else None
 
     @property
     def open(self) -> bool:
