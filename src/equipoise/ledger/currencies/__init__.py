@@ -1,7 +1,7 @@
 """The currencies in which spends add up (N5): what may be spent in all, and what one release costs."""
 
 from equipoise.errors import InvalidParameter
-from equipoise.ledger.currencies.base import Amount, Currency
+from equipoise.ledger.currencies.base import Amount, Currency, Worth
 from equipoise.ledger.currencies.basic import Basic
 from equipoise.vocabulary.facts import Budget
 
@@ -26,4 +26,4 @@ def default_for(budget: Budget) -> Currency:
     return Basic()
 
 
-__all__ = ["CURRENCIES", "Amount", "Currency", "currency_named", "default_for"]
+__all__ = ["CURRENCIES", "Amount", "Currency", "Worth", "currency_named", "default_for"]

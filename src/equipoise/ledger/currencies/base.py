@@ -1,26 +1,53 @@
 """What every currency answers."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import ClassVar
 
 from equipoise.certify.claims import Claim
 from equipoise.vocabulary.facts import Budget
 
+EXACT_DIGITS = 1000
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Amount:
-    """A pair that adds up, in some currency.
+    """A pair that adds up, in some currency, exactly.
 
     Examples
     --------
-    >>> Amount(Decimal("0.5"), Decimal("1e-7"))
-    Amount(amount=Decimal('0.5'), delta=Decimal('1E-7'))
+    >>> total = Amount(Decimal("0.1"), Decimal(0)) + Amount(Decimal("0.2"), Decimal("1e-9"))
+    >>> str(total.amount), total.within(Amount(Decimal("0.3"), Decimal("1e-9")))
+    ('0.3', True)
     """
 
     amount: Decimal
     delta: Decimal
+
+    def __add__(self, other: Amount) -> Amount:
+        """Return the sum."""
+        with localcontext(Context(prec=EXACT_DIGITS)):
+            return Amount(self.amount + other.amount, self.delta + other.delta)
+
+    def __sub__(self, other: Amount) -> Amount:
+        """Return the difference."""
+        with localcontext(Context(prec=EXACT_DIGITS)):
+            return Amount(self.amount - other.amount, self.delta - other.delta)
+
+    def within(self, limit: Amount) -> bool:
+        """Return whether neither part exceeds a limit."""
+        return self.amount <= limit.amount and self.delta <= limit.delta
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What an amount is as (epsilon, delta). Unlike a budget it may be nothing."""
+
+    epsilon: float
+    delta: float
 
 
 class Currency(ABC):
@@ -28,6 +55,11 @@ class Currency(ABC):
 
     id: ClassVar[str]
     proof: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """How it is written down."""
+        return self.id
 
     @abstractmethod
     def limit(self, budget: Budget) -> Amount:
@@ -42,5 +74,5 @@ class Currency(ABC):
         """Return what a release costs of which nothing but its budget is known."""
 
     @abstractmethod
-    def worth(self, spent: Amount, budget: Budget) -> Budget:
+    def worth(self, spent: Amount, budget: Budget) -> Worth:
         """Return what an amount is as (epsilon, delta), at the budget's delta."""

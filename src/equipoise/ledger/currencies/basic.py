@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from equipoise.certify.claims import Claim
-from equipoise.ledger.currencies.base import Amount, Currency
+from equipoise.ledger.currencies.base import Amount, Currency, Worth
 from equipoise.vocabulary.facts import Budget
 
 
@@ -32,6 +32,6 @@ class Basic(Currency):
         """Return epsilon and delta in the shortest digits that read back to the same double."""
         return Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
 
-    def worth(self, spent: Amount, budget: Budget) -> Budget:
+    def worth(self, spent: Amount, budget: Budget) -> Worth:
         """Return the sums as they are."""
-        return Budget(float(spent.amount), float(spent.delta))
+        return Worth(float(spent.amount), float(spent.delta))
