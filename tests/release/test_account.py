@@ -110,7 +110,7 @@ def test_amounts_add_up_as_people_write_them():
 
 
 def test_an_account_takes_the_currency_that_a_ledger_would():
-    assert repr(eq.account(3.0, 1e-6)) == repr(eq.account(3.0, 1e-6, currency=default_for(eq.Budget(3.0, 1e-6)).id))
+    assert repr(eq.account(3.0, 1e-6)) == repr(eq.account(3.0, 1e-6, currency=default_for(eq.Budget(3.0, 1e-6)).name))
     with pytest.raises(InvalidParameter):
         eq.account(3.0, currency="shells")
     with pytest.raises(InvalidParameter):
@@ -403,7 +403,7 @@ def attempt(_=None):
 
 def loky(count):
     # One worker, which joblib keeps from one call to the next.
-    executor = joblib.externals.loky.get_reusable_executor(max_workers=1)
+    executor = joblib.externals.loky.get_reusable_executor(max_workers=1, timeout=None)
     return list(executor.map(attempt, range(count)))
 
 
@@ -662,4 +662,7 @@ def test_a_book_that_another_hand_closed_admits_nothing(never_read):
         connection.close()
         with pytest.raises(LedgerRefused, match="over"):
             model().fit(ROWS, LABELS)
+        # Also where it is closed between the question which account there is and the spend.
+        with pytest.raises(LedgerRefused, match="over"):
+            Book.inherited().admit(model().plan(*ROWS.shape))
     assert account.releases == ()

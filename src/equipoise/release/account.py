@@ -11,14 +11,13 @@ import itertools
 import os
 import threading
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.errors import FitNotCounted, InvalidParameter, LedgerRefused, ScoresNotCovered
-from equipoise.release.account_book import EXACT_DIGITS, VARIABLE, Book, CountedRelease, Terms, total
+from equipoise.release.account_book import VARIABLE, Book, CountedRelease, Terms, amount_of
 from equipoise.release.callers import doubtful_folds, looking, warn_the_user
 from equipoise.vocabulary.facts import Budget
 
@@ -70,7 +69,7 @@ def account(epsilon: float, delta: float = 0.0, *, currency: str | None = None) 
     from equipoise.ledger.currencies import currency_named, default_for
 
     budget = Budget(epsilon, delta)
-    chosen = default_for(budget).id if currency is None else currency
+    chosen = default_for(budget).name if currency is None else currency
     currency_named(chosen).limit(budget)  # refuses what the currency cannot keep
     return Account(Terms(budget, chosen))
 
@@ -152,27 +151,34 @@ class Account:
     @property
     def spent(self) -> Part:
         """What the fits so far cost together."""
-        return self._part(*total(self.releases))
+        return self._spent_on(self.releases)
 
     @property
     def left(self) -> Part:
-        """What may still be spent."""
-        limit, (amount, delta) = self._terms.limit, total(self.releases)
-        with localcontext(prec=EXACT_DIGITS):
-            return self._part(limit.amount - amount, limit.delta - delta)
+        """What may still be spent; the amount decides, and in other currencies than basic the epsilon is for people."""
+        return self._left_after(self.spent)
 
-    def _part(self, amount: Decimal, delta: Decimal) -> Part:
-        from equipoise.ledger.currencies import Amount, currency_named
+    def _spent_on(self, releases: tuple[CountedRelease, ...]) -> Part:
+        from equipoise.ledger.currencies import currency_named
 
-        found = Amount(amount, delta)
-        if not amount:
-            return Part(0.0, float(delta), found)
-        worth = currency_named(self._terms.currency).worth(found, self._terms.budget)
-        return Part(worth.epsilon, worth.delta, found)
+        amount = amount_of("0", "0")
+        for release in releases:
+            amount += release.cost
+        worth = currency_named(self._terms.currency).worth(amount, self._terms.budget)
+        return Part(worth.epsilon, worth.delta, amount)
+
+    def _left_after(self, spent: Part) -> Part:
+        budget, amount = self._terms.budget, self._terms.limit - spent.amount
+        if self._terms.currency == "basic":
+            return Part(float(amount.amount), float(amount.delta), amount)
+        # The whole delta belongs to the epsilon that is read at it, as a ledger shows it.
+        return Part(max(budget.epsilon - spent.epsilon, 0.0), budget.delta, amount)
 
     def __str__(self) -> str:
         """Return what was spent on what, and what is left, for people."""
-        budget, releases, spent, left = self._terms.budget, self.releases, self.spent, self.left
+        budget, releases = self._terms.budget, self.releases
+        spent = self._spent_on(releases)
+        left = self._left_after(spent)
         state = "over" if self._counted is not None else "not opened yet" if self._book is None else "open"
         return "\n".join(
             (

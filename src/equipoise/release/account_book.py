@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,6 @@ VARIABLE = "EQUIPOISE_ACCOUNT"
 
 # How long a process waits for the others that write, in seconds.
 PATIENCE = 30
-
-# The amounts of at most 30 digits lie between 1e-400 and 1e400, so with this many digits no sum of them is rounded.
-EXACT_DIGITS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +52,8 @@ class CountedRelease:
         The table that it was planned for.
     adjacency : str
         What neighbours are.
-    cost_amount, cost_delta : str
-        What it cost, as exact decimals in the account's currency.
+    cost : Amount
+        What it cost, exactly, in the account's currency.
     certificate : str
         The digest of the plan, as a ledger records it.
     made : str
@@ -72,8 +69,7 @@ class CountedRelease:
     n_samples: int
     n_features: int
     adjacency: str
-    cost_amount: str
-    cost_delta: str
+    cost: Amount
     certificate: str
     made: str
     process: int
@@ -212,11 +208,10 @@ class Book:
                     f"earlier fits for neighbours {adjacency!r}: a sum of both would promise neither",
                     "open an account of its own for this promise, after asking what the people have left in all",
                 )
-            with localcontext(prec=EXACT_DIGITS):
-                spent = Decimal(amount) + cost.amount, Decimal(delta) + cost.delta
-                left = limit.amount - Decimal(amount), limit.delta - Decimal(delta)
-            if spent[0] > limit.amount or spent[1] > limit.delta:
-                raise _overdraft(certificate, terms, cost, left, number)
+            before = amount_of(amount, delta)
+            spent = before + cost
+            if not spent.within(limit):
+                raise _overdraft(certificate, terms, cost, limit - before, number)
             release = CountedRelease(
                 number=number + 1,
                 kind=certificate.kind,
@@ -225,13 +220,13 @@ class Book:
                 n_samples=certificate.n_samples,
                 n_features=certificate.n_features,
                 adjacency=certificate.adjacency,
-                cost_amount=str(cost.amount),
-                cost_delta=str(cost.delta),
+                cost=cost,
                 certificate=certificate.planned_digest,
                 made=datetime.now(UTC).isoformat(timespec="seconds"),
                 process=os.getpid(),
             )
-            row = release.number, adjacency, *map(str, spent), json.dumps(asdict(release))
+            record = json.dumps(asdict(release), default=str)
+            row = release.number, adjacency, str(spent.amount), str(spent.delta), record
             connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", row)
 
     def first_word(self) -> bool:
@@ -280,29 +275,28 @@ class Book:
         )
 
 
-def total(releases: tuple[CountedRelease, ...]) -> tuple[Decimal, Decimal]:
-    """Return the sums of the costs, exactly.
+def amount_of(amount: str, delta: str) -> Amount:
+    """Return an amount as it is written.
 
     Examples
     --------
-    >>> total(())
-    (Decimal('0'), Decimal('0'))
+    >>> amount_of("0.5", "1e-7").amount
+    Decimal('0.5')
     """
-    with localcontext(prec=EXACT_DIGITS):
-        amounts = (Decimal(release.cost_amount) for release in releases)
-        deltas = (Decimal(release.cost_delta) for release in releases)
-        return sum(amounts, Decimal(0)), sum(deltas, Decimal(0))
+    # The ledger's room loads the database toolkit, which nobody needs who opens no account.
+    from equipoise.ledger.currencies import Amount
+
+    return Amount(Decimal(amount), Decimal(delta))
 
 
 def _releases(connection: sqlite3.Connection) -> tuple[CountedRelease, ...]:
     rows = connection.execute("SELECT record FROM releases ORDER BY number")
-    return tuple(CountedRelease(**json.loads(record)) for (record,) in rows)
+    records = (json.loads(record) for (record,) in rows)
+    return tuple(CountedRelease(**{**record, "cost": amount_of(**record["cost"])}) for record in records)
 
 
-def _overdraft(
-    certificate: Certificate, terms: Terms, cost: Amount, left: tuple[Decimal, Decimal], fits: int
-) -> Overdraft:
-    amount, delta = (f"{float(part):.12g}" for part in left)
+def _overdraft(certificate: Certificate, terms: Terms, cost: Amount, left: Amount, fits: int) -> Overdraft:
+    amount, delta = (f"{float(part):.12g}" for part in (left.amount, left.delta))
     asked = f"a fit of epsilon={certificate.epsilon:g}, delta={certificate.delta:g} in this account"
     if terms.currency == "basic":
         remains = f"epsilon={amount}, delta={delta}"
