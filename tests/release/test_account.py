@@ -409,6 +409,7 @@ def loky(count):
 
 def every(found):
     # What takes longer: programs, workers of every age, two of them at once.
+    joblib.externals.loky.get_reusable_executor().shutdown()
     program = [sys.executable, "-c", "import program; print(program.attempt())"]
     spawn = multiprocessing.get_context("spawn")
     with spawn.Pool(1) as early, eq.account(epsilon=4.0, currency="basic") as account:
