@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.errors import FitNotCounted, InvalidParameter, LedgerRefused, ScoresNotCovered
-from equipoise.release.account_book import VARIABLE, Book, CountedRelease, Terms, amount_of
+from equipoise.release.account_book import VARIABLE, Allowance, Book, CountedRelease, amount_of
 from equipoise.release.callers import doubtful_folds, looking, warn_the_user
 from equipoise.vocabulary.facts import Budget
 
@@ -71,7 +71,7 @@ def account(epsilon: float, delta: float = 0.0, *, currency: str | None = None) 
     budget = Budget(epsilon, delta)
     chosen = default_for(budget).name if currency is None else currency
     currency_named(chosen).limit(budget)  # refuses what the currency cannot keep
-    return Account(Terms(budget, chosen))
+    return Account(Allowance(budget, chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class Account:
         Every fit that was paid for, whether it ended well or not, in their order; public facts alone.
     """
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
         self._book: Book | None = None
         self._counted: tuple[CountedRelease, ...] | None = None  # once it is over
         self._entered, self._holder, self._before = 0, 0, os.environ.get(VARIABLE)
@@ -118,7 +118,7 @@ class Account:
                         "an account that is open already, in this process or in one that started it",
                         "count everything in that one, or open this one after it has ended",
                     )
-                self._book, self._holder = Book.create(self._terms), os.getpid()
+                self._book, self._holder = Book.create(self._allowance), os.getpid()
                 self._before = os.environ.get(VARIABLE)
                 os.environ[VARIABLE] = str(self._book.folder)
             self._entered += 1
@@ -164,26 +164,26 @@ class Account:
         amount = amount_of("0", "0")
         for release in releases:
             amount += release.cost
-        worth = currency_named(self._terms.currency).worth(amount, self._terms.budget)
+        worth = currency_named(self._allowance.currency).worth(amount, self._allowance.budget)
         return Part(worth.epsilon, worth.delta, amount)
 
     def _left_after(self, spent: Part) -> Part:
-        budget, amount = self._terms.budget, self._terms.limit - spent.amount
-        if self._terms.currency == "basic":
+        budget, amount = self._allowance.budget, self._allowance.limit - spent.amount
+        if self._allowance.currency == "basic":
             return Part(float(amount.amount), float(amount.delta), amount)
         # The whole delta belongs to the epsilon that is read at it, as a ledger shows it.
         return Part(max(budget.epsilon - spent.epsilon, 0.0), budget.delta, amount)
 
     def __str__(self) -> str:
         """Return what was spent on what, and what is left, for people."""
-        budget, releases = self._terms.budget, self.releases
+        budget, releases = self._allowance.budget, self.releases
         spent = self._spent_on(releases)
         left = self._left_after(spent)
         state = "over" if self._counted is not None else "not opened yet" if self._book is None else "open"
         return "\n".join(
             (
                 f"Account of epsilon {budget.epsilon:g} and delta {budget.delta:g} "
-                f"(currency {self._terms.currency}), {state}",
+                f"(currency {self._allowance.currency}), {state}",
                 f"  spent  epsilon {spent.epsilon:.6g}, delta {spent.delta:.6g}, on {len(releases)} fits",
                 f"  left   epsilon {left.epsilon:.6g}, delta {left.delta:.6g}",
                 *(
@@ -197,8 +197,8 @@ class Account:
 
     def __repr__(self) -> str:
         """Return the line that opens such an account."""
-        budget = self._terms.budget
-        return f"account(epsilon={budget.epsilon!r}, delta={budget.delta!r}, currency={self._terms.currency!r})"
+        budget = self._allowance.budget
+        return f"account(epsilon={budget.epsilon!r}, delta={budget.delta!r}, currency={self._allowance.currency!r})"
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """Refuse to be pickled: a worker finds the account by itself, and a copy of it would count apart."""

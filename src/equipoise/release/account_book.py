@@ -76,7 +76,7 @@ class CountedRelease:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Allowance:
     """What an account may spend: the budget, and its limit in the currency of that name."""
 
     budget: Budget
@@ -101,7 +101,7 @@ class Book:
 
     Examples
     --------
-    >>> book = Book.create(Terms(Budget(3.0), "basic"))
+    >>> book = Book.create(Allowance(Budget(3.0), "basic"))
     >>> Book.found() == book, book.close(), Book.found()
     (True, (), None)
     """
@@ -116,7 +116,7 @@ class Book:
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def create(cls, terms: Terms) -> Book:
+    def create(cls, allowance: Allowance) -> Book:
         """Make this process's book; a second one is refused."""
         folder = None
         try:
@@ -125,12 +125,12 @@ class Book:
             made = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
             try:
                 with closing(sqlite3.connect(made / "book.db", isolation_level=None)) as connection:
-                    connection.execute("CREATE TABLE account (terms TEXT NOT NULL, open INTEGER NOT NULL)")
+                    connection.execute("CREATE TABLE account (allowance TEXT NOT NULL, open INTEGER NOT NULL)")
                     # Sums run along, so that a spend costs the same at any age.
                     columns = "number INTEGER PRIMARY KEY, adjacency TEXT, amount TEXT, delta TEXT, record TEXT"
                     connection.execute(f"CREATE TABLE releases ({columns})")
                     connection.execute("CREATE TABLE told (process INTEGER PRIMARY KEY)")
-                    written = json.dumps([terms.budget.epsilon, terms.budget.delta, terms.currency])
+                    written = json.dumps([allowance.budget.epsilon, allowance.budget.delta, allowance.currency])
                     connection.execute("INSERT INTO account VALUES (?, 1)", (written,))
                 made.rename(folder)
             except BaseException:
@@ -185,16 +185,16 @@ class Book:
             return bool(connection.execute("SELECT open FROM account").fetchone()[0])
 
     @property
-    def terms(self) -> Terms:
+    def allowance(self) -> Allowance:
         """The budget and the currency."""
         with self._transaction() as connection:
-            epsilon, delta, currency = json.loads(connection.execute("SELECT terms FROM account").fetchone()[0])
-        return Terms(Budget(epsilon, delta), currency)
+            epsilon, delta, currency = json.loads(connection.execute("SELECT allowance FROM account").fetchone()[0])
+        return Allowance(Budget(epsilon, delta), currency)
 
     def admit(self, certificate: Certificate) -> None:
         """Record the spend of a certificate, or refuse it and record nothing."""
-        terms = self.terms
-        cost, limit = terms.price(certificate), terms.limit
+        allowance = self.allowance
+        cost, limit = allowance.price(certificate), allowance.limit
         with self._transaction() as connection:
             if not connection.execute("SELECT open FROM account").fetchone()[0]:
                 raise self._over()
@@ -211,7 +211,7 @@ class Book:
             before = amount_of(amount, delta)
             spent = before + cost
             if not spent.within(limit):
-                raise _overdraft(certificate, terms, cost, limit - before, number)
+                raise _overdraft(certificate, allowance, cost, limit - before, number)
             release = CountedRelease(
                 number=number + 1,
                 kind=certificate.kind,
@@ -295,17 +295,16 @@ def _releases(connection: sqlite3.Connection) -> tuple[CountedRelease, ...]:
     return tuple(CountedRelease(**{**record, "cost": amount_of(**record["cost"])}) for record in records)
 
 
-def _overdraft(certificate: Certificate, terms: Terms, cost: Amount, left: Amount, fits: int) -> Overdraft:
+def _overdraft(certificate: Certificate, allowance: Allowance, cost: Amount, left: Amount, fits: int) -> Overdraft:
     amount, delta = (f"{float(part):.12g}" for part in (left.amount, left.delta))
     asked = f"a fit of epsilon={certificate.epsilon:g}, delta={certificate.delta:g} in this account"
-    if terms.currency == "basic":
+    if allowance.currency == "basic":
         remains = f"epsilon={amount}, delta={delta}"
     else:
         asked = f"{asked}, which costs {float(cost.amount):.12g} and delta={float(cost.delta):.12g}"
-        remains = f"{amount} and delta={delta} in the currency {terms.currency!r}"
-    found = (
-        f"{remains} left after {fits} fits, of epsilon={terms.budget.epsilon:g}, delta={terms.budget.delta:g} in all"
-    )
+        remains = f"{amount} and delta={delta} in the currency {allowance.currency!r}"
+    whole = f"epsilon={allowance.budget.epsilon:g}, delta={allowance.budget.delta:g}"
+    found = f"{remains} left after {fits} fits, of {whole} in all"
     remedy = (
         "lower epsilon and delta, or stop; to choose parameters use eq.PrivateGridSearch, which pays for its whole "
         "search once. Nothing was read and nothing was spent"
