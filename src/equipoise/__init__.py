@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from equipoise.ledger import Ledger
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
+    from equipoise.release.account import account
     from equipoise.vocabulary import losses, penalties
     from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
 
@@ -61,6 +62,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "SimplexSelector",
+    "account",
     "bounds",
     "check_rows",
     "errors",
@@ -114,6 +116,7 @@ _HOMES = {
     "Schema": "equipoise.data.schema",
     "SchemaEncoder": "equipoise.estimators.schema_encoder",
     "SimplexSelector": "equipoise.estimators.simplex_selector",
+    "account": "equipoise.release.account",
     "bounds": "equipoise.planning.stability",
     "check_rows": "equipoise.data.diagnosis",
     "load": "equipoise.artifact.folder",

@@ -184,3 +184,11 @@ on them; to do: the budget, if one was bound, is spent; run the fit in a debugge
     def __reduce__(self) -> tuple[type, tuple[()]]:
         """Return how it is made again in another process: a worker's failure comes back as it is."""
         return type(self), ()
+
+
+class FitNotCounted(UserWarning):
+    """A process made a second private fit that neither a ledger nor an account counts."""
+
+
+class ScoresNotCovered(UserWarning):
+    """An account counts the fits; what scikit-learn computes on the rows around them is covered by nothing."""

@@ -15,6 +15,7 @@ from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.estimators.class_weights import asked_weights
 from equipoise.estimators.scoring import decisions
+from equipoise.release.account import inside as inside_account
 from equipoise.vocabulary.facts import Domain, Label
 
 
@@ -30,10 +31,12 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
         """Return three or more observed classes, which the user calls public: their number decides the loss."""
         if self.domain is None or getattr(self.domain, "classes", None) != "observed":
             return ()
-        if self.ledger is not None:
-            raise LedgerRefused(
-                "declared classes, since a ledger is bound", 'classes="observed"', "declare the classes in the domain"
+        # Both take proved claims alone, and finding classes reads rows.
+        if self.ledger is not None or inside_account():
+            asked = (
+                f"declared classes, since {'a ledger is bound' if self.ledger is not None else 'an account is open'}"
             )
+            raise LedgerRefused(asked, 'classes="observed"', "declare the classes in the domain")
         classes = observed_classes(target.read())
         if len(classes) > 2 and not self._several_classes:
             found = f"{len(classes)} classes. Only binary classification is supported."

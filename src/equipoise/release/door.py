@@ -25,7 +25,7 @@ from equipoise.data.tables import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
-from equipoise.release import carriers
+from equipoise.release import account, carriers
 from equipoise.release.job import Job, Training, Unbounded
 from equipoise.vocabulary.facts import Label
 
@@ -182,9 +182,9 @@ def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> 
 
 
 def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entry | None":
-    """Record the spend in the ledger that was planned with, if any; another one, or none, is refused.
+    """Record the spend in the account that is open and in the ledger that was planned with, if any.
 
-    The entry commits to the id of the release that it pays for.
+    Another ledger than the plan's, or none, is refused. The entry commits to the id of the release that it pays for.
     """
     planned, found = certificate.terms.ledger, None
     if ledger is not None:
@@ -196,6 +196,7 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
         raise InvalidParameter(
             f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
         )
+    account.admit(certificate, ledger)
     return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
 
 
