@@ -16,6 +16,7 @@ from equipoise.artifact.staging import new_file
 from equipoise.cli.exit_codes import CHECK_FAILED, WITHDRAWN
 from equipoise.cli.ledger_checkpoint import checkpoint
 from equipoise.cli.options import AsJson
+from equipoise.errors import InvalidParameter
 from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
 from equipoise.ledger.currencies import Amount, currency_named
