@@ -13,11 +13,12 @@ import sqlalchemy as sql
 
 import equipoise as eq
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
-from equipoise.ledger import postgresql, store
+from equipoise.ledger import postgresql, records, store
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from former_ledgers import make_former
 from ledger_lines import MADE, Line, Lines, amount, written
+from stored_certificates import STORED
 
 pytest_plugins = ["postgres_server"]
 
@@ -175,6 +176,14 @@ def test_decimals_are_read_as_python_writes_them(shared, text):
         found = connection.execute("SELECT equipoise_amount(%s)", [written(amount(text))]).fetchone()[0]
     assert (found is not None) == (str(Decimal(text)) == text)
     assert found is None or found[0] == Decimal(text)
+
+
+def test_records_of_every_kind_of_certificate_are_written_as_the_function_expects(shared):
+    with shared.connect(shared.owner) as connection:
+        for path in STORED:
+            text = records.canonical(records.of_plan(eq.Certificate.from_json(path.read_text())))
+            found = connection.execute("SELECT equipoise_canonical(%s, 0)", [text]).fetchone()
+            assert found == (text,), path
 
 
 # What no analyst may do, statement by statement. The file stands for a key that lies beside the server's data.
