@@ -1,5 +1,6 @@
 """Files as raw tables: CSV, Parquet, Arrow and Excel. Opening one reads its header or footer; the rows wait."""
 
+import base64
 import contextlib
 import copy
 import gzip
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
-from equipoise.data.arrow_values import Column, arrow_batch
+from equipoise.data.arrow_values import Column, Kind, arrow_batch
 from equipoise.data.csv_table import CsvTable, opening
 from equipoise.data.excel_table import WORKBOOKS, ExcelTable
 from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
@@ -165,7 +166,7 @@ class ParquetTable(RawTable):
             names: list[str] = schema.names
             self.n_samples = int(self._footer.num_rows)
         self.names = check_names(names, self.source)
-        self.kinds = arrow_kinds(schema, self.source)
+        self.kinds = {**arrow_kinds(schema, self.source), **_durations(footer, self.names)}
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._sizes = parquet_sizes(location, footer)
@@ -220,6 +221,19 @@ class ParquetTable(RawTable):
         with constant_failure(), parquet.ParquetFile(self._location, metadata=self._footer, **reading) as file:
             for batch in file.iter_batches(batch_size=rows, row_groups=list(self._groups), columns=list(names)):
                 yield arrow_batch({name: batch.column(name) for name in names}, self.ids)
+
+
+def _durations(footer: parquet_footer.Record, names: Sequence[str]) -> dict[str, Kind]:
+    """Return which columns Arrow's writers note as durations: to Parquet they are whole numbers, of any unit."""
+    import pyarrow
+    from pyarrow import ipc, types
+
+    try:
+        note = base64.b64decode(parquet_footer.note_of_arrow(footer), validate=True)
+        fields = list(ipc.read_schema(pyarrow.py_buffer(note))) if note else []
+    except (pyarrow.ArrowException, OSError, ValueError):  # a note that nobody can read tells nothing
+        return {}
+    return {field.name: "duration" for field in fields if field.name in names and types.is_duration(field.type)}
 
 
 def _check_decimals(footer: Any, schema: Any, source: str) -> None:

@@ -14,6 +14,9 @@ from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 
+# What the type of a NumPy array holds, by its letter, where that is no number.
+ARRAY_KINDS: dict[str, Kind] = {**dict.fromkeys("SUT", "text"), "M": "date", "m": "duration"}
+
 
 def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table
     """Return a data frame or an opened file as a raw table; y, if there is one, becomes its target column.
@@ -46,9 +49,10 @@ def _target(y: Any, n_samples: int) -> tuple[Kind, Callable[[], NDArray[Any]]]:
     if isinstance(given, nw.Series):
         table = FrameTable(given.alias("target").to_frame().to_native(), "the target")
         return table.kinds["target"], lambda: _whole(table)
+    letter = getattr(getattr(y, "dtype", None), "kind", "O")
     if column.numeric:
-        return "number", column.read
-    return "text" if getattr(getattr(y, "dtype", None), "kind", "O") in "SUTMm" else "unknown", column.read
+        return "truth" if letter == "b" else "number", column.read
+    return ARRAY_KINDS.get(letter, "unknown"), column.read
 
 
 def _whole(table: RawTable) -> NDArray[Any]:
