@@ -12,7 +12,7 @@ from equipoise.data.texts import Texts, padded
 
 # Values as they come: an array, or text that was not made into objects.
 Column = NDArray[Any] | Texts
-# What a type holds. A "day" is a date without a time of day, a "time" the latter alone; "nothing" holds but missing values.
+# What a type holds. A "day" is a date without a time of day, a "time" the latter alone; "nothing" has no value.
 Kind = Literal["number", "truth", "text", "date", "day", "time", "duration", "nothing", "unknown"]
 
 

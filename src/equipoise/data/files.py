@@ -17,7 +17,8 @@ from equipoise.data.arrow_columns import text_of_a_row, undamaged
 from equipoise.data.arrow_values import Column, Kind, arrow_batch
 from equipoise.data.csv_table import CsvTable, opening
 from equipoise.data.excel_table import WORKBOOKS, ExcelTable
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
+from equipoise.data.header import contained_names
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, constant_failure, listed
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
@@ -165,7 +166,7 @@ class ParquetTable(RawTable):
             schema = self._footer.schema.to_arrow_schema()
             names: list[str] = schema.names
             self.n_samples = int(self._footer.num_rows)
-        self.names = check_names(names, self.source)
+        self.names = contained_names(names, self.source)
         self.kinds = {**arrow_kinds(schema, self.source), **_durations(footer, self.names)}
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
@@ -263,7 +264,7 @@ class ArrowTable(RawTable):
             with self._reader() as reader:
                 schema = reader.schema
                 names: list[str] = schema.names
-        self.names = check_names(names, self.source)
+        self.names = contained_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()

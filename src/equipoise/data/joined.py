@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from equipoise.data import engines
 from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.entries import is_undeclared
+from equipoise.data.header import contained_names
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
@@ -28,6 +29,7 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     ('age', 'ill')
     """
     raw = X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
+    contained_names(raw.names, raw.source)
     if y is None:
         return raw
     # Beside a table that is never held whole it would be read whole.
