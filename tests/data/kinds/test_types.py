@@ -82,6 +82,7 @@ FITTING = {
     "levels that are truth values": (CategoryColumn("a", (True, False), unknown=False), "truth"),
     "yes and no": (YesNoColumn("a"), "truth"),
     "whole numbers as levels": (CategoryColumn("a", (1, 2), unknown=1), "number"),
+    "large numbers as levels": (CategoryColumn("a", (2**53 + 1,), other=True), "number"),
     "days as levels": (OrderedColumn("a", ("2020-01-01", "2021-01-01")), "day"),
     "times as levels": (CategoryColumn("a", ("12:00:00",), other=True), "time"),
     "hours of a time": (DateColumn("a", ("hour", "cyclic hour")), "time"),

@@ -19,6 +19,7 @@ HOLD_NO_LEVELS = ("nothing", "duration")
 
 # How values of a type are written where their texts are compared.
 _DAY, _TIME = r"-?\d{4,}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d+)?"
+_WHOLE = re.compile(r"-?[1-9]\d*", re.ASCII)
 _TEXTS = {
     "day": re.compile(rf"{_DAY}(?:T{_TIME})?", re.ASCII),
     "date": re.compile(rf"{_DAY}[T ]{_TIME}", re.ASCII),
@@ -160,7 +161,8 @@ def can_be(text: str, found: Kind) -> bool:
     if found in HOLD_NO_LEVELS:
         return False
     if found == "number":
-        return text_of(number_of(text)) == text
+        # Categories are read one by one, and then whole numbers have all their digits.
+        return text_of(number_of(text)) == text or _WHOLE.fullmatch(text) is not None
     if found == "truth":
         return text in ("true", "false")
     return found not in _TEXTS or _TEXTS[found].fullmatch(text) is not None
