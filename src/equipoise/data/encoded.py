@@ -56,6 +56,17 @@ REMEDIES = {
     "duration": "convert it to a number in a stated unit, such as hours",
     "nothing": 'declare kind = "unused", or leave the column out',
 }
+# What to declare of a target of a type.
+CLASSES = {
+    "number": "declare numbers, such as classes = [0, 1]",
+    "truth": "declare classes = [false, true]",
+    "text": 'declare texts, such as classes = ["no", "yes"]',
+    "date": 'declare moments, such as classes = ["2020-02-29T14:30:00", ...]',
+    "day": 'declare dates, such as classes = ["2020-02-29", ...]',
+    "time": 'declare times, such as classes = ["14:30:00", ...]',
+    "duration": "write it as numbers in a stated unit",
+    "nothing": "name the column that holds the target",
+}
 
 # So many numbers a row a solver of one output holds at most besides the rows and their targets: measured, not proved.
 NUMBERS_A_ROW = 10
@@ -161,9 +172,8 @@ def _check_labels(schema: Schema, raw: RawTable) -> None:
     if not possible or (found == "text" and not any(isinstance(label, str) for label in classes)):
         raise InvalidData(
             f"a target in {raw.source} whose type can be one of the declared classes",
-            f"{TYPES[found]}, where no class but the first is written so",
-            REMEDIES.get(found, 'declare the classes as the target has them, such as classes = ["no", "yes"]')
-            + ", or convert the target by a public rule",
+            f"{TYPES[found]}, and no class but the first can be one of them",
+            f"{CLASSES[found]}, or convert the target by a public rule",
         )
 
 

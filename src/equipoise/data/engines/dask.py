@@ -245,9 +245,8 @@ class DaskFrame(DaskTable):
 def _refuse_unknown_categories(meta: Any, names: Sequence[str]) -> None:
     """Refuse these columns if their categories are known only when rows are read.
 
-    pandas takes one type for all those of a partition.
-
-    A single fraction among whole numbers makes floats of them, which are other numbers above 2^53.
+    pandas takes one type for all those of a partition. A single fraction among whole numbers makes floats of them,
+    which are other numbers above 2^53.
     """
     known = library("dask.dataframe.utils").has_known_categories
     unknown = [name for name in names if not known(meta[name])]
