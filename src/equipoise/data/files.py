@@ -231,10 +231,11 @@ def _durations(footer: parquet_footer.Record, names: Sequence[str]) -> dict[str,
 
     try:
         note = base64.b64decode(parquet_footer.note_of_arrow(footer), validate=True)
-        fields = list(ipc.read_schema(pyarrow.py_buffer(note))) if note else []
+        fields = ipc.read_schema(pyarrow.py_buffer(note)) if note else ()
+        noted = {field.name for field in fields if types.is_duration(field.type)}
     except (pyarrow.ArrowException, OSError, ValueError):  # a note that nobody can read tells nothing
         return {}
-    return {field.name: "duration" for field in fields if field.name in names and types.is_duration(field.type)}
+    return dict.fromkeys(noted.intersection(names), "duration")
 
 
 def _check_decimals(footer: Any, schema: Any, source: str) -> None:

@@ -1,5 +1,7 @@
 """A type that cannot hold what was declared is refused before a row is read."""
 
+import base64
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -220,7 +222,16 @@ def test_files_of_a_folder_in_which_one_holds_nothing_have_the_type_of_the_other
     assert eq.open_table(tmp_path).kinds["y"] == "truth"
 
 
-def test_a_note_that_cannot_be_read_tells_nothing(tmp_path):
-    table = pa.table({"a": [1, 2]}).replace_schema_metadata({"ARROW:schema": "no schema"})
+NOTES = {
+    "no text of base 64": "no schema!",
+    "nothing": "",
+    "other bytes": base64.b64encode(b"\xff\xff\xff\xff\x10\x00\x00\x00").decode(),
+    "half of a schema": base64.b64encode(pa.schema({"a": pa.duration("s")}).serialize().to_pybytes()[:40]).decode(),
+}
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_note_that_cannot_be_read_tells_nothing(tmp_path, note):
+    table = pa.table({"a": [1, 2]}).replace_schema_metadata({"ARROW:schema": NOTES[note]})
     pa.parquet.write_table(table, tmp_path / "rows.parquet", store_schema=False)
     assert eq.open_table(tmp_path / "rows.parquet").kinds["a"] == "number"
