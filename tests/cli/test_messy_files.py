@@ -172,6 +172,6 @@ def test_a_file_without_a_header_is_trained_on_and_predicted_by_positions(folder
 def test_rows_whose_targets_are_no_class_show_it():
     rows = np.zeros((10, 1))
     said = str(eq.check_rows(rows, ["Yes"] * 10, eq.Domain(row_norm=1.0, classes=("no", "yes"))))
-    assert "nearly all targets are no declared class" in said
+    assert "nearly all targets are missing, no declared class" in said
     said = str(eq.check_rows(rows, ["yes"] + ["No"] * 9, eq.Domain(row_norm=1.0, classes=("no", "yes"))))
     assert "nearly all" not in said

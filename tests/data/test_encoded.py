@@ -240,7 +240,7 @@ def test_a_regression_needs_a_target_that_is_no_text_and_classes_of_text_one_tha
     text = Guarded(FrameTable(people()))
     with pytest.raises(InvalidData, match="columns of text: income"):
         encoded_table(REGRESSION, text, 6)
-    with pytest.raises(InvalidData, match="numbers, where every class is a text"):
+    with pytest.raises(InvalidData, match="numbers, and no class but the first can be one of them"):
         encoded_table(CLASSIFICATION, Guarded(FrameTable(people([1.0] * 6))), 6)
 
 

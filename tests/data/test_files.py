@@ -367,7 +367,7 @@ EXPECTED = {
     "span": ["5", "0", None],
     "nothing": [None, None, None],
 }
-NUMBERS = {"whole", "unsigned", "half", "real", "decimal", "truth", "coded number"}
+NUMBERS = {"whole", "unsigned", "half", "real", "decimal", "coded number"}
 
 
 def write_stream(table: pa.Table, path: Path) -> None:
@@ -399,12 +399,20 @@ def test_every_type_is_read_and_its_kind_is_told_by_the_type(tmp_path, name):
     table = open_table(tmp_path / name)
     assert table.names == tuple(EXPECTED)
     assert table.n_samples == (None if WRITERS[name] is write_stream else 3)
-    numbers, expected = NUMBERS, EXPECTED
+    expected = EXPECTED
     if WRITERS[name] is pa.parquet.write_table:
-        # Parquet has no type for a span: it is a whole number there.
-        numbers, expected = {*NUMBERS, "span"}, {**EXPECTED, "span": [5.0, 0.0, None]}
-    assert {name for name, kind in table.kinds.items() if kind == "number"} == numbers
-    assert {name for name, kind in table.kinds.items() if kind == "unknown"} == {"nothing"}
+        # Parquet has no type for a span: it is a whole number there, and a note tells the type.
+        expected = {**EXPECTED, "span": [5.0, 0.0, None]}
+    assert {name for name, kind in table.kinds.items() if kind == "number"} == NUMBERS
+    others = {name: kind for name, kind in table.kinds.items() if kind not in ("number", "text")}
+    assert others == {
+        "truth": "truth",
+        "day": "day",
+        "moment": "date",
+        "time": "time",
+        "span": "duration",
+        "nothing": "nothing",
+    }
     (batch,) = table.batches(table.names)
     assert {column: plain(values) for column, values in batch.items()} == expected
 
@@ -559,9 +567,9 @@ PANDAS = {
     "many missing values": (pd.Series([pd.NA, pd.NaT, float("nan")], dtype=object), "unknown", [None] * 3),
     "whole numbers": (pd.Series([1, 2, None], dtype="Int64"), "number", [1.0, 2.0, None]),
     "real numbers": (pd.Series([0.5, 2, None], dtype="Float64"), "number", [0.5, 2.0, None]),
-    "truth values": (pd.Series([True, False, None], dtype="boolean"), "number", [True, False, None]),
-    "texts as categories": (pd.Series(["a", "b", None], dtype="category"), "unknown", ["a", "b", None]),
-    "numbers as categories": (pd.Series([1, 2, None], dtype="category"), "unknown", [1, 2, None]),
+    "truth values": (pd.Series([True, False, None], dtype="boolean"), "truth", [True, False, None]),
+    "texts as categories": (pd.Series(["a", "b", None], dtype="category"), "text", ["a", "b", None]),
+    "numbers as categories": (pd.Series([1, 2, None], dtype="category"), "number", [1, 2, None]),
     "moments": (pd.to_datetime(pd.Series(["2020-02-29", "2021-01-01", None])).astype("M8[s]"), "date", None),
     "Arrow's decimals": (
         pd.Series([decimal.Decimal("1.5"), None, None], dtype=pd.ArrowDtype(pa.decimal128(5, 2))),
@@ -581,11 +589,12 @@ POLARS = {
     "whole numbers": (pl.Series([1, 2, None]), "number", [1.0, 2.0, None]),
     "huge whole numbers": (pl.Series([1, 2, None], dtype=pl.Int128), "number", [1.0, 2.0, None]),
     "decimals": (pl.Series([decimal.Decimal("1.5"), None]), "number", [1.5, None]),
-    "truth values": (pl.Series([True, False, None]), "number", [True, False, None]),
-    "days": (pl.Series([datetime.date(2020, 2, 29), None]), "date", ["2020-02-29", None]),
-    "times": (pl.Series([datetime.time(12, 30), None]), "date", ["12:30:00", None]),
+    "truth values": (pl.Series([True, False, None]), "truth", [True, False, None]),
+    "days": (pl.Series([datetime.date(2020, 2, 29), None]), "day", ["2020-02-29", None]),
+    "times": (pl.Series([datetime.time(12, 30), None]), "time", ["12:30:00", None]),
+    "durations": (pl.Series([datetime.timedelta(microseconds=5), None]), "duration", ["5", None]),
     "bytes": (pl.Series([b"a", b"\xff", None]), "text", ["a", "\ufffd", None]),
-    "nothing": (pl.Series([None, None]), "unknown", [None, None]),
+    "nothing": (pl.Series([None, None]), "nothing", [None, None]),
 }
 
 

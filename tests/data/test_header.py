@@ -4,10 +4,16 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import equipoise as eq
-from equipoise.data.header import reads_as_a_value
+from equipoise.data.joined import raw_table
+from equipoise.data.names import reads_as_a_value
 from equipoise.data.schema import CategoryColumn, FileFormat, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData
 
@@ -56,9 +62,86 @@ def test_every_engine_refuses_it(tmp_path, engine, name):
         eq.open_table(tmp_path / name, engine=engine)
 
 
-@pytest.mark.parametrize("name", ["age", "Q1", "1st visit", "age at 31", "x1", "T1", "May", "no. 5", "é", "in"])
+# One cell each of rows that were taken for headers.
+VALUES = {
+    "dates": (
+        *(
+            "1/2/2020 3:45:00 PM",
+            "2020-01-02 3:45 PM",
+            "3 p.m.",
+            "12.05.2020",
+            "20200101T120000",
+            "2020-02-29T12:30:00Z",
+        ),
+        *("5. Mai 1970", "12-Mai-2020", "3rd May 2020", "March 5th, 2020", "May 5", "Jan 2020", "Jan2020"),
+        *("5 de mayo de 2020", "12 février 2020", "Dienstag, 17.11.2026", "17. Nov. 2026 um 14:30 Uhr", "2020年1月2日"),
+        *("Tue Nov 17 18:39:25 UTC 2026", "2020-01-01 00:00:00.000 +0000"),
+    ),
+    "numbers": (
+        *(
+            "72 kg",
+            "72kg",
+            "37.5 °C",
+            "120 mg/dl",
+            "12 m²",
+            "80 years",
+            "(12.5)",
+            "[3]",
+            "<5",
+            "\u22125",
+            "+49 171 123",
+        ),
+        *("¥500", "1 200,50 EUR", "1\u00a0200,50\u202f€", "EUR 12", "US$ 5", "R$5", "1,5 Mio.", "10k"),
+        *("31\u200b", "\ufeff31", "\uff13\uff11", "٣١", "1e5", "inf", "45 %"),
+    ),
+    "missing values": ("N/A", "NULL", "None", "?", "-", "--", ".", "NA", "nan", "#N/A", "<NA>", "NaT", "\u200b"),
+}
+NAMES = (
+    *("age", "Q1", "1st visit", "2nd degree", "age at 31", "x1", "T1", "t0", "May", "März", "no. 5", "é", "in", "Z"),
+    *("2020 income", "income 2020", "sales 2019", "Q1 2020", "age>50", "PM2.5", "PM10", "OCT4", "MARCH1", "Na", "B12"),
+    *("day 3", "24h urine", "90 day mortality", "25th percentile", "1a", "5c", "m2", "height (cm)", "column 1", "R2"),
+)
+
+
+@pytest.mark.parametrize("value", [value for values in VALUES.values() for value in values], ids=ascii)
+def test_values_are_not_taken_as_names(value):
+    assert reads_as_a_value(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_names_are_taken_as_names(name):
     assert not reads_as_a_value(name)
+
+
+WRITTEN = {
+    "rows.parquet": lambda table, path: pa.parquet.write_table(table, path),
+    "rows.feather": lambda table, path: pa.feather.write_feather(table, str(path)),
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream", "dask"])
+@pytest.mark.parametrize("file", WRITTEN)
+def test_names_that_a_file_with_types_has_are_looked_at_too(tmp_path, file, engine):
+    WRITTEN[file](pa.table({"Smith": ["a"], "31": [1], "2020-01-01": [2]}), tmp_path / file)
+    with pytest.raises(InvalidData, match="positions 2, 3") as refusal:
+        eq.open_table(tmp_path / file, engine=engine)
+    assert "rename" in refusal.value.remedy
+    assert "2020-01-01" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_the_numbers_of_all_columns_tell_nothing(tmp_path, start):
+    table = pa.table({str(start): [1], str(start + 1): [2]})
+    pa.parquet.write_table(table, tmp_path / "rows.parquet")
+    assert eq.open_table(tmp_path / "rows.parquet").names == (str(start), str(start + 1))
+    raw_table(table)
+
+
+def test_names_of_a_data_frame_are_looked_at_too():
+    schema = Schema(1, (NumberColumn("31", (0, 100)),), Target("ill", classes=("no", "yes")), (), "A", "2026-11-16")
+    for frame in (pd.DataFrame({"31": [1.0], "ill": ["no"]}), pl.DataFrame({"31": [1.0], "ill": ["no"]})):
+        with pytest.raises(InvalidData, match="position 1"):
+            eq.LogisticRegression(epsilon=1.0, domain=schema).fit(frame)
 
 
 def opened(path: Path, content: bytes, **facts: object):

@@ -17,7 +17,7 @@ from equipoise.data.arrow_values import arrow_values
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.raw import FrameTable
 from equipoise.data.rows import centred_targets, class_codes
-from equipoise.data.tables import feature_table, target_column
+from equipoise.data.tables import feature_table, require_labels, target_column
 from equipoise.errors import InvalidData, InvalidParameter
 from observing import differences, observed
 
@@ -348,10 +348,10 @@ NEVER_EQUAL = {
     "NumPy durations": (np.zeros(6, dtype="timedelta64[s]"), (NUMBERS, TEXTS, BOTH)),
     "NumPy records": (np.zeros(6, dtype=[("a", "f8")]), (NUMBERS, TEXTS, BOTH)),
     "NumPy bytes": (np.zeros(6, dtype="S3"), (NUMBERS, TEXTS, BOTH)),
-    "NumPy text": (np.zeros(6, dtype="U3"), (NUMBERS,)),
-    "NumPy variable text": (np.array(["no"] * 6, dtype=np.dtypes.StringDType()), (NUMBERS,)),
+    "NumPy text": (np.zeros(6, dtype="U3"), (NUMBERS, BOTH)),
+    "NumPy variable text": (np.array(["no"] * 6, dtype=np.dtypes.StringDType()), (NUMBERS, BOTH)),
     "NumPy numbers": (np.zeros(6), (TEXTS,)),
-    "NumPy truth": (np.zeros(6, dtype=bool), (TEXTS,)),
+    "NumPy truth": (np.zeros(6, dtype=bool), (NUMBERS, TEXTS, BOTH)),
     "NumPy column": (np.zeros((6, 1), dtype=complex), (NUMBERS, TEXTS, BOTH)),
     "NumPy objects": (np.zeros(6, dtype=object), ()),
     "list": (["no"] * 6, ()),
@@ -359,22 +359,25 @@ NEVER_EQUAL = {
     "pandas dates of a zone": (pd.Series(pd.date_range("2020", periods=6, tz="UTC")), (NUMBERS, TEXTS, BOTH)),
     "pandas periods": (pd.Series(pd.period_range("2020", periods=6, freq="D")), (NUMBERS, TEXTS, BOTH)),
     "pandas complex": (pd.Series(np.zeros(6, dtype=complex)), (NUMBERS, TEXTS, BOTH)),
-    "pandas text": (pd.Series(["no"] * 6, dtype="str"), (NUMBERS,)),
+    "pandas text": (pd.Series(["no"] * 6, dtype="str"), (NUMBERS, BOTH)),
     "pandas whole": (pd.Series([0] * 6, dtype="Int64"), (TEXTS,)),
-    "pandas categories": (pd.Series(["no"] * 6, dtype="category"), ()),
+    "pandas categories": (pd.Series(["no"] * 6, dtype="category"), (NUMBERS, BOTH)),
+    "pandas categories of numbers": (pd.Series([0] * 6, dtype="category"), (TEXTS,)),
+    "pandas categories of truth values": (pd.Series([True] * 6, dtype="category"), (NUMBERS, TEXTS, BOTH)),
+    "pandas categories of objects": (pd.Series(pd.Categorical([0, "no"] * 3)), ()),
     "pandas objects": (pd.Series(["no"] * 6, dtype=object), ()),
     "pandas frame": (pd.DataFrame({"y": pd.date_range("2020", periods=6)}), (NUMBERS, TEXTS, BOTH)),
     "Polars dates": (pl.Series(np.zeros(6, dtype="datetime64[us]")), (NUMBERS, TEXTS, BOTH)),
     "Polars times": (pl.Series([0] * 6).cast(pl.Time), (NUMBERS, TEXTS, BOTH)),
-    "Polars text": (pl.Series(["no"] * 6), (NUMBERS,)),
-    "Polars truth": (pl.Series([True] * 6), (TEXTS,)),
-    "Polars categories": (pl.Series(["no"] * 6, dtype=pl.Categorical), ()),
+    "Polars text": (pl.Series(["no"] * 6), (NUMBERS, BOTH)),
+    "Polars truth": (pl.Series([True] * 6), (NUMBERS, TEXTS, BOTH)),
+    "Polars categories": (pl.Series(["no"] * 6, dtype=pl.Categorical), (NUMBERS, BOTH)),
     "Arrow dates": (pa.array([0] * 6, pa.date32()), (NUMBERS, TEXTS, BOTH)),
-    "Arrow text": (pa.array(["no"] * 6), (NUMBERS,)),
-    "Arrow bytes": (pa.array([b"no"] * 6), (NUMBERS,)),
+    "Arrow text": (pa.array(["no"] * 6), (NUMBERS, BOTH)),
+    "Arrow bytes": (pa.array([b"no"] * 6), (NUMBERS, BOTH)),
     "Arrow numbers": (pa.array([0] * 6), (TEXTS,)),
-    "Arrow dictionary": (pa.array(["no"] * 6).dictionary_encode(), ()),
-    "Arrow nothing": (pa.nulls(6), ()),
+    "Arrow dictionary": (pa.array(["no"] * 6).dictionary_encode(), (NUMBERS, BOTH)),
+    "Arrow nothing": (pa.nulls(6), (NUMBERS, TEXTS, BOTH)),
 }
 
 
@@ -389,9 +392,20 @@ def test_a_target_whose_type_can_equal_no_class_is_refused(name):
                 model.fit(X, y)
         else:
             model.fit(X, y)
-    if len(wrong) == 3:
+    if len(wrong) == 3 and "truth" not in name:
         with pytest.raises(InvalidData):
             eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed")).fit(X, y)
+
+
+@pytest.mark.parametrize("form", MISSING_TRUTH)
+def test_truth_values_are_false_and_true_and_no_numbers(form):
+    y = target_column(MISSING_TRUTH[form]([True, False, True, None]), 4) if "frame" not in form else None
+    if y is not None:
+        require_labels(y, (False, True))
+        with pytest.raises(InvalidData, match=r"truth values.* classes=\(False, True\)"):
+            require_labels(y, (0, 1))
+    with pytest.raises(InvalidData, match="numbers, where no class but the first is a number"):
+        require_labels(target_column(np.array([0, 1]), 2), (False, True))
 
 
 def test_an_index_of_several_levels_is_no_column():

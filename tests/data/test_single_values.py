@@ -78,7 +78,7 @@ def test_categories_of_every_type_are_read_one_by_one(kind, found):
     given = nw.from_native(
         pd.Series(pd.Categorical.from_codes([1, -1, 0], categories=pd.Index([LARGE, 5]).astype(kind))), series_only=True
     )
-    assert column_kind(given) == "unknown"
+    assert column_kind(given) == ("unknown" if kind == "object" else "text" if isinstance(found[0], str) else "number")
     assert column_values(given).tolist() == [found[1], None, found[0]]
     assert column_ids(given).tolist() == [found[1], None, found[0]]
     np.testing.assert_array_equal(class_codes(target_column(given.to_native(), 3).read(), (0, found[1])), [1, -1, -1])

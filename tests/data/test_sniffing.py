@@ -11,7 +11,7 @@ from equipoise.data.files import open_table
 from equipoise.data.schema import Schema
 from equipoise.data.schema.draft import draft
 from equipoise.data.sniffing import propose
-from equipoise.errors import InvalidData
+from equipoise.errors import InvalidData, SchemaInvalid
 
 FILES = {
     "common": ("age,town\n31,Graz\n3.5,Linz\n", {}),
@@ -55,6 +55,69 @@ def test_a_file_is_proposed_as_it_is_written(tmp_path, case, packed):
     text = draft(open_table(path, file=proposal.file), file_lines=proposal.lines())
     assert Schema.from_text(text).file == proposal.file
     assert "Graz" not in text
+
+
+# Values of a column in a file of semicolons, and the two ways in which its owner may mean them.
+TWO_WAYS = {
+    "points": (["999", "1.234", "5.678"], (".", ""), (",", ".")),
+    "commas": (["1,234", "5,678"], (",", ""), (".", ",")),
+    "a single value": (["7", "1.234"], (".", ""), (",", ".")),
+    "one row among many": (["1.234"] * 20 + ["1.5"], (".", ""), (",", ".")),
+}
+ONE_WAY = {
+    "fractions of all lengths": ["1.234", "1.5", "2.25"],
+    "fractions of less than one": ["0.123", "0.456"],
+    "points and commas": ["1.234,5", "1.234"],
+    "more digits": ["1234.567", "2.345"],
+    "no marks": ["1", "1234"],
+}
+
+
+@pytest.mark.parametrize("case", TWO_WAYS)
+def test_numbers_that_can_be_read_in_two_ways_are_left_to_their_owner(tmp_path, case):
+    values, *ways = TWO_WAYS[case]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a;b", *(f"{value};x" for value in values)]), encoding="utf-8")
+    proposal = propose(path)
+    text = draft(open_table(path, file=proposal.file), file_lines=proposal.lines())
+    schema = Schema.from_text(text)
+    assert "file.decimal" in schema.blanks()
+    assert "ambiguous" in text
+    assert [line for line in proposal.said() if "ambiguous" in line]
+    assert 'kind = "number"' in text
+    for act in (lambda: open_table(path, file=schema.file), schema.require_complete):
+        with pytest.raises(SchemaInvalid, match=r"file\.decimal"):
+            act()
+    for decimal, thousands in ways:
+        filled = text.replace('decimal = ""', f'decimal = "{decimal}"').replace(
+            'thousands = ""', f'thousands = "{thousands}"'
+        )
+        assert "file.decimal" not in Schema.from_text(filled).blanks()
+
+
+@pytest.mark.parametrize("case", ONE_WAY)
+def test_numbers_that_one_way_explains_are_proposed_so(tmp_path, case):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a;b", *(f"{value};x" for value in ONE_WAY[case])]), encoding="utf-8")
+    proposal = propose(path)
+    assert not proposal.blank
+    assert Schema.from_text("\n".join(["schema_version = 1", *draft_lines(proposal)])).file == proposal.file
+
+
+def draft_lines(proposal) -> list[str]:
+    columns = ["[columns.a]", 'kind = "unused"', "[columns.b]", 'kind = "hashed"']
+    return ['[target]\nname = ""\nclasses = []', *columns, *proposal.lines()]
+
+
+def test_a_point_in_a_file_of_commas_is_a_decimal_point(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1.234,x\n5.678,y\n")
+    assert not propose(tmp_path / "rows.csv").blank
+
+
+def test_the_draft_says_that_one_row_can_have_decided(tmp_path):
+    for name in ("Muller", "Müller"):
+        (tmp_path / "rows.csv").write_bytes(f"a;b\n1,5;{name}\n".encode("cp1252"))
+        assert "a single row of the first ones can have decided" in "\n".join(propose(tmp_path / "rows.csv").lines())
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from equipoise.data.diagnosis import STAMP, ColumnDiagnosis, check_table
+from equipoise.data.diagnosis import HEAD, STAMP, ColumnDiagnosis, check_rows, check_table
 from equipoise.data.files import open_table
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, SchemaInvalid
+from equipoise.vocabulary.facts import Domain
 
 SCHEMA = Schema(
     6,
@@ -203,3 +204,58 @@ def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_rem
 )
 def test_what_may_be_so_on_purpose_passes(tmp_path, lines):
     assert check_table(SCHEMA, table_of(tmp_path, lines)).mismatches == ()
+
+
+NUMBERS = Schema(100, (NumberColumn("a", (0, 10)),), Target("y", bounds=(0, 10)))
+CLASSES = replace(NUMBERS, target=Target("y", classes=("no", "yes")))
+HALVES = ["no", "yes"] * 50
+# Of each: the column a, the target, and what is said of whom.
+WASTED = {
+    "a target without a value": (CLASSES, [5] * 100, [None] * 100, "y: nearly all targets are missing"),
+    "a target of one value": (CLASSES, [5] * 100, ["yes", *[None] * 99], "y: nearly all targets are missing"),
+    "a target of missing and unknown labels": (CLASSES, [5] * 100, [*["nay"] * 9, *[None] * 91], "y: nearly all"),
+    "a regression without a target": (NUMBERS, [5] * 100, [None] * 100, "y: no row has a value"),
+    "a regression out of range": (NUMBERS, [5] * 100, [500] * 100, "y: nearly all values lie outside"),
+    "a regression nearly out of range": (NUMBERS, [5] * 100, [5, *[500] * 99], "y: nearly all values lie outside"),
+    "a regression of nothing usable": (NUMBERS, [5] * 100, [*[None] * 98, 500, 5], "y: nearly all targets"),
+    "numbers without a value": (CLASSES, [None] * 100, HALVES, "a: no row has a value"),
+    "numbers of another unit": (CLASSES, [500] * 100, HALVES, "a: nearly all values lie outside"),
+    "numbers of another unit where there are any": (CLASSES, [None, 500] * 50, HALVES, "a: nearly all values"),
+}
+KEPT = {
+    "a rare number": (CLASSES, [5, *[None] * 99], HALVES),
+    "many that are clipped": (CLASSES, [5, 5, *[500] * 98], HALVES),
+    "a class against all others": (CLASSES, [5] * 100, ["yes", "yes", *["nay"] * 98]),
+    "some targets": (NUMBERS, [5] * 100, [5, 5, *[None] * 98]),
+}
+
+
+def files_of(tmp_path: Path, column: list, target: list) -> list[RawTable]:
+    cells = [["" if value is None else str(value) for value in values] for values in (column, target)]
+    lines = [",".join(row) for row in zip(*cells, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,y", *lines]), encoding="utf-8")
+    frame = pd.DataFrame({"a": column, "y": target}, dtype=object)
+    return [open_table(tmp_path / "rows.csv"), FrameTable(frame)]
+
+
+@pytest.mark.parametrize("case", WASTED)
+def test_a_column_that_would_waste_the_budget_is_told(tmp_path, case):
+    schema, column, target, said = WASTED[case]
+    for raw in files_of(tmp_path, column, target):
+        (mismatch,) = check_table(schema, raw).mismatches
+        assert mismatch.startswith(said)
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_few_usable_values_are_enough(tmp_path, case):
+    schema, column, target = KEPT[case]
+    assert [check_table(schema, raw).mismatches for raw in files_of(tmp_path, column, target)] == [(), ()]
+
+
+@pytest.mark.parametrize("case", [*WASTED, *KEPT])
+def test_what_is_said_of_targets_is_the_same_without_a_schema(tmp_path, case):
+    schema, _, target = (WASTED | KEPT)[case][:3]
+    facts = {"labels": (0.0, 10.0)} if schema.task == "regression" else {"classes": ("no", "yes")}
+    said = HEAD in str(check_rows([[0.0]] * 100, target, Domain(1.0, **facts)))
+    found = check_table(schema, files_of(tmp_path, [5] * 100, target)[0]).mismatches
+    assert said == bool(found)

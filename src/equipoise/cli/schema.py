@@ -75,6 +75,8 @@ def draft(
     if proposal is not None:
         print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
         print("\n".join(proposal.said()), file=sys.stderr)
+        if proposal.blank:
+            print("numbers can be read in two ways: fill decimal in before anything is trained", file=sys.stderr)
     if out is None:
         return
     command = shlex.join(["equipoise", "schema", "check", str(data), str(out)])

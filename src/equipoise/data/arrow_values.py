@@ -12,21 +12,27 @@ from equipoise.data.texts import Texts, padded
 
 # Values as they come: an array, or text that was not made into objects.
 Column = NDArray[Any] | Texts
-Kind = Literal["number", "text", "date", "unknown"]
+# What a type holds. A "day" is a date without a time of day, a "time" the latter alone; "nothing" has no value.
+Kind = Literal["number", "truth", "text", "date", "day", "time", "duration", "nothing", "unknown"]
+
 
 # A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
 SMALL_DICTIONARY = 2**20
 
 
 def are_different(first: Kind, second: Kind) -> bool:
-    """Return whether one type holds numbers and the other does not; "unknown" is no difference.
+    """Return whether one type holds numbers or truth values and the other does not.
+
+    A type that is not known, or that holds nothing, is no difference.
 
     Examples
     --------
     >>> are_different("number", "date"), are_different("text", "date"), are_different("number", "unknown")
     (True, False, False)
     """
-    return (first == "number") != (second == "number") and "unknown" not in (first, second)
+    if {"unknown", "nothing"} & {first, second}:
+        return False
+    return (first in ("number", "truth")) != (second in ("number", "truth"))
 
 
 def arrow_kind(arrow_type: Any) -> Kind | None:
@@ -46,13 +52,20 @@ def arrow_kind(arrow_type: Any) -> Kind | None:
     if _is_coded(arrow_type):
         # Codes of codes could unpack to any number of entries for one row, and nobody writes them.
         return None if _is_coded(arrow_type.value_type) else arrow_kind(arrow_type.value_type)
-    if any(holds(arrow_type) for holds in (types.is_boolean, types.is_integer, types.is_floating, types.is_decimal)):
+    if types.is_boolean(arrow_type):
+        return "truth"
+    if any(holds(arrow_type) for holds in (types.is_integer, types.is_floating, types.is_decimal)):
         return "number"
     if _is_text(arrow_type) or _is_bytes(arrow_type):
         return "text"
-    if types.is_temporal(arrow_type) and not types.is_interval(arrow_type):
-        return "text" if types.is_duration(arrow_type) else "date"
-    return "unknown" if types.is_null(arrow_type) else None
+    held: tuple[tuple[Any, Kind], ...] = (
+        (types.is_timestamp, "date"),
+        (types.is_date, "day"),
+        (types.is_time, "time"),
+        (types.is_duration, "duration"),
+        (types.is_null, "nothing"),
+    )
+    return next((kind for holds, kind in held if holds(arrow_type)), None)
 
 
 def _is_coded(arrow_type: Any) -> bool:
@@ -126,7 +139,7 @@ def arrow_values(column: Any) -> NDArray[Any]:
         return np.asarray(_looked_up(column))
     if types.is_run_end_encoded(column.type):
         return _run_out(column)
-    if arrow_kind(column.type) == "number" and not types.is_boolean(column.type):
+    if arrow_kind(column.type) == "number":
         # A whole number above 2**53 may be rounded: always, and not only in batches with a missing value.
         return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
     missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False))

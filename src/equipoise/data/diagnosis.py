@@ -18,8 +18,9 @@ from equipoise.data.mismatch import (
     labels_mismatch,
     levels_mismatch,
     lines_mismatch,
-    nearly_all,
     readings_mismatch,
+    targets_mismatch,
+    values_mismatch,
 )
 from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
@@ -56,11 +57,8 @@ class RowDiagnosis:
             f"  longer than row_norm, clipped       {self.clipped}",
             f"  with an unknown or far target       {self.targets_mapped}",
         ]
-        if nearly_all(self.targets_mapped, self.rows):
-            lines += [
-                HEAD,
-                "  nearly all targets are no declared class, or out of range: declare them as they are",
-            ]
+        if (mismatch := targets_mismatch(self.targets_mapped, self.rows)) is not None:
+            lines += [HEAD, f"  {mismatch}"]
         return "\n".join(lines)
 
 
@@ -258,8 +256,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
     declared = schema.n_samples if person is None else None
     found = [lines_mismatch(unusable, rows), count_mismatch(rows, declared)]
-    found += [tally.mismatch(rows) for tally in tallies] + [tally.levels_mismatch(rows) for tally in tallies[:-1]]
-    found += [tallies[-1].labels_mismatch(rows, target.classes)] if target.classes is not None else []
+    found += [tally.mismatch(rows) or tally.levels_mismatch(rows) for tally in tallies[:-1]]
+    found.append(tallies[-1].target_mismatch(rows, target.classes))
     mismatches = tuple(mismatch for mismatch in found if mismatch is not None)
     return TableDiagnosis(rows, declared, unusable, clipped, counts[:-1], counts[-1], persons, mismatches)
 
@@ -288,16 +286,26 @@ class _Tally:
 
     def mismatch(self, rows: int) -> str | None:
         """Return what shows that the schema is wrong about how this column is written, if anything does."""
-        return readings_mismatch(self.name, self._counts[0] or 0, rows - self._missing, self._texts, self._numerals)
+        unreadable, outside, _ = (count or 0 for count in self._counts)
+        return readings_mismatch(
+            self.name, unreadable, rows - self._missing, self._texts, self._numerals
+        ) or values_mismatch(self.name, self._missing, unreadable, outside, rows)
 
     def levels_mismatch(self, rows: int) -> str | None:
         """Return what shows that the schema is wrong about the levels or spellings, if anything does."""
         return levels_mismatch(self.name, self._counts[2] or 0, rows - self._missing)
 
-    def labels_mismatch(self, rows: int, classes: Sequence[Label]) -> str | None:
-        """Return what shows that the schema is wrong about the classes, if anything does."""
-        known = [text_of(label) or "" for label in classes]
-        return labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing, self._texts, known)
+    def target_mismatch(self, rows: int, classes: Sequence[Label] | None) -> str | None:
+        """Return what shows that the schema is wrong about the target, if anything does."""
+        if classes is None:
+            found = self.mismatch(rows)
+        else:
+            known = [text_of(label) or "" for label in classes]
+            found = labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing, self._texts, known)
+        if found is not None:
+            return found
+        none = targets_mismatch(self._missing + sum(count or 0 for count in self._counts), rows)
+        return None if none is None else f"{self.name}: {none}"
 
     def counts(self) -> ColumnDiagnosis:
         """Return what was counted; None where a rule does not concern the kind."""

@@ -37,7 +37,36 @@ Batch = dict[str, NDArray[Any]]
 NONE: Array = np.empty(0)
 
 # What a column's type holds, in words.
-TYPES = {"number": "numbers", "text": "text", "date": "dates"}
+TYPES = {
+    "number": "numbers",
+    "truth": "truth values",
+    "text": "text",
+    "date": "dates",
+    "day": "dates without a time of day",
+    "time": "times of day",
+    "duration": "durations",
+    "nothing": "no values, whatever the rows",
+}
+# What to do about a type, whatever was declared.
+REMEDIES = {
+    "truth": 'declare true and false, as classes = [false, true] or levels = [false, true], or kind = "yes-no"; or '
+    "convert the column to numbers",
+    "day": "declare what a date without a time of day has: dates as 2020-02-29 among levels, parts but the hour",
+    "time": "declare what a time of day has: times as 14:30:00 among levels, or the parts hour and cyclic hour alone",
+    "duration": "convert it to a number in a stated unit, such as hours",
+    "nothing": 'declare kind = "unused", or leave the column out',
+}
+# What to declare of a target of a type.
+CLASSES = {
+    "number": "declare numbers, such as classes = [0, 1]",
+    "truth": "declare classes = [false, true]",
+    "text": 'declare texts, such as classes = ["no", "yes"]',
+    "date": 'declare moments, such as classes = ["2020-02-29T14:30:00", ...]',
+    "day": 'declare dates, such as classes = ["2020-02-29", ...]',
+    "time": 'declare times, such as classes = ["14:30:00", ...]',
+    "duration": "write it as numbers in a stated unit",
+    "nothing": "name the column that holds the target",
+}
 
 # So many numbers a row a solver of one output holds at most besides the rows and their targets: measured, not proved.
 NUMBERS_A_ROW = 10
@@ -132,21 +161,19 @@ def _check_kinds(columns: Sequence[Declared], raw: RawTable) -> None:
         raise InvalidData(
             f"{column.asked} in {raw.source} where the schema says {column.kind}",
             f"columns of {TYPES[found]}: {listed(alike)}",
-            column.remedy,
+            REMEDIES.get(found, column.remedy),
         )
 
 
 def _check_labels(schema: Schema, raw: RawTable) -> None:
-    """Refuse a target whose type can be no declared class: all rows would count as the first one."""
+    """Refuse a target whose type can be no declared class but the first: as that one all rows would count."""
     classes, found = schema.target.classes or (), raw.kinds[schema.target.name]
-    texts = [text_of(label) or "" for label in classes]
-    numbers = not any(isinstance(label, str) for label in classes)
-    if (numbers and found in ("text", "date")) or not levels_fit(texts, found):
+    possible = levels_fit([text_of(label) or "" for label in classes[1:]], found)
+    if not possible or (found == "text" and not any(isinstance(label, str) for label in classes)):
         raise InvalidData(
             f"a target in {raw.source} whose type can be one of the declared classes",
-            f"{TYPES[found]}, where every class is a {'number' if numbers else 'text'}",
-            'declare the classes as the target has them, such as classes = ["no", "yes"], or convert the target by a '
-            "public rule",
+            f"{TYPES[found]}, and no class but the first can be one of them",
+            f"{CLASSES[found]}, or convert the target by a public rule",
         )
 
 
@@ -335,7 +362,8 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
     absent = [name for name in names if name not in raw.names]
     if absent:
         raise _absent(absent, raw.names, raw.source)
-    _check_kinds(schema.columns, raw)
+    # New rows may lack every value of a column.
+    _check_kinds([column for column in schema.columns if raw.kinds[column.name] != "nothing"], raw)
     encoder = Encoder(schema)
     return _encoded_batches(encoder, raw, names)
 

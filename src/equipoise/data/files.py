@@ -1,5 +1,6 @@
 """Files as raw tables: CSV, Parquet, Arrow and Excel. Opening one reads its header or footer; the rows wait."""
 
+import base64
 import contextlib
 import copy
 import gzip
@@ -13,10 +14,11 @@ from typing import Any, BinaryIO
 
 from equipoise.data import parquet_footer
 from equipoise.data.arrow_columns import text_of_a_row, undamaged
-from equipoise.data.arrow_values import Column, arrow_batch
+from equipoise.data.arrow_values import Column, Kind, arrow_batch
 from equipoise.data.csv_table import CsvTable, opening
 from equipoise.data.excel_table import WORKBOOKS, ExcelTable
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, check_names, constant_failure, listed
+from equipoise.data.header import contained_names
+from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, constant_failure, listed
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
@@ -164,8 +166,8 @@ class ParquetTable(RawTable):
             schema = self._footer.schema.to_arrow_schema()
             names: list[str] = schema.names
             self.n_samples = int(self._footer.num_rows)
-        self.names = check_names(names, self.source)
-        self.kinds = arrow_kinds(schema, self.source)
+        self.names = contained_names(names, self.source)
+        self.kinds = {**arrow_kinds(schema, self.source), **_durations(footer, self.names)}
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._sizes = parquet_sizes(location, footer)
@@ -222,6 +224,20 @@ class ParquetTable(RawTable):
                 yield arrow_batch({name: batch.column(name) for name in names}, self.ids)
 
 
+def _durations(footer: parquet_footer.Record, names: Sequence[str]) -> dict[str, Kind]:
+    """Return which columns Arrow's writers note as durations: to Parquet they are whole numbers, of any unit."""
+    import pyarrow
+    from pyarrow import ipc, types
+
+    try:
+        note = base64.b64decode(parquet_footer.note_of_arrow(footer), validate=True)
+        fields = ipc.read_schema(pyarrow.py_buffer(note)) if note else ()
+        noted = {field.name for field in fields if types.is_duration(field.type)}
+    except (pyarrow.ArrowException, OSError, ValueError):  # a note that nobody can read tells nothing
+        return {}
+    return dict.fromkeys(noted.intersection(names), "duration")
+
+
 def _check_decimals(footer: Any, schema: Any, source: str) -> None:
     """Refuse decimals that are stored as bytes of any number: PyArrow raises where one value has none or too many."""
     from pyarrow import types
@@ -249,7 +265,7 @@ class ArrowTable(RawTable):
             with self._reader() as reader:
                 schema = reader.schema
                 names: list[str] = schema.names
-        self.names = check_names(names, self.source)
+        self.names = contained_names(names, self.source)
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()

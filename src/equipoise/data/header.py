@@ -6,50 +6,24 @@ repeated are therefore refused, by their places alone: what stands there may be 
 
 import codecs
 import csv
-import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from equipoise.data.names import are_column_numbers, reads_as_a_value
 from equipoise.data.raw import check_names, listed
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
-from equipoise.data.schema.numerals import KNOWN
-from equipoise.data.schema.record import DEFAULT_MISSING
 from equipoise.data.schema.text import written
 from equipoise.errors import InvalidData
-
-# Digits and what stands between them in numbers, dates, times, shares and sums of money.
-_DIGITS = re.compile(r"(?=.*\d)[-+\s\d.,:/'\u2019_%$€£]+")
-_MONTHS = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_TIME = r"(?:[\s,]+\d{1,2}:\d{2}.*)?"
-_DATES = (
-    re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE),
-    re.compile(rf"\d{{1,2}}[\s.-]*{_MONTHS}[\s.,-]*\d{{2,4}}{_TIME}", re.IGNORECASE),
-    re.compile(rf"{_MONTHS}[\s.-]*\d{{1,2}}[\s,-]+\d{{4}}{_TIME}", re.IGNORECASE),
-)
 
 NO_HEADER = (
     "if this line is a row, the file has no header: draft its schema by equipoise schema draft --no-header, which "
     "names columns by position and writes header = false into [file]; if it is none, rename these columns"
 )
 
-
-def reads_as_a_value(name: str) -> bool:
-    """Return whether the name of a column reads as a number, a date or a missing value.
-
-    Examples
-    --------
-    >>> [reads_as_a_value(name) for name in ("31", "3,5", "2020-02-29", "12 Jan 2020", "NA", "")]
-    [True, True, True, True, True, True]
-    >>> [reads_as_a_value(name) for name in ("age", "age at 31", "Q1", "1st visit", "May")]
-    [False, False, False, False, False]
-    """
-    text = name.strip()
-    if text in DEFAULT_MISSING or text.lstrip("+-").lower() == "nan":
-        return True
-    if _DIGITS.fullmatch(text) or any(date.fullmatch(text) for date in _DATES):
-        return True
-    return any(not math.isnan(way.number_of(text)) for way in KNOWN)
+RENAME = (
+    "if these names are a row, read the first file again with header=None and name its columns; if they are none, "
+    'rename them: "sales 2019"'
+)
 
 
 def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
@@ -96,6 +70,25 @@ to do: rename them
     if repeated:
         raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", remedy)
     return check_names(names, source)
+
+
+def contained_names(names: Sequence[object], source: str) -> tuple[str, ...]:
+    """Return the names that a file with types or a data frame has for its columns; refuse what may be a row.
+
+    Whoever wrote it may have taken a first row for names. The numbers of all columns, from 0 or 1, tell nothing.
+
+    Examples
+    --------
+    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1"], "people.parquet")
+    (('age', 'town'), ('0', '1'))
+    >>> contained_names(["31", "Graz"], "people.parquet")
+    Traceback (most recent call last):
+    equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \
+position 1; to do: if these names are a row, read the first file again with header=None and name its columns; if they \
+are none, rename them: "sales 2019"
+    """
+    known = check_names(names, source)
+    return known if are_column_numbers(known) else usable_names(known, f"names of columns in {source}", source, RENAME)
 
 
 def names_by_position(count: int) -> tuple[str, ...]:

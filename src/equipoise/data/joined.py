@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from equipoise.data import engines
 from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.entries import is_undeclared
+from equipoise.data.header import contained_names
 from equipoise.data.raw import FrameTable, RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
+
+# What the type of a NumPy array holds, by its letter, where that is no number.
+ARRAY_KINDS: dict[str, Kind] = {**dict.fromkeys("SUT", "text"), "M": "date", "m": "duration"}
 
 
 def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table
@@ -25,6 +29,7 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     ('age', 'ill')
     """
     raw = X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
+    contained_names(raw.names, raw.source)
     if y is None:
         return raw
     # Beside a table that is never held whole it would be read whole.
@@ -46,9 +51,10 @@ def _target(y: Any, n_samples: int) -> tuple[Kind, Callable[[], NDArray[Any]]]:
     if isinstance(given, nw.Series):
         table = FrameTable(given.alias("target").to_frame().to_native(), "the target")
         return table.kinds["target"], lambda: _whole(table)
+    letter = getattr(getattr(y, "dtype", None), "kind", "O")
     if column.numeric:
-        return "number", column.read
-    return "text" if getattr(getattr(y, "dtype", None), "kind", "O") in "SUTMm" else "unknown", column.read
+        return "truth" if letter == "b" else "number", column.read
+    return ARRAY_KINDS.get(letter, "unknown"), column.read
 
 
 def _whole(table: RawTable) -> NDArray[Any]:

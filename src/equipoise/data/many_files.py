@@ -150,4 +150,6 @@ def _require_alike(first: RawTable, other: RawTable) -> None:
 
 
 def _one_kind(kinds: Sequence[Any]) -> Any:
-    return kinds[0] if len(set(kinds)) == 1 else "unknown"
+    # A file in which a column's type holds nothing has missing values there, and the others tell its kind.
+    told = set(kinds) - {"nothing"}
+    return told.pop() if len(told) == 1 else "unknown" if told else "nothing"

@@ -111,6 +111,38 @@ def _readable(way: Numerals, texts: Sequence[str]) -> int:
     return sum(math.isfinite(way.number_of(text)) for text in texts)
 
 
+def values_mismatch(name: str, missing: int, unreadable: int, outside: int, rows: int) -> str | None:
+    """Return what to say of a column without any value, or with nearly all outside its bounds; None for another.
+
+    A value may be rare, so that one suffices.
+
+    Examples
+    --------
+    >>> values_mismatch("size", 9, 0, 0, 10) is None, values_mismatch("size", 0, 0, 98, 100) is None
+    (True, True)
+    >>> print(values_mismatch("size", 0, 1, 99, 100))
+    size: nearly all values lie outside the declared bounds; are these in another unit?
+    """
+    if 0 < rows == missing:
+        return f'{name}: no row has a value; correct missing = [...], or declare kind = "unused"'
+    if nearly_all(outside, rows - missing - unreadable):
+        return f"{name}: nearly all values lie outside the declared bounds; are these in another unit?"
+    return None
+
+
+def targets_mismatch(mapped: int, rows: int) -> str | None:
+    """Return what to say of a table nearly all rows of which have no target that can be used, None for another.
+
+    Examples
+    --------
+    >>> targets_mismatch(98, 100) is None
+    True
+    """
+    if not nearly_all(mapped, rows):
+        return None
+    return "nearly all targets are missing, no declared class, or out of range: declare them as they are"
+
+
 def levels_mismatch(name: str, unknown: int, present: int) -> str | None:
     """Return what to say of a column none of whose values is a declared level or spelling, None for another.
 

@@ -34,6 +34,9 @@ _ELEMENT: Mapping[Field, Any] = {(4, _BYTES): None, (10, _RECORD): None} | dict.
     (number, _WHOLE) for number in (1, 2, 3, 5, 6, 7, 8, 9)
 )
 _FILE = {(1, _WHOLE): None, (2, _LIST, _RECORD): _ELEMENT, (3, _LONG): None, _ROW_GROUPS: _GROUP, _WRITER: None}
+# Notes by their names. That of Arrow's writers tells types that Parquet lacks.
+_NOTES, _NAME, _NOTE = (5, _LIST, _RECORD), (1, _BYTES), (2, _BYTES)
+_OF_ARROW = b"ARROW:schema"
 # Of the file: how it, or some of its columns, is encrypted.
 _SECRETS = (8, 9)
 
@@ -82,7 +85,7 @@ def footer_of(file: BinaryIO) -> Record:
     record, _ = record_at(file.read()[:-8], 0)
     if any(field[0] in _SECRETS for field in record):
         raise ValueError("an encrypted file")
-    return _reduced(record, _FILE)
+    return _reduced(record, {**_FILE, _NOTES: {_NAME: None, _NOTE: None}})
 
 
 def _reduced(record: Record, needed: Mapping[Field, Any]) -> Record:
@@ -96,10 +99,16 @@ def _reduced(record: Record, needed: Mapping[Field, Any]) -> Record:
 
 
 def footer_bytes(footer: Record) -> bytes:
-    """Return a whole Parquet file without pages that has this footer."""
+    """Return a whole Parquet file without pages that has this footer, but for its notes."""
     content = bytearray()
-    _write_record(footer, content)
+    _write_record(_reduced(footer, _FILE), content)
     return b"PAR1" + bytes(content) + len(content).to_bytes(4, "little") + b"PAR1"
+
+
+def note_of_arrow(footer: Record) -> bytes:
+    """Return what Arrow's writers note about the types of columns; empty where there is no such note."""
+    notes = (note.get(_NOTE, b"") for note in footer.get(_NOTES, ()) if note.get(_NAME) == _OF_ARROW)
+    return bytes(next(notes, b""))
 
 
 def chunks(footer: Record) -> Iterator[Chunk]:

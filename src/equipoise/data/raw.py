@@ -62,8 +62,8 @@ class RawTable(ABC):
         The columns, in order.
     n_samples : int or None
         The number of rows where the format tells it, None elsewhere (CSV).
-    kinds : mapping of str to "number", "text", "date" or "unknown"
-        What a column's type says; "unknown" where only values would tell. A truth value counts as a number.
+    kinds : mapping of str to `Kind`
+        What a column's type says; "unknown" where only values would tell.
     source : str
         What to call the table in an error.
     files : tuple of paths
@@ -242,19 +242,24 @@ def column_kind(column: "nw.Series[Any]") -> Kind | None:
         return "unknown"
     if hasattr(native, "pyarrow_dtype"):
         return arrow_kind(native.pyarrow_dtype)
-    if _pandas_categories(column) is not None:
-        # The type of categories that pandas found in rows depends on all of them, so it says nothing.
-        return "unknown"
+    if (categories := _pandas_categories(column)) is not None:
+        # Their type is public like that of a column. No category is looked at: pandas may have found them in rows.
+        return column_kind(nw.from_native(categories[:0].to_series(), series_only=True))
     kind = column.dtype
-    if kind.is_numeric() or kind == nw.Boolean:
+    if kind.is_numeric():
         return "number"
-    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Binary, nw.Duration):
+    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Binary):
         return "text"
-    if kind.is_temporal():
-        return "date"
-    if kind == nw.Object or str(native) == "Null":
-        return "unknown"
-    return None
+    if str(native) == "Null":
+        return "nothing"
+    held: tuple[tuple[Any, Kind], ...] = (
+        (nw.Boolean, "truth"),
+        (nw.Date, "day"),
+        (nw.Time, "time"),
+        (nw.Duration, "duration"),
+        (nw.Object, "unknown"),
+    )
+    return next((word for other, word in held if kind == other), "date" if kind.is_temporal() else None)
 
 
 def _pandas_categories(column: "nw.Series[Any]") -> Any:
@@ -368,7 +373,7 @@ def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
     --------
     >>> import pyarrow
     >>> arrow_kinds(pyarrow.schema({"age": pyarrow.int8(), "born": pyarrow.date32()}), "people.parquet")
-    {'age': 'number', 'born': 'date'}
+    {'age': 'number', 'born': 'day'}
     """
     types = {field.name: field.type for field in schema}
     return settled_kinds({name: arrow_kind(kind) for name, kind in types.items()}, types, source)

@@ -1,7 +1,9 @@
 """How a CSV file seems to be written: proposed to its owner with the reasons, and never decided here.
 
-The first lines are looked at, as the draft of a schema looks at them for kinds. What is proposed stands in the draft's
-`[file]`, where somebody confirms it; a fit takes it from there and looks at no line.
+The first lines are looked at, as the draft of a schema looks at them for kinds. One row among them can decide what is
+proposed, and `[file]` is published with the model, so the draft asks for what is publicly known of the program that
+wrote the file. What is proposed stands in the draft's `[file]`, where somebody confirms it; a fit takes it from there
+and looks at no line. Where numbers can be read in two ways, nothing is proposed: the mark of decimals stays blank.
 """
 
 import codecs
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 from equipoise.data.files import first_bytes, separated_by
 from equipoise.data.header import fields_of
 from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, KEYS, FileFormat
-from equipoise.data.schema.numerals import COMMON, likeliest
+from equipoise.data.schema.numerals import COMMON, Numerals, likeliest, rival
 from equipoise.data.schema.text import written
 from equipoise.errors import InvalidData
 
@@ -26,23 +28,29 @@ MARKS = frozenset(".,' \u00a0\u202f\u2019")
 
 @dataclass(frozen=True)
 class Proposal:
-    """How a file seems to be written, and for each key why."""
+    """How a file seems to be written, and for each key why; keys of which the first lines do not tell are blank."""
 
     file: FileFormat
     reasons: dict[str, str]
+    blank: tuple[str, ...] = ()
+
+    def _shown(self, key: str) -> str:
+        return written("" if key in self.blank else getattr(self.file, key))
 
     def lines(self) -> list[str]:
         """Return the lines of a draft's table `[file]`, for somebody to confirm."""
         head = [
             "# How the CSV file is written, proposed from its first lines: confirm or correct every line. When a model",
-            "# is trained nothing is guessed: lines and numbers are read as this table says.",
+            "# is trained nothing is guessed: lines and numbers are read as this table says. It is published with the",
+            "# model, and a single row of the first ones can have decided what is proposed, an encoding or a decimal",
+            "# mark for example. So let here stand what is publicly known of the program that wrote the file.",
             "[file]",
         ]
-        return [*head, *(f"{key} = {written(getattr(self.file, key))}  # {self.reasons[key]}" for key in KEYS), ""]
+        return [*head, *(f"{key} = {self._shown(key)}  # {self.reasons[key]}" for key in KEYS), ""]
 
     def said(self) -> list[str]:
         """Return the same for a terminal."""
-        return [f"  {key:<10} {written(getattr(self.file, key)):<10} {self.reasons[key]}" for key in KEYS]
+        return [f"  {key:<10} {self._shown(key):<10} {self.reasons[key]}" for key in KEYS]
 
 
 def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> Proposal | None:
@@ -79,7 +87,9 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
     else:
         file, why_delimiter = separated_by(file, delimiter), "as you say"
         _refuse_other_widths(file, (file,), lines, path)
-    numerals = likeliest(_values(file, lines[1:] if header else lines, _width(file, lines[0])))
+    values = _values(file, lines[1:] if header else lines, _width(file, lines[0]))
+    numerals = likeliest(values)
+    other = rival(values, numerals, file.delimiter)
     seen = "of the first values most read as numbers so"
     reasons = {
         "delimiter": why_delimiter,
@@ -87,9 +97,25 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
         "thousands": seen if numerals.thousands else "none was seen that no decimal mark explains",
         "quote": why_quote,
         "encoding": why_encoding,
-        "header": "no name in the first line is a number, a date, empty or repeated" if header else "as you say",
+        "header": "no name there reads as a number, a date or a missing value, or repeats; look whether they are names"
+        if header
+        else "as you say",
     }
-    return Proposal(replace(file, decimal=numerals.decimal, thousands=numerals.thousands), reasons)
+    if other is not None:
+        reasons |= _two_ways(numerals, other)
+    found = replace(file, decimal=numerals.decimal, thousands=numerals.thousands)
+    return Proposal(found, reasons, () if other is None else ("decimal", "thousands"))
+
+
+def _two_ways(first: Numerals, second: Numerals) -> dict[str, str]:
+    """Return what to say where numbers can be read in two ways; the mark is shown, and no value."""
+    mark = first.thousands or second.thousands
+    decimal = "," if mark == "." else "."
+    return {
+        "decimal": f"ambiguous: is 1{mark}234 a little more than one, or more than a thousand? Nobody but you can say: "
+        f"write {written(mark)} for the former; for the latter {written(decimal)}, and thousands = {written(mark)}",
+        "thousands": f"{written(mark)} if 1{mark}234 is more than a thousand",
+    }
 
 
 def _encoding(content: bytes) -> tuple[str, str]:

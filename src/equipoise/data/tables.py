@@ -37,6 +37,13 @@ WORDS = {"U": "text", "T": "text", "S": "bytes", "V": "records"}
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
 
+# A target's labels by its type: what they are, what a class of that type is, and what to do besides.
+LABELS = {
+    "number": ("numbers", "a number", ""),
+    "truth": ("truth values", "false or true", "declare classes=(False, True), or pass y.astype(int) for (0, 1); or "),
+    "text": ("text", "a text", ""),
+}
+
 
 def type_in_words(kind: "np.dtype[Any]") -> str:
     """Return a data type without its width, which NumPy may have taken from the longest text among private ones.
@@ -198,7 +205,7 @@ def _from_frame(frame: "nw.DataFrame[Any]") -> Unread:
 def _is_numeric(column: "nw.Series[Any]") -> bool:
     """Return whether a column's type says that it holds numbers or truth values, and not categories of them."""
     # The kind comes first: to name the type of a pandas column of objects, narwhals looks at values.
-    return column_kind(column) == "number" and (column.dtype.is_numeric() or column.dtype == nw.Boolean)
+    return column_kind(column) in ("number", "truth") and (column.dtype.is_numeric() or column.dtype == nw.Boolean)
 
 
 def _numbers(column: "nw.Series[Any]") -> NDArray[Any]:
@@ -299,28 +306,28 @@ def _target_series(series: "nw.Series[Any]") -> Unread:
 def _labels_of(kind: "np.dtype[Any]") -> Kind | None:
     """Return what labels an array's type holds; those of objects are what each of them is."""
     if kind.kind in NUMERIC_KINDS:
-        return "number"
+        return "truth" if kind.kind == "b" else "number"
     return "text" if kind.kind in "UT" else "unknown" if kind.kind == "O" else None
 
 
 def _labels_in(series: "nw.Series[Any]") -> Kind | None:
-    """Return what labels a column's type holds; categories are what each of them is."""
+    """Return what labels a column's type holds, or its categories' type; None for what can be no label."""
     kind = column_kind(series)
-    # The kind comes first: to name the type of a pandas column of objects, narwhals looks at values.
-    if kind == "unknown" or series.dtype in (nw.Categorical, nw.Enum):
-        return "unknown"
-    return None if series.dtype.is_temporal() else kind
+    return kind if kind in ("number", "truth", "text", "unknown") else None
 
 
 def require_labels(target: Unread, classes: Sequence[object] | str) -> None:
-    """Refuse a target whose declared type can equal no class: all its rows would count as the first one.
+    """Refuse a target whose declared type can equal no class but the first, as which all its rows would count.
+
+    A truth value is no number here, as in a schema, though Python calls True and 1 equal.
 
     Examples
     --------
     >>> require_labels(target_column(np.array(["no", "yes"]), 2), (0, 1))
     Traceback (most recent call last):
     equipoise.errors.InvalidData: asked: a target whose type can be one of the declared classes; found: text, where \
-every class is a number; to do: declare the classes as the target has them, or convert the target by a public rule
+no class but the first is a text; to do: declare the classes as the target has them, or convert the target by a \
+public rule
     """
     asked = "a target whose type can be one of the declared classes"
     remedy = "declare the classes as the target has them, or convert the target by a public rule"
@@ -328,8 +335,9 @@ every class is a number; to do: declare the classes as the target has them, or c
         raise InvalidData(asked, "a type that holds no labels, such as dates, bytes or complex numbers", remedy)
     if isinstance(classes, str) or target.labels == "unknown":
         return
-    texts = [isinstance(label, str) for label in classes]
-    if target.labels == "text" and not any(texts):
-        raise InvalidData(asked, "text, where every class is a number", remedy)
-    if target.labels == "number" and all(texts):
-        raise InvalidData(asked, "numbers, where every class is a text", remedy)
+    held, label_words, remedies = LABELS[target.labels]
+    kinds = [
+        "truth" if isinstance(label, bool) else "text" if isinstance(label, str) else "number" for label in classes
+    ]
+    if target.labels not in (kinds[1:] or kinds):
+        raise InvalidData(asked, f"{held}, where no class but the first is {label_words}", remedies + remedy)

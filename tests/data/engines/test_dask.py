@@ -16,6 +16,7 @@ import equipoise as eq
 from equipoise.data.engines import dask_cluster, frame_table, open_table
 from equipoise.data.engines.base import count_rows
 from equipoise.data.engines.dask_work import PartTask, Rows
+from equipoise.data.engines.places import Span
 from equipoise.errors import InvalidData, InvalidParameter, MissingExtra, PrivateFailure, TableUnreadable
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.questions import Expansion, Products
@@ -125,9 +126,16 @@ def test_kinds_of_a_frame_follow_from_its_declared_types():
         ),
         npartitions=1,
     )
-    # Which categories there are may be told by rows, so they say nothing.
-    assert frame_table(frame).kinds["words"] == frame_table(frame).kinds["numbers"] == "unknown"
-    assert frame_table(frame).kinds["truth"] == "number"
+    # Of categories their type is declared; which there are may be told by rows, and nobody looks.
+    kinds = frame_table(frame).kinds
+    assert [kinds[name] for name in ("words", "numbers", "truth")] == ["text", "number", "truth"]
+
+
+def test_the_type_of_a_partitions_categories_decides_nothing():
+    whole = pd.DataFrame({"age": pd.Categorical([1, 2])})
+    (rows,) = frame_table(frames.from_pandas(whole, npartitions=1)).wanted({0: Span(0, 2, 2)}, ["age"]).values()
+    for part in (whole, pd.DataFrame({"age": pd.Categorical(["1", "2"])})):
+        assert PartTask(count_rows, rows)(part) == 2
 
 
 def test_categories_that_every_partition_finds_for_itself_are_refused():

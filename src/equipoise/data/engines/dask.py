@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from equipoise.data.arrow_values import Kind
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.dask_cluster import Cluster, distributed, library
 from equipoise.data.engines.dask_persons import DaskPersons
@@ -60,6 +61,10 @@ class DaskTable(CountedTable):
     ) -> list[Any]:
         """Send tasks to their parts, each with what lies beside it if anything does; return Dask's futures in order."""
 
+    def _part_kinds(self) -> Mapping[str, Kind]:
+        """Return the kinds that parts are compared with."""
+        return self.kinds
+
     def grouped(self, rule: PersonRule) -> PartedTable:
         """Return the kept rows of persons, grouped by the workers."""
         return DaskPersons(self.with_ids(rule.column), rule)
@@ -96,7 +101,7 @@ class DaskTable(CountedTable):
         """Return the number of rows of each part, counted where no footer tells it."""
         told = dict(enumerate(self._known_counts()))
         # One column is enough to tell.
-        task = PartTask(count_rows, Rows(tuple(names[:1]), self.kinds, self.ids))
+        task = PartTask(count_rows, Rows(tuple(names[:1]), self._part_kinds(), self.ids))
         unknown = {number: task for number, count in told.items() if count is None}
         known = {number: count for number, count in told.items() if count is not None}
         return known | dict(self.arriving(self.submitted(unknown, names[:1])))
@@ -110,7 +115,9 @@ class DaskTable(CountedTable):
     def wanted(self, places: Mapping[int, Span], names: Sequence[str]) -> dict[int, Rows]:
         """Return the rows of every part that has wanted ones, by the part's number."""
         return {
-            number: Rows(tuple(names), self.kinds, self.ids, span) for number, span in places.items() if span.wanted
+            number: Rows(tuple(names), self._part_kinds(), self.ids, span)
+            for number, span in places.items()
+            if span.wanted
         }
 
     def submitted(
@@ -205,7 +212,12 @@ class DaskFrame(DaskTable):
         table = FrameTable(frame._meta, self.source)
         self.names, self.n_samples, self.kinds = table.names, None, table.kinds
         self._frame = frame
-        _refuse_unknown_categories(frame._meta, self.names)
+        self._categories = [name for name in self.names if str(frame._meta[name].dtype) == "category"]
+        _refuse_unknown_categories(frame._meta, self._categories)
+
+    def _part_kinds(self) -> Mapping[str, Kind]:
+        """Return the kinds but of categories: a part's rows may decide their type, and they are read one by one."""
+        return {**self.kinds, **dict.fromkeys(self._categories, "unknown")}
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, partition by partition, computed by Dask's current scheduler."""
@@ -231,12 +243,13 @@ class DaskFrame(DaskTable):
 
 
 def _refuse_unknown_categories(meta: Any, names: Sequence[str]) -> None:
-    """Refuse categories that are known only when rows are read: pandas takes one type for all those of a partition.
+    """Refuse these columns if their categories are known only when rows are read.
 
-    A single fraction among whole numbers makes floats of them, which are other numbers above 2^53.
+    pandas takes one type for all those of a partition. A single fraction among whole numbers makes floats of them,
+    which are other numbers above 2^53.
     """
     known = library("dask.dataframe.utils").has_known_categories
-    unknown = [name for name in names if str(meta[name].dtype) == "category" and not known(meta[name])]
+    unknown = [name for name in names if not known(meta[name])]
     if unknown:
         raise InvalidData(
             "columns of the Dask data frame whose categories are known before rows are read",

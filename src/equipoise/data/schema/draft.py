@@ -74,6 +74,10 @@ OTHER = 'any other value has a level of its own; instead unknown = "..." may nam
 PARTS = f"what of a date counts, some of: {', '.join(PARTS_OF_DATES)}; docs/schema.md says what they need besides"
 ANSWERS = "yes and no in the usual spellings; yes = [...] and no = [...] declare others"
 NAMED = "by its name: it takes part in nothing. If it names persons who have several rows, move it to [person]"
+WITHOUT_A_KIND = {
+    "duration": "durations: to be a feature they must be written as numbers in a stated unit, such as hours",
+    "nothing": "its type holds no value",
+}
 BOOK = "  # from the code book"
 
 # What reads the first values of a column whose kind is guessed.
@@ -142,13 +146,15 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
         yield f"bounds = {written_bounds(book.bounds[name])}"
     elif names_identifiers(name):
         yield f'kind = "identifier"  # {NAMED}'
+    elif kind in WITHOUT_A_KIND:
+        yield f'kind = "unused"  # {WITHOUT_A_KIND[kind]}'
     elif kind == "number":
         yield f'kind = "number"{note}'
         yield f"bounds = []  # {BOUNDS}"
-    elif kind == "date":
+    elif kind in ("date", "day", "time"):
         yield f'kind = "date"{note}'
         yield f"parts = []  # {PARTS}"
-    elif kind == "yes-no":
+    elif kind in ("yes-no", "truth"):
         yield f'kind = "yes-no"{note}'
         yield f"# {ANSWERS}"
     else:

@@ -9,9 +9,11 @@ from typing import Any
 from equipoise.data.schema.columns import settle
 from equipoise.data.schema.numerals import Numerals
 from equipoise.data.schema.text import Faults, written
+from equipoise.errors import SchemaInvalid
 
 DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
-DECIMALS = (".", ",")
+# Empty is a blank: a draft leaves it where the first values can be read in two ways.
+DECIMALS = (".", ",", "")
 THOUSANDS = ("", ".", ",", "'", " ")
 QUOTES = ('"', "'", "")
 # By the name that Python's codecs give an encoding. A byte-order mark needs no name of its own: it is passed over.
@@ -32,7 +34,7 @@ class FileFormat:
     delimiter : str
         What stands between the values of a line: one character.
     decimal : "." or ","
-        What stands before the fraction of a number.
+        What stands before the fraction of a number; empty is a blank.
     thousands : "", ".", ",", "'" or " "
         What may stand between groups of three digits.
     quote : '"', "'" or ""
@@ -73,14 +75,15 @@ class FileFormat:
         for key, allowed in (("decimal", DECIMALS), ("thousands", THOUSANDS), ("quote", QUOTES)):
             value = getattr(self, key)
             if not isinstance(value, str) or value not in allowed:
-                faults.add(f"file.{key}", f"one of {', '.join(map(written, allowed))}", value)
+                choices = allowed if key != "decimal" else allowed[:-1]
+                faults.add(f"file.{key}", f"one of {', '.join(map(written, choices))}", value)
         encoding = _encoding(self.encoding)
         if encoding is None:
             faults.add("file.encoding", 'one of "utf-8", "latin-1", "cp1252", "utf-16"', self.encoding)
         if not isinstance(self.sheet, str) or len(self.sheet) > LONGEST_SHEET:
             faults.add("file.sheet", f"the name of a sheet, of at most {LONGEST_SHEET} letters", self.sheet)
         settle(self, encoding=encoding, header=faults.flag("file.header", self.header))
-        if not faults.found and self.decimal == self.thousands:
+        if not faults.found and self.decimal and self.decimal == self.thousands:
             faults.add("file.thousands", "another mark than decimal", self.thousands)
         if not faults.found and self.delimiter == self.quote:
             faults.add("file.quote", "another character than delimiter", self.quote)
@@ -88,7 +91,10 @@ class FileFormat:
 
     @property
     def numerals(self) -> Numerals:
-        """How numbers are written."""
+        """How numbers are written; a file whose mark is still blank cannot be read."""
+        if not self.decimal:
+            remedy = 'write decimal = "." or decimal = "," there, as is known of the program that wrote the file'
+            raise SchemaInvalid("a complete schema", "1 blank: file.decimal", remedy)
         return Numerals(self.decimal, self.thousands)
 
     def lines(self) -> Iterator[str]:

@@ -90,3 +90,28 @@ def likeliest(texts: Iterable[str]) -> Numerals:
     """
     listed = list(texts)
     return max(KNOWN, key=lambda way: sum(math.isfinite(way.number_of(text)) for text in listed))
+
+
+# Another way of writing that reads so many of the texts is as likely: a few texts do not settle it.
+NEARLY_AS_MANY = 0.9
+
+
+def rival(texts: Iterable[str], chosen: Numerals, delimiter: str) -> Numerals | None:
+    """Return another way of writing that reads nearly as many texts, and some as other numbers; None if none does.
+
+    A decimal mark that also separates values is no rival: it would stand in quotes, and nobody writes so.
+
+    Examples
+    --------
+    >>> rival(["1.234", "5.678"], COMMON, ";"), rival(["1.234", "5.6"], COMMON, ";"), rival(["1.234"], COMMON, ",")
+    (Numerals(decimal=',', thousands='.'), None, None)
+    """
+    listed = list(texts)
+    found = [chosen.number_of(text) for text in listed]
+    for way in KNOWN:
+        others = [way.number_of(text) for text in listed]
+        as_many = sum(map(math.isfinite, others)) >= NEARLY_AS_MANY * sum(map(math.isfinite, found))
+        both = [pair for pair in zip(found, others, strict=True) if all(map(math.isfinite, pair))]
+        if way.decimal != delimiter and as_many and any(first != second for first, second in both):
+            return way
+    return None

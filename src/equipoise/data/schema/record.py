@@ -220,6 +220,7 @@ class Schema:
         facts["target.name"] = self.target.name
         if self.person is not None:
             facts["person.column"] = self.person.column
+        facts["file.decimal"] = self.file.decimal
         if self.target.classes is not None:
             facts["target.classes"] = self.target.classes
         elif self.private_bounds is None:

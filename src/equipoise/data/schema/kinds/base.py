@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from equipoise.data.schema.text import number_of, written
+from equipoise.data.schema.text import number_of, text_of, written
 
 if TYPE_CHECKING:
     from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
     from equipoise.data.writings import Writing
+
+# Types of which no value is a level, an answer, a date or a number: the unit of a duration is nobody's declaration.
+HOLD_NO_LEVELS = ("nothing", "duration")
+
+# How values of a type are written where their texts are compared.
+_DAY, _TIME = r"-?\d{4,}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d+)?"
+_WHOLE = re.compile(r"-?[1-9]\d*", re.ASCII)
+_TEXTS = {
+    "day": re.compile(rf"{_DAY}(?:T{_TIME})?", re.ASCII),
+    "date": re.compile(rf"{_DAY}[T ]{_TIME}", re.ASCII),
+    "time": re.compile(_TIME, re.ASCII),
+}
 
 
 class Column(ABC):
@@ -71,7 +84,7 @@ class Column(ABC):
 
     def fits(self, found: Kind) -> bool:
         """Return whether a table's column of such a type can hold values of this kind."""
-        return True
+        return found not in HOLD_NO_LEVELS
 
     @abstractmethod
     def reading(self, missing: tuple[str, ...]) -> Reading:
@@ -125,13 +138,31 @@ class PlacedColumn(Column):
 
 
 def levels_fit(levels: Sequence[str], found: Kind) -> bool:
-    """Return whether a column of such a type can hold one of these levels: one of numbers holds numbers' texts.
+    """Return whether one of these texts can be that of a value of such a type; those of blank levels can.
 
     Examples
     --------
     >>> levels_fit(("1", "2"), "number"), levels_fit(("low", "high"), "number"), levels_fit(("low", "high"), "text")
     (True, False, True)
     """
-    if found != "number" or not levels:
-        return True
-    return any(text in ("true", "false") or number_of(text) == number_of(text) for text in levels)
+    return found not in HOLD_NO_LEVELS and (not levels or any(can_be(text, found) for text in levels))
+
+
+def can_be(text: str, found: Kind) -> bool:
+    """Return whether a value of such a type can have this text (`text_of`), by which it is compared.
+
+    Examples
+    --------
+    >>> [can_be(text, "number") for text in ("0", "2.5", "0.0", "1e3", "true")]
+    [True, True, False, False, False]
+    >>> can_be("1", "truth"), can_be("true", "truth"), can_be("2020-02-29", "day"), can_be("2020-02-29", "date")
+    (False, True, True, False)
+    """
+    if found in HOLD_NO_LEVELS:
+        return False
+    if found == "number":
+        # Categories are read one by one, and then whole numbers have all their digits.
+        return text_of(number_of(text)) == text or _WHOLE.fullmatch(text) is not None
+    if found == "truth":
+        return text in ("true", "false")
+    return found not in _TEXTS or _TEXTS[found].fullmatch(text) is not None

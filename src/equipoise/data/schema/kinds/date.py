@@ -82,7 +82,7 @@ class DateColumn(Column):
 
     kind: ClassVar[str] = "date"
     keys: ClassVar[tuple[str, ...]] = ("parts", "formats", "years", "ages", "reference", "indicator")
-    asked: ClassVar[str] = "columns of dates or text"
+    asked: ClassVar[str] = "columns of dates or text that have the declared parts"
     remedy: ClassVar[str] = 'say how numbers are dates, such as formats = ["%Y%m%d"], or declare kind = "number"'
 
     name: str
@@ -158,8 +158,16 @@ class DateColumn(Column):
         return float(max(1, len(self.parts)))
 
     def fits(self, found: Kind) -> bool:
-        """Return whether the type is of dates or text, or of numbers where formats say how those are dates."""
-        return found != "number" or bool(self.formats)
+        """Return whether the type is of dates or text, or of numbers where formats say how those are dates.
+
+        Of a day some part but the hour must count, and a time of day has nothing else.
+        """
+        hours = [part.endswith("hour") for part in self.parts]
+        if found == "number":
+            return bool(self.formats)
+        if found in ("day", "time"):
+            return not hours or all(hours) == (found == "time")
+        return found in ("date", "text", "unknown")
 
     def second(self, text: str) -> float:
         """Return the second since 1970 that a text names, by the clock on the wall; NaN where it names none.

@@ -105,8 +105,8 @@ class NumberColumn(Column):
         return 1.0 + self.indicator
 
     def fits(self, found: Kind) -> bool:
-        """Return whether the type is of numbers, or of text where that may hold units."""
-        return found in ("number", "unknown") or (found == "text" and self.unit is not None)
+        """Return whether the type is of numbers, of truth values, which are 0 and 1, or of text that may hold units."""
+        return found in ("number", "truth", "unknown") or (found == "text" and self.unit is not None)
 
     def number_with_unit(self, text: str, number_of: Callable[[str], float] = number_of) -> float:
         """Return the number in a text that has a unit behind or before it, NaN for any other text."""

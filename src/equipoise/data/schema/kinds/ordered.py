@@ -88,7 +88,7 @@ class OrderedColumn(PlacedColumn):
 
     def fits(self, found: Kind) -> bool:
         """Return whether one of the levels can be a value of such a type."""
-        return found != "date" and levels_fit(self.levels, found)
+        return levels_fit(self.levels, found)
 
     def shares(self) -> tuple[float, ...]:
         """Return the number of every level: exact, and then rounded once."""

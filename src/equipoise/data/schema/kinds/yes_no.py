@@ -86,8 +86,8 @@ class YesNoColumn(PlacedColumn):
         yield from self.rule_lines()
 
     def fits(self, found: Kind) -> bool:
-        """Return whether one of the spellings can be a value of such a type; truth values count as numbers."""
-        return found != "date" and levels_fit((*self.yes, *self.no), found)
+        """Return whether one of the spellings can be a value of such a type."""
+        return levels_fit((*self.yes, *self.no), found)
 
     def answer(self, text: str) -> int:
         """Return 1 for a spelling of yes, 0 for one of no, and the place of unknown values for others."""
