@@ -145,6 +145,12 @@ class Database:
                 where = "" if self.engine.dialect.name == "sqlite" else f" ON {table}"
                 connection.exec_driver_sql(f"DROP TRIGGER {trigger}{where}")
 
+    def forget_callers(self) -> None:
+        """Take away who appended entries, which only a server records."""
+        if self.engine.dialect.name != "sqlite":
+            with self.engine.begin() as connection:
+                connection.exec_driver_sql("DELETE FROM callers")
+
     def entries(self) -> sql.Table:
         """Return the table of entries as the database describes it."""
         return sql.Table("entries", sql.MetaData(), autoload_with=self.engine)

@@ -149,6 +149,7 @@ def test_a_cut_tail_is_noticed_against_an_export_and_only_so(ledger, database):
     database.drop_triggers()
     rewrite(database, ledger.history()[:3])
     assert ledger.verify() == ()
+    database.forget_callers()
     cut = ("entry 4 of the export is missing", "entry 5 of the export is missing")
     assert ledger.verify(against=kept) == cut
     # What is spent afterwards does not hide it.
@@ -156,6 +157,15 @@ def test_a_cut_tail_is_noticed_against_an_export_and_only_so(ledger, database):
     ledger.admit(PLAN)
     assert ledger.verify() == ()
     assert ledger.verify(against=kept) == ("entry 4 of the export differs", "entry 5 of the export differs")
+
+
+def test_a_server_notices_a_cut_tail_by_who_appended_it(ledger, database):
+    if database.engine.dialect.name == "sqlite":
+        pytest.skip("a file does not record who appended an entry")
+    database.drop_triggers()
+    rewrite(database, ledger.history()[:3])
+    with pytest.raises(LedgerTampered, match="entry 4 was there before, and is gone"):
+        ledger.admit(PLAN)
 
 
 def test_a_history_that_was_written_anew_is_noticed_against_an_export(ledger, database):

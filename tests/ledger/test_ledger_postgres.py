@@ -202,7 +202,7 @@ def spend_of_everything(ledger: eq.Ledger) -> chain.Entry:
     """Return the entry that another client writes meanwhile."""
     plan = dataclasses.replace(PLAN, claim=dataclasses.replace(PLAN.claim, budget=eq.Budget(1.0)))
     with ledger._store.opened() as connection:
-        return ledger._next_spend(connection, plan, {}, "another")[0]
+        return ledger._next_spend(connection, plan, {}, "another", ())[0]
 
 
 def test_a_spend_that_waited_for_the_lock_sees_what_was_spent_meanwhile(postgres, name, ledger):

@@ -16,7 +16,6 @@ from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
 from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of
 from equipoise.ledger.names import meant_by, require_apart, require_new
-from equipoise.ledger.records import plain
 from equipoise.ledger.statements import (
     Balance,
     Head,
@@ -89,7 +88,7 @@ class Ledger:
         require_new(self._store.written)
         chosen = default_for(budget) if currency is None else currency_named(currency)
         limit = chosen.limit(budget)
-        record = {"version": records.RECORD_VERSION, "currency": chosen.name, "limit": plain(limit), "key": key}
+        record = {"version": records.RECORD_VERSION, "currency": chosen.name, "limit": records.plain(limit), "key": key}
         with self._store.opened(writing=True, creating=True) as connection:
             recorded = self._store.names(connection, whole=True)
             if meant_by(self._store.written, recorded):
@@ -163,7 +162,7 @@ class Ledger:
                 raise LedgerRefused(f"an outcome of entry {entry.number}", "one that was recorded already", remedy)
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
             digest = "" if certificate is None else claim_digest(certificate)
-            text = records.canonical({**record, "spent": plain(walk.spent), "under": walk.under})
+            text = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
             self._store.append(connection, self._following(walk, "outcome", None, digest, text))
 
     def migrate(self, currency: str) -> Entry:
@@ -196,8 +195,8 @@ class Ledger:
             record = {
                 "from": walk.currency.name,
                 "currency": chosen.name,
-                "limit": plain(limit),
-                "spent": plain(spent),
+                "limit": records.plain(limit),
+                "spent": records.plain(spent),
                 "adjacency": min(neighbours, default=None),
             }
             moved = self._following(walk, "migration", None, "", records.canonical(record))
@@ -314,7 +313,7 @@ class Ledger:
         grounds, text = "", None
         if self._store.records(connection):
             record = {"adjacency": certificate.adjacency, "certificate": records.of_plan(certificate)}
-            sums = {"cost": plain(cost), "spent": plain(spent), "under": walk.under}
+            sums = {"cost": records.plain(cost), "spent": records.plain(spent), "under": walk.under}
             text = records.canonical({**record, **sums, "release": release, "software": dict(software)})
         elif certificate.adjacency == REPLACE_ONE or self._store.has_grounds(connection):
             grounds = grounds_of(certificate, software)

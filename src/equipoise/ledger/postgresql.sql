@@ -337,6 +337,10 @@ BEGIN
         END IF;
     END IF;
 
+    IF EXISTS (SELECT 1 FROM public.callers AS c WHERE c.dataset = fresh.dataset AND c.number = fresh.number) THEN
+        RAISE EXCEPTION 'entry % was there before, and is gone', fresh.number USING ERRCODE = 'EQ003';
+    END IF;
+
     fresh.digest := encode(sha256(convert_to(line, 'UTF8')), 'hex');
     INSERT INTO public.entries (number, dataset, kind, epsilon, delta, certificate, made, previous, record, digest)
     VALUES (fresh.number, fresh.dataset, fresh.kind, fresh.epsilon, fresh.delta, fresh.certificate, fresh.made,
