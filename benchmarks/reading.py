@@ -23,7 +23,7 @@ from study import options
 
 import equipoise as eq
 from equipoise.data.encoded import encoded_rows, encoded_table
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 
 ROWS = 1_000_000

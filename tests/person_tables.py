@@ -13,10 +13,10 @@ from pyarrow import csv, parquet
 
 from equipoise.data.encoded import encoded_table
 from equipoise.data.engines.base import SHARES
+from equipoise.data.frames import FrameTable
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.persons import shares_of
-from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn, Person, Schema, Target
+from equipoise.data.slots import shares_of
 
 MOST = 10
 # Persons with one row, two, and many more than are kept, and a hundred others.

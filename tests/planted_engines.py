@@ -17,8 +17,8 @@ from pyarrow import csv, parquet
 from equipoise.data.engines.base import PartedTable, first_rows
 from equipoise.data.engines.grouped import GroupedHere
 from equipoise.data.engines.pieces import EncodedPieces
+from equipoise.data.frames import FrameTable
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.errors import PrivateFailure
 from equipoise.vocabulary import losses, penalties

@@ -19,7 +19,7 @@ SHARE = 0.05
 
 def _new() -> dict[str, str]:
     import equipoise as eq
-    from equipoise.data.raw import FrameTable
+    from equipoise.data.frames import FrameTable
 
     former, released.page_of = released.page_of, lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"  # type: ignore[assignment]
     try:

@@ -10,7 +10,7 @@ import equipoise as eq
 from equipoise.artifact.folder import save
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CHECK_FAILED, DONE, MANIFEST, MODEL, inspect, manifest_of, model_faults
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.noise.source import ExactSource
 from equipoise.release.door import release

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import CategoryColumn, DateColumn, NumberColumn, Schema, YesNoColumn
 from equipoise.data.schema.code_book import read_code_books
 from equipoise.data.schema.draft import draft

@@ -5,7 +5,7 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data.diagnosis import check_table
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 
 

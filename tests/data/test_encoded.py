@@ -22,8 +22,9 @@ import equipoise as eq
 from equipoise.data.cells import Cells
 from equipoise.data.encoded import EncodedTable, encoded_rows, encoded_table
 from equipoise.data.files import open_table
+from equipoise.data.frames import FrameTable
 from equipoise.data.joined import raw_table
-from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.raw import RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 from equipoise.ledger import Ledger

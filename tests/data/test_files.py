@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 
 from equipoise.data import csv_table
 from equipoise.data.files import open_table
-from equipoise.data.raw import BATCH_ROWS, FrameTable
+from equipoise.data.frames import FrameTable
+from equipoise.data.raw import BATCH_ROWS
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, TableUnreadable
 
 # What tempts a parser to look beyond a line, to raise, or to see line ends where there are none.

@@ -14,8 +14,8 @@ from scipy import sparse
 
 import equipoise as eq
 from equipoise.data.arrow_values import arrow_values
+from equipoise.data.frames import FrameTable
 from equipoise.data.observed_labels import observed_classes
-from equipoise.data.raw import FrameTable
 from equipoise.data.rows import centred_targets, class_codes
 from equipoise.data.tables import feature_table, require_labels, target_column
 from equipoise.errors import InvalidData, InvalidParameter

@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise.data.diagnosis import check_table
 from equipoise.data.encoded import encoded_table
 from equipoise.data.files import open_table
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import Person, Schema
 from equipoise.data.schema.draft import draft
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid

@@ -12,8 +12,9 @@ import pytest
 import equipoise as eq
 from equipoise.data.encoder import Encoder
 from equipoise.data.entries import listed_table, number_of_entry
+from equipoise.data.frames import FrameTable, column_ids, column_kind, column_values
 from equipoise.data.persons import id_column
-from equipoise.data.raw import FrameTable, column_ids, column_kind, column_values, constant_failure
+from equipoise.data.raw import constant_failure
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.data.schema.text import number_of, text_of

@@ -10,7 +10,8 @@ import pytest
 
 from equipoise.data.diagnosis import HEAD, STAMP, ColumnDiagnosis, check_rows, check_table
 from equipoise.data.files import open_table
-from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.frames import FrameTable
+from equipoise.data.raw import RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, SchemaInvalid
 from equipoise.vocabulary.facts import Domain

@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 import equipoise as eq
 from equipoise.certify.claims.chosen_bounds import ChosenBounds
-from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.frames import FrameTable
+from equipoise.data.raw import RawTable
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidData, InvalidParameter, Overdraft, PrivateFailure
 

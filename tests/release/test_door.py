@@ -24,7 +24,8 @@ from equipoise.certify import claims
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.rows import Rows, centred_targets, class_codes
-from equipoise.data.tables import Unread, feature_table, target_column
+from equipoise.data.tables import feature_table, target_column
+from equipoise.data.unread import Unread
 from equipoise.errors import PlanMismatch, PrivateFailure
 from equipoise.noise import noise_source
 from equipoise.planning import kinds

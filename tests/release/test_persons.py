@@ -17,7 +17,8 @@ from equipoise.certify import claims, theorems
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.theorems.base import Theorem
 from equipoise.cli.worst_cases import measure, worst_case
-from equipoise.data.persons import Slots, person_rows
+from equipoise.data.persons import person_rows
+from equipoise.data.slots import Slots
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused, NoTheoremApplies, PlanMismatch
 from equipoise.ledger import Ledger
 from equipoise.noise import SeededSource

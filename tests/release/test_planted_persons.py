@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.encoded import encoded_table
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.errors import PrivateFailure
 from equipoise.ledger import Ledger
 from equipoise.release.parted_rows import PartedRows

@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.engines.stream import StreamTable
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.errors import PrivateFailure
 from equipoise.noise import SeededSource

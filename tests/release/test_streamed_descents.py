@@ -182,7 +182,7 @@ def in_memory(model, orders, **more):
 
 
 def frame_table():
-    from equipoise.data.raw import FrameTable
+    from equipoise.data.frames import FrameTable
 
     return FrameTable(frame())
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from equipoise.certify import laws
 from equipoise.certify.certificate import Certificate
 from equipoise.data.persons import person_rows
-from equipoise.data.tables import Unread, feature_table, target_column
+from equipoise.data.tables import feature_table, target_column
+from equipoise.data.unread import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.estimators import model_named
 from equipoise.estimators.base import PrivateLinearModel

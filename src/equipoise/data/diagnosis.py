@@ -22,15 +22,16 @@ from equipoise.data.mismatch import (
     targets_mismatch,
     values_mismatch,
 )
-from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable
 from equipoise.data.readings import LOOKED_AT, Reading
 from equipoise.data.rows import class_codes
 from equipoise.data.schema import Schema
 from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import text_of
-from equipoise.data.tables import NUMERIC_KINDS, feature_table, target_column
+from equipoise.data.slots import Slots
+from equipoise.data.tables import feature_table, target_column
 from equipoise.data.texts import Texts
+from equipoise.data.unread import NUMERIC_KINDS
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label
@@ -210,7 +211,7 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> from equipoise.data.schema import CategoryColumn, NumberColumn, Target
     >>> columns = (NumberColumn("age", (20, 60)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
     >>> schema = Schema(4, columns, Target("ill", classes=("no", "yes")))

@@ -20,14 +20,14 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.persons import Slots
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.schema.kinds.base import levels_fit
 from equipoise.data.schema.text import place, text_of
-from equipoise.data.tables import Unread
+from equipoise.data.slots import Slots
+from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.vocabulary.numbers import require_count
 
@@ -87,7 +87,7 @@ def encoded_table(schema: Schema, raw: RawTable, n_samples: int) -> "EncodedTabl
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
     >>> table = encoded_table(schema, FrameTable(pyarrow.table({"age": [20, 50], "ill": ["yes", "no"]})), 2)
@@ -205,7 +205,7 @@ class EncodedTable:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", None),), Target("ill", classes=("no", "yes")))
     >>> raw = FrameTable(pyarrow.table({"age": [20, None], "ill": ["yes", "no"]}))
@@ -351,7 +351,7 @@ def encoded_rows(schema: Schema, raw: RawTable) -> Iterator[Array]:
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> from equipoise.data.schema import Target
     >>> schema = Schema(2, (NumberColumn("age", (20, 60)),), Target("ill", classes=("no", "yes")))
     >>> list(encoded_rows(schema, FrameTable(pyarrow.table({"age": [20, 50], "name": ["Ann", "Ben"]}))))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from equipoise.data import engines
 from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.entries import is_undeclared
+from equipoise.data.frames import FrameTable
 from equipoise.data.header import contained_names
-from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.raw import RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
 

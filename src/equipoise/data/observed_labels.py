@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.tables import NUMERIC_KINDS, type_in_words
+from equipoise.data.unread import NUMERIC_KINDS, type_in_words
 from equipoise.errors import ENDINGS, InvalidData
 from equipoise.vocabulary.facts import Label, is_label
 from equipoise.vocabulary.numbers import plain

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Column
 from equipoise.data.schema.text import number_of, text_of
-from equipoise.data.tables import NUMERIC_KINDS
 from equipoise.data.texts import Texts, Words
+from equipoise.data.unread import NUMERIC_KINDS
 
 Array = NDArray[np.float64]
 

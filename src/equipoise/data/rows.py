@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sparse_tables import merged
-from equipoise.data.tables import NUMERIC_KINDS, Matrix
+from equipoise.data.unread import NUMERIC_KINDS, Matrix
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 

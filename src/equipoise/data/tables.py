@@ -4,9 +4,9 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 """
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -22,17 +22,15 @@ from equipoise.data.entries import (
     listed_target,
     numbers_of_entries,
 )
-from equipoise.data.raw import RawTable, column_kind, column_values
+from equipoise.data.frames import column_kind, column_values
+from equipoise.data.raw import RawTable
 from equipoise.data.sparse_tables import stored_entries
+from equipoise.data.unread import NUMERIC_KINDS, Unread, type_in_words
 from equipoise.errors import InvalidData
 
 if TYPE_CHECKING:
-    from equipoise.data.engines.pieces import EncodedParts
+    pass
 
-NUMERIC_KINDS = "fiub"
-
-# How types are called whose own names tell lengths.
-WORDS = {"U": "text", "T": "text", "S": "bytes", "V": "records"}
 
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
@@ -43,28 +41,6 @@ LABELS = {
     "truth": ("truth values", "false or true", "declare classes=(False, True), or pass y.astype(int) for (0, 1); or "),
     "text": ("text", "a text", ""),
 }
-
-
-def type_in_words(kind: "np.dtype[Any]") -> str:
-    """Return a data type without its width, which NumPy may have taken from the longest text among private ones.
-
-    Examples
-    --------
-    >>> type_in_words(np.array(["a", "longer"]).dtype), type_in_words(np.dtype(object))
-    ('data type text', 'data type object')
-    """
-    return f"data type {WORDS.get(kind.kind, kind.name)}"
-
-
-class Matrix(Protocol):
-    """What the objective needs of a table: its shape, and blocks of rows."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
-
-    def __getitem__(self, rows: slice | NDArray[np.intp], /) -> NDArray[Any]:
-        """Return a block of rows."""
 
 
 class Columns:
@@ -88,21 +64,6 @@ class Columns:
         for position, column in enumerate(self._columns):
             block[:, position] = column[rows]
         return block
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """Data whose shape and type are known and whose values are fetched only by `read`."""
-
-    shape: tuple[int, ...]
-    numeric: bool
-    read: Callable[[], Any]
-    # Where rows are gone through part by part: they are never read whole.
-    parts: "EncodedParts | None" = None
-    # What the declared type of a target says its labels are; None for one that holds no labels, such as dates.
-    labels: Kind | None = "unknown"
-    # Takes what reading needs besides the rows, or refuses for public reasons: the door asks for it before the spend.
-    ready: Callable[[], None] = lambda: None
 
 
 def feature_table(X: Any, width: int | None = None) -> Unread:  # noqa: N803 - the field's word for a table

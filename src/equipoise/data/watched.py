@@ -21,7 +21,7 @@ class WatchedTable(RawTable):
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> table = WatchedTable(FrameTable(pyarrow.table({"age": [31, 64]})), print)
     >>> [batch["age"].tolist() for batch in table.batches(["age"])]
     2

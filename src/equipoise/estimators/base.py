@@ -17,7 +17,7 @@ from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import Schema
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import (
     DomainMissing,
     EquipoiseError,

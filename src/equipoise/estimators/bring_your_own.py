@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.output import Output
-from equipoise.data.tables import type_in_words
+from equipoise.data.unread import type_in_words
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.schema import Schema
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused
 from equipoise.estimators.base import Array, PrivateLinearModel
 from equipoise.estimators.class_weights import asked_weights

@@ -17,7 +17,8 @@ from equipoise.data.joined import raw_table
 from equipoise.data.persons import person_rows
 from equipoise.data.products import products
 from equipoise.data.schema import Schema
-from equipoise.data.tables import Unread, as_frame, feature_table, require_labels, target_column
+from equipoise.data.tables import as_frame, feature_table, require_labels, target_column
+from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
 from equipoise.estimators.scoring import encoded_products
 from equipoise.planning.request import Bounds

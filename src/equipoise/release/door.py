@@ -21,7 +21,7 @@ from equipoise.certify.certificate import ADJACENCIES, Certificate, Release, Ter
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.data.observed_labels import observed_classes
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software

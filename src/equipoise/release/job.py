@@ -13,7 +13,7 @@ from equipoise.certify.certificate import Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.data.cells import Cells, Counts
 from equipoise.data.rows import RowSource
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.release.parted_rows import PartedRows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import PrivateFailure
 from equipoise.release.job import Job
 

@@ -18,8 +18,8 @@ from equipoise.data.diagnosis import check_table
 from equipoise.data.engines import buckets, dask_persons, grouped, open_table, pieces, shuffled
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.stream import StreamTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.person_runs import RUN, PersonRule, RunFinder, standings, without_surplus
-from equipoise.data.raw import FrameTable
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure
 from equipoise.ledger import Ledger
 from equipoise.release import memory

@@ -14,8 +14,8 @@ from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import SparkFrame
 from equipoise.data.engines.spark_work import Errand, answers_of
+from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import open_files
-from equipoise.data.raw import FrameTable
 from equipoise.data.schema import NumberColumn
 from equipoise.errors import InvalidData, InvalidParameter, PrivateFailure, TableUnreadable
 from equipoise.ledger import Ledger

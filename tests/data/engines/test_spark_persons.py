@@ -14,7 +14,7 @@ from equipoise.data.engines.places import spans
 from equipoise.data.engines.shuffled import FindingRuns, KeptWork, Summarising
 from equipoise.data.engines.spark_persons import Carry, RunsErrand, grouped_rows, numbered, standing_rows
 from equipoise.data.engines.spark_work import answer_row, named_values, packed, unpacked
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.errors import PrivateFailure
 from equipoise.ledger import Ledger
 from person_tables import (

@@ -11,7 +11,7 @@ import pytest
 
 from equipoise.data.date_parts import Calendar
 from equipoise.data.encoder import Encoder
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import DateColumn, Schema, Target
 from equipoise.errors import SchemaInvalid
 from sample_kinds import objects

@@ -12,7 +12,7 @@ import equipoise as eq
 from equipoise.data.diagnosis import check_table
 from equipoise.data.encoded import encoded_table
 from equipoise.data.encoder import Encoder, encoded_names
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import Schema, Target
 from equipoise.data.schema.kinds import members
 from equipoise.data.texts import Texts, padded

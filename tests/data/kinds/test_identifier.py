@@ -5,7 +5,7 @@ import pytest
 
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import encoded_names
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.data.schema.kinds.identifier import names_identifiers
 from equipoise.errors import SchemaInvalid

@@ -9,7 +9,7 @@ import pytest
 import equipoise as eq
 from equipoise.data.encoded import encoded_table
 from equipoise.data.encoder import Encoder
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
 from sample_kinds import objects

@@ -11,7 +11,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.encoded import check_columns, encoded_rows
-from equipoise.data.raw import FrameTable
+from equipoise.data.frames import FrameTable
 from equipoise.data.schema import (
     CategoryColumn,
     DateColumn,

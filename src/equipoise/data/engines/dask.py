@@ -15,9 +15,10 @@ from equipoise.data.engines.dask_cluster import Cluster, distributed, library
 from equipoise.data.engines.dask_persons import DaskPersons
 from equipoise.data.engines.dask_work import PartTask, Rows
 from equipoise.data.engines.places import CountedTable, Span
+from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.raw import FrameTable, RawTable, constant_failure, listed
+from equipoise.data.raw import RawTable, constant_failure, listed
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import InvalidData
 

@@ -7,7 +7,8 @@ from typing import Any, Generic
 from equipoise.data.arrow_values import Kind, are_different
 from equipoise.data.engines.base import Answer, Batch, quietly
 from equipoise.data.engines.places import Span
-from equipoise.data.raw import FrameTable, RawTable
+from equipoise.data.frames import FrameTable
+from equipoise.data.raw import RawTable
 from equipoise.errors import PrivateFailure
 
 

@@ -29,7 +29,7 @@ class StreamTable(PartedTable):
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> table = StreamTable(FrameTable(pyarrow.table({"age": [31, 52]})))
     >>> list(table.answers(lambda batches, first: [batch["age"].tolist() for batch in batches], ["age"], 2))
     [(0, [[31.0, 52.0]])]

@@ -97,7 +97,7 @@ def draft(
     Examples
     --------
     >>> import pyarrow
-    >>> from equipoise.data.raw import FrameTable
+    >>> from equipoise.data.frames import FrameTable
     >>> text = draft(FrameTable(pyarrow.table({"age": [31, 64], "town": ["Graz", "Linz"]})))
     >>> Schema.from_text(text).blanks()[3:]
     ('target.name', 'target.classes', 'columns.age.bounds', 'columns.town.levels', 'columns.town.unknown')

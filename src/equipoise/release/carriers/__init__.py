@@ -5,7 +5,7 @@ from typing import Any
 from equipoise.certify.claims import Claim, Trained
 from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.engines.piles import require_piles
-from equipoise.data.tables import Unread
+from equipoise.data.unread import Unread
 from equipoise.errors import InvalidParameter
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import Carrier, TrainedCarrier

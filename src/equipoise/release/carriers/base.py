@@ -6,9 +6,9 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 
 from equipoise.certify.claims import Claim, Trained
-from equipoise.data.persons import shares_of
 from equipoise.data.projection import directions, projected_rows
 from equipoise.data.rows import RowSource, coded_targets, row_source
+from equipoise.data.slots import shares_of
 from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
