@@ -13,7 +13,7 @@ from pyarrow import parquet
 from sklearn.base import clone
 
 import equipoise as eq
-from equipoise.data import raw
+from equipoise.data import frames
 from equipoise.data.diagnosis import check_table
 from equipoise.data.engines import buckets, dask_persons, grouped, open_table, pieces, shuffled
 from equipoise.data.engines.base import PartedTable
@@ -50,7 +50,7 @@ def small(monkeypatch):
     monkeypatch.setattr(grouped, "STANDINGS_AT_ONCE", 5)
     monkeypatch.setattr(shuffled, "BUCKET_RUNS", 200)
     monkeypatch.setattr(buckets, "PAGE_BYTES", 256)
-    monkeypatch.setattr(raw, "BATCH_ROWS", 97)
+    monkeypatch.setattr(frames, "BATCH_ROWS", 97)
 
 
 @pytest.mark.usefixtures("small")
@@ -255,7 +255,7 @@ def grouping_memory(rows):
 def test_memory_does_not_grow_with_rows_or_persons(monkeypatch):
     monkeypatch.setattr(grouped, "BUCKET_RUNS", 2**9)
     monkeypatch.setattr(buckets, "WAITING_BYTES", 2**18)
-    monkeypatch.setattr(raw, "BATCH_ROWS", 2**10)
+    monkeypatch.setattr(frames, "BATCH_ROWS", 2**10)
     grouping_memory(2**11)  # what is loaded once does not count
     few, many = (grouping_memory(rows) for rows in (2**13, 2**16))
     # Digests of all persons would take 24 bytes each, and those of all runs as much again.
