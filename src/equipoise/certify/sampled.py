@@ -6,7 +6,6 @@ from typing import Any
 
 from ..errors import InvalidParameter, MissingExtra
 from .curves import Curve, GaussianCurve, log_normal
-from .rates import Cost
 
 # Below this multiplier a batch with the row gives the row away, and the chance of ever drawing the row is the curve.
 # With a larger multiplier or more steps than these rounding hides what sampling gains.
@@ -160,12 +159,6 @@ class RenyiSampledCurve(Curve):
         divergence = self.steps * divergence_of_a_step(self.noise_multiplier, self.share, self.order)
         exponent = (self.order - 1) * (divergence - epsilon + math.log1p(-1 / self.order)) - math.log(self.order)
         return math.exp(exponent) * (1 + 1e-9) if exponent < 0 else 1.0
-
-
-def divergence_of_a_run(curve: Any, order: float) -> Cost:
-    """Return what all steps behind one of these curves, with its lattices, cost at an order (N5)."""
-    run = curve.parts[0][1]
-    return Cost(run.steps * divergence_of_a_step(run.noise_multiplier, run.share, order), curve.added)
 
 
 @lru_cache(maxsize=1024)

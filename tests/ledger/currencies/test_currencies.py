@@ -16,12 +16,13 @@ from equipoise.certify.claims.choice import Choice
 from equipoise.certify.claims.compositions import Disjoint, PostProcessing, Sequence
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.curves import GaussianCurve, PureCurve, SumCurve
-from equipoise.certify.rates import MARGIN, ConcentratedRate, Cost, Rate, RenyiRate, pure_mu
 from equipoise.certify.sampled import divergence_of_a_step
 from equipoise.certify.spherical import SphericalCurve
 from equipoise.errors import InvalidParameter, LedgerRefused, UnknownName
 from equipoise.ledger.currencies import CURRENCIES, Amount, currency_named, default_for
 from equipoise.ledger.currencies.base import LAST_PLACE, NOTHING, rounded, spent_on_order
+from equipoise.ledger.prices import cost as cost_of
+from equipoise.ledger.rates import MARGIN, ConcentratedRate, Cost, Rate, RenyiRate, pure_mu
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.vocabulary.facts import Budget
 from stored_certificates import STORED
@@ -183,17 +184,19 @@ def test_every_kind_has_a_price_that_is_no_higher_than_that_of_its_budget(name):
 def test_compositions_add_up_and_disjoint_parts_cost_the_dearest():
     parts = [claim for claim in claims().values() if isinstance(claim, Choice | PrivateBounds)][:2]
     for rate in RATES:
-        costs = [part.cost(rate) for part in parts]
+        costs = [cost_of(part, rate) for part in parts]
         sequence = Sequence(Budget(9.0), 10, tuple(parts))
-        assert sequence.cost(rate).amount == pytest.approx(sum(cost.amount for cost in costs))
-        assert Disjoint(Budget(9.0), 10, tuple(parts)).cost(rate).amount == max(cost.amount for cost in costs)
-        assert PostProcessing(Budget(9.0), 10, (parts[0],), "rule").cost(rate) == costs[0]
+        assert cost_of(sequence, rate).amount == pytest.approx(sum(cost.amount for cost in costs))
+        assert cost_of(Disjoint(Budget(9.0), 10, tuple(parts)), rate).amount == max(cost.amount for cost in costs)
+        assert cost_of(PostProcessing(Budget(9.0), 10, (parts[0],), "rule"), rate) == costs[0]
 
 
 def test_bounds_of_many_columns_are_many_small_releases():
-    bounds = next(claim for claim in claims().values() if isinstance(claim, PrivateBounds) and claim.choices > 1)
+    bounds = next(claim for claim in claims().values() if isinstance(claim, PrivateBounds) and len(claim.columns) > 1)
     level = bounds.curve().level
-    assert ConcentratedRate().of(PureCurve(level), bounds.budget).amount > 1.5 * bounds.cost(ConcentratedRate()).amount
+    assert (
+        ConcentratedRate().of(PureCurve(level), bounds.budget).amount > 1.5 * cost_of(bounds, ConcentratedRate()).amount
+    )
 
 
 def test_numbers_that_mean_nothing_are_refused_with_a_remedy():

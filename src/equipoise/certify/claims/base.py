@@ -10,7 +10,6 @@ from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Probl
 from ...vocabulary.records import Of
 from .. import laws, theorems
 from ..curves import Curve
-from ..rates import Cost, Rate
 
 # How a fault ends that says no more than that this version cannot tell.
 UNKNOWN = ", unknown here"
@@ -89,14 +88,6 @@ class Claim(Record, ABC):
     @abstractmethod
     def curve(self) -> Curve:
         """Return the privacy curve."""
-
-    def divergence(self, order: float) -> Cost | None:
-        """Return a bound on the Renyi divergence that is known besides the curve (N5); None where there is none."""
-        return None
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return what the claim adds to a sum in a currency (N5): by its curve, where nothing else is known."""
-        return rate.of(self.curve(), self.budget, self.divergence)
 
     def nodes(self) -> Iterator["Claim"]:
         """Yield this claim and all that it is composed of."""

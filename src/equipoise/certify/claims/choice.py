@@ -6,7 +6,6 @@ from typing import Literal
 from ...vocabulary.facts import Budget, Conditions, Record
 from ...vocabulary.records import Of
 from ..curves import Curve, PureCurve
-from ..rates import Cost
 from .base import Claim, Moved, holds
 from .compositions import Composition
 
@@ -109,8 +108,8 @@ class Stopping(Composition):
     order: float = 0.0
     released: int | None = None
 
-    # The choice among all runs stands for itself, and pays for them.
-    main, cost = Claim.main, Claim.cost
+    # The choice among all runs stands for itself.
+    main = Claim.main
     draws = Of[str]("law")
 
     @property
@@ -128,11 +127,6 @@ class Stopping(Composition):
         if self.budget.delta == 0:
             return PureCurve(((2 + self.shape) * self.run.epsilon + DRAW_EPSILON) * (1 + 4e-15))
         return ChosenCurve(self.mu, self.shape, self.gamma, self.order)
-
-    def divergence(self, order: float) -> Cost | None:
-        """Return the divergence of any order, where runs have one."""
-        spent = ChosenCurve(self.mu, self.shape, self.gamma, order).spent
-        return Cost(spent(order) + math.log(mean_of(self.shape, self.gamma)) / (order - 1)) if self.mu else None
 
     def conditions(self) -> Conditions:
         """Yield those of every training, that scores are as private as trainings, and the price of choosing."""

@@ -6,6 +6,7 @@ good one is neither too narrow nor too wide. The one whose score with exponentia
 
 import math
 
+from ..curves import Curve, PureCurve
 from .private_bounds import PrivateBounds
 
 # An interval is so many units long, a unit is a power of two, and both ends lie at so many units from zero at most.
@@ -20,10 +21,9 @@ class ChosenBounds(PrivateBounds):
     kind = "chosen-bounds"
     theorem = "N6"
 
-    @property
-    def choices(self) -> int:
-        """How many intervals are chosen."""
-        return len(self.columns)
+    def curve(self) -> Curve:
+        """Return the pure curve of all choices: each costs 2 over the scale."""
+        return PureCurve(len(self.columns) * 2 / self.scale)
 
     def on_grid(self, low: float, high: float) -> bool:
         """Return whether two bounds are the ends of an interval of the public grid."""

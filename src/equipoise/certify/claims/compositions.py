@@ -6,7 +6,6 @@ from functools import reduce
 from ...errors import InvalidParameter
 from ...vocabulary.facts import Conditions
 from ..curves import Curve, LargestCurve, PointCurve, SumCurve, add_up
-from ..rates import Cost, Rate, largest
 from .base import Claim, holds
 
 
@@ -46,10 +45,6 @@ class Composition(Claim):
     def chosen(self, place: int | None) -> Claim:
         """Return the part at a place, the first where none was chosen; a place that no part has is no candidate's."""
         return self.of[place if type(place) is int and 0 <= place < len(self.of) else 0]
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return the sum of the parts' costs; what was processed is one."""
-        return sum((part.cost(rate) for part in self.of), Cost(0.0))
 
     def conditions(self) -> Conditions:
         """Yield those of every part, and that none costs more than the whole."""
@@ -98,10 +93,6 @@ class Disjoint(Composition):
     def curve(self) -> Curve:
         """Return the largest of the parts' curves."""
         return LargestCurve(tuple(part.curve() for part in self.of))
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return the largest of the parts' costs."""
-        return largest(tuple(part.cost(rate) for part in self.of))
 
     def conditions(self) -> Conditions:
         """Yield those of every part, and that there are rows for all of them."""

@@ -9,8 +9,7 @@ from ...vocabulary.constants import constants, constants_in_ball, setting
 from ...vocabulary.facts import Conditions, Hypothesis, Recipe, Record, Setting
 from .. import theorems
 from ..curves import LATTICE_DELTA, Curve, LargestCurve, SumCurve
-from ..rates import Cost, Rate, largest
-from ..sampled import RenyiSampledCurve, SampledGaussianCurve, divergence_of_a_run
+from ..sampled import RenyiSampledCurve, SampledGaussianCurve
 from ..theorems.base import MOST_ROWS, MOST_WEIGHTS, ROUNDING_MARGIN, bearable
 from ..theorems.descent import UNIT
 from ..theorems.random_hits import LEFT_OUT
@@ -93,10 +92,6 @@ class NoisyDescent(Moved):
         sampled: Curve = RenyiSampledCurve(*run, self.order) if self.order else SampledGaussianCurve(*run)
         return SumCurve(((1.0, sampled, 0.0),), steps * LATTICE_DELTA)
 
-    def divergence(self, order: float) -> Cost | None:
-        """Return the sum over the steps (C3)."""
-        return divergence_of_a_run(self.curve(), order)
-
     def conditions(self) -> Conditions:
         """Yield the conditions of C3, the bound on a gradient's change, and the noise."""
         yield from secret_batches(self.setting())
@@ -175,13 +170,9 @@ class Phased(Trained):
         """Return the noise on the weights of one phase."""
         return replace(self.noise, scale=phase.noise_scale)
 
-    def curve(self) -> LargestCurve:
+    def curve(self) -> Curve:
         """Return the largest of the phases' curves: a row belongs to one of them."""
         return LargestCurve(tuple(self.noise_of(phase).curve(phase.sensitivity) for phase in self.phases))
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return the largest of the phases' costs: a row belongs to one of them."""
-        return largest(tuple(rate.of(curve, self.budget) for curve in self.curve().parts))
 
     def conditions(self) -> Conditions:
         """Yield that rows suffice for disjoint phases, that theorems bound every phase, and that noise hides each."""

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from ...vocabulary.constants import rounding_unit
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
-from ..curves import Curve, PureCurve, add_up
-from ..rates import Cost, Rate
+from ..curves import Curve, add_up
 from ..statistic import NoisyStatistic
 from ..theorems.base import ROUNDING_MARGIN
 from ..theorems.minimisers import solved
@@ -154,12 +153,6 @@ class Dropout(Trained):
         """Return the curve of the weights' noise, after what the curvature costs."""
         after = self.noisy().after_lower_bound if self.proposal is None else self.noisy().after_test
         return after(self.noise.curve(self.worst))
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return what the curvature and the weights cost, but for the chance that the margin did not hold (N5)."""
-        one = rate.of(PureCurve(self.statistic.epsilon), self.statistic)
-        both, missed = one + rate.of(self.noise.curve(self.worst), self.weights), self.statistic.delta
-        return Cost(both.amount / (1 - missed), both.delta) + Cost(0.0, missed)
 
     def conditions(self) -> Conditions:
         """Yield the conditions of G3 and G4, that noise hides the worst case, and what follows from the released."""

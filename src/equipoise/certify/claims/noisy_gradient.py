@@ -6,8 +6,7 @@ from typing import Literal
 from ...vocabulary.constants import constants, rounding_unit
 from ...vocabulary.facts import Conditions, Hypothesis, Problem, Recipe, Record, Setting
 from ..curves import LATTICE_DELTA, Curve, GaussianCurve, SumCurve
-from ..rates import Cost
-from ..sampled import SampledGaussianCurve, divergence_of_a_run
+from ..sampled import SampledGaussianCurve
 from ..theorems.base import ROUNDING_MARGIN
 from .base import Moved, at_most, holds
 
@@ -55,10 +54,6 @@ class NoisyGradient(Moved):
             return GaussianCurve(math.sqrt(self.steps) * self.sensitivity / self.scale, self.steps)
         sampled = SampledGaussianCurve(self.scale / self.sensitivity, self.batch / self.n_samples, self.steps)
         return SumCurve(((1.0, sampled, 0.0),), self.steps * LATTICE_DELTA)
-
-    def divergence(self, order: float) -> Cost | None:
-        """Return the sum over the steps, where they draw batches (C3)."""
-        return divergence_of_a_run(self.curve(), order) if self.batch else None
 
     def conditions(self) -> Conditions:
         """Yield the conditions of C5, the bound on a gradient's change, and the noise."""

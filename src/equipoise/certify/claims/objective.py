@@ -1,19 +1,10 @@
 """Objective perturbation: the minimiser of a randomly tilted objective, with a little noise on top."""
 
 from ...vocabulary.discovery import look_up
-from ...vocabulary.facts import Budget, Conditions, Setting
+from ...vocabulary.facts import Conditions, Setting
 from .. import laws, theorems
-from ..curves import Curve, PureCurve, SumCurve
-from ..rates import Cost, Rate
-from ..theorems.perturbation import (
-    SUFFIX,
-    Corners,
-    Perturbation,
-    divergence_of_tilt,
-    finishing,
-    finishing_sensitivity,
-    in_ball,
-)
+from ..curves import Curve, SumCurve
+from ..theorems.perturbation import SUFFIX, Perturbation, finishing, finishing_sensitivity, in_ball
 from ..work import within
 from .base import Noise, Trained, holds
 
@@ -53,19 +44,6 @@ class Objective(Trained):
         """Return the curve of the tilted minimiser, after what the finish costs."""
         tilted = self.perturbation().curve(self.setting(), laws.named(self.law), self.scale)
         return SumCurve(((1.0, tilted, self.finishing_epsilon),))
-
-    def divergence(self, order: float) -> Cost | None:
-        """Return that of a Gaussian tilt."""
-        return divergence_of_tilt(self.setting(), self.scale, order) if self.law == "gaussian" else None
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return what the tilted minimiser and the finish cost: two releases (E4)."""
-        left = Budget(self.budget.epsilon - self.finishing_epsilon, self.budget.delta)
-        # A pure tilt of one row has the curve of E3a as well, which says more than its largest loss.
-        pure = self.budget.delta == 0 and self.unit == "row"
-        theorem = Corners() if pure else self.perturbation()
-        tilted = theorem.curve(self.setting(), laws.named(self.law), self.scale)
-        return rate.of(tilted, left, self.divergence) + rate.of(PureCurve(self.finishing_epsilon), left)
 
     def conditions(self) -> Conditions:
         """Yield the theorem's hypotheses, those of E4, and that tilt and finish are within the budget."""

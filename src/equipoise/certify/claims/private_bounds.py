@@ -7,7 +7,6 @@ checked for ever; new ones choose an interval at once (`chosen_bounds`).
 
 from ...vocabulary.facts import Conditions, Record
 from ..curves import Curve, PureCurve
-from ..rates import Cost, Rate
 from .base import Claim, holds
 
 LEVELS = (0.01, 0.99)
@@ -36,18 +35,8 @@ class PrivateBounds(Claim):
     released: tuple[ReleasedBounds, ...] = ()
 
     def curve(self) -> Curve:
-        """Return the pure curve of all choices: each costs 2 over the scale."""
-        return PureCurve(self.choices * 2 / self.scale)
-
-    @property
-    def choices(self) -> int:
-        """How many quantiles are chosen."""
-        return len(LEVELS) * len(self.columns)
-
-    def cost(self, rate: Rate) -> Cost:
-        """Return the sum over the choices: many small ones cost less than a large one."""
-        one = rate.of(PureCurve(2 / self.scale), self.budget)
-        return Cost(self.choices * one.amount, self.choices * one.delta)
+        """Return the pure curve of all quantiles: each costs 2 over the scale (Q1)."""
+        return PureCurve(len(LEVELS) * len(self.columns) * 2 / self.scale)
 
     def conditions(self) -> Conditions:
         """Yield that the noise is within the budget, and that what was released lies on the public grid, in order."""

@@ -14,7 +14,6 @@ from ...vocabulary.constants import constants, rounding_floor
 from ...vocabulary.facts import Conditions, Constants, Hypothesis, Problem, Recipe, Setting
 from ..curves import LATTICE_DELTA, Curve, PureCurve, SumCurve, log_normal
 from ..laws import Law
-from ..rates import Cost
 from .base import ROUNDING_MARGIN, proved_for
 from .minimisers import double_precision
 
@@ -258,19 +257,6 @@ class PersonsShift(Perturbation):
         corners = loss.shift_vertices(facts.row_norm, facts.radius, facts.label_bound)
         lengths = tuple((count, length / scale) for count, length in corners if length > 0)
         return MeanCurve(lengths, facts.gradient_diameter / scale, determinant_price(setting), loss.outputs == 1)
-
-
-def divergence_of_tilt(setting: Setting, scale: float, order: float) -> Cost:
-    """Return ``D + ln(sum of m exp(a (a - 1) v^2 / (2 scale^2))) / (a - 1)``, Gaussian tilts of rows or persons (N5).
-
-    D is the determinant's price. All of E3a's corners count, the one of length 0 too, which several classes leave out.
-    """
-    facts, loss = setting.constants, setting.problem.loss
-    corners = loss.shift_vertices(facts.row_norm, facts.radius, facts.label_bound)
-    rate, most = order * (order - 1) / (2 * scale**2), max(length for _, length in corners)
-    total = math.fsum(count * math.exp(rate * (length**2 - most**2)) for count, length in corners)
-    total += math.exp(-rate * most**2) if loss.outputs > 1 else 0.0
-    return Cost(determinant_price(setting) + (rate * most**2 + math.log(total)) / (order - 1), LATTICE_DELTA)
 
 
 def answer(facts: Constants) -> float:

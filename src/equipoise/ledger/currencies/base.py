@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.curves import PointCurve
-from equipoise.certify.rates import Cost, Rate
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
+from equipoise.ledger.prices import cost
+from equipoise.ledger.rates import Cost, Rate
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.records import Record
 
@@ -175,7 +176,7 @@ class Filter(Currency):
     def price(self, claim: Claim) -> Amount:
         """Return the claim's cost, rounded up."""
         try:
-            return self._rounded(claim.cost(self.rate()))
+            return self._rounded(cost(claim, self.rate()))
         except (ArithmeticError, ValueError, LookupError) as error:
             if isinstance(error, EquipoiseError):
                 raise
@@ -190,11 +191,11 @@ class Filter(Currency):
         epsilon = self.least(float(spent.amount), budget.delta * SHARE) if spent.amount > 0 else 0.0
         return Worth(epsilon, budget.delta)
 
-    def _rounded(self, cost: Cost) -> Amount:
-        if not (0 <= cost.amount < math.inf and 0 <= cost.delta < 1):
+    def _rounded(self, found: Cost) -> Amount:
+        if not (0 <= found.amount < math.inf and 0 <= found.delta < 1):
             raise self._refused("a release without an amount")
         # A sum of a few deltas may have been rounded down by its last digits.
-        return Amount(rounded(cost.amount, True), rounded(cost.delta * (1 + 1e-12), True))
+        return Amount(rounded(found.amount, True), rounded(found.delta * (1 + 1e-12), True))
 
     def _refused(self, found: str) -> LedgerRefused:
         remedy = "lower its epsilon, or spend it from a ledger in basic currency, where epsilons add up"

@@ -4,8 +4,8 @@ import math
 from typing import ClassVar
 
 from equipoise.certify.curves import ERROR, GaussianCurve
-from equipoise.certify.rates import Rate
 from equipoise.ledger.currencies.base import Filter, bisected
+from equipoise.ledger.rates import Rate
 
 
 class Gaussian(Filter):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import ClassVar
 
-from equipoise.certify.rates import Rate, RenyiRate
 from equipoise.errors import InvalidParameter
 from equipoise.ledger.currencies.base import SHARE, Filter, spent_on_order
+from equipoise.ledger.rates import Rate, RenyiRate
 from equipoise.vocabulary.facts import Budget
 
 # Smaller ones leave almost nothing of epsilon, and larger ones are sums of epsilons.

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from equipoise.certify.rates import ConcentratedRate, Rate
 from equipoise.ledger.currencies.base import Filter, spent_on_order
+from equipoise.ledger.rates import ConcentratedRate, Rate
 
 
 class Concentrated(Filter):

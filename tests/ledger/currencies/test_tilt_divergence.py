@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.certify.theorems.perturbation import divergence_of_tilt, in_ball
+from equipoise.certify.theorems.perturbation import in_ball
+from equipoise.ledger.prices import divergence_of_tilt
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Problem
 

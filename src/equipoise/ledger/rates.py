@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
 
-from ..vocabulary.facts import Budget
-from ..vocabulary.records import Of, Record
-from .curves import ERROR, LATTICE_DELTA, Curve, GaussianCurve, PureCurve, log_normal
+from equipoise.certify.curves import ERROR, LATTICE_DELTA, Curve, GaussianCurve, PureCurve, log_normal
+from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.records import Of, Record
 
 # More than all that rounding can take away from an amount (docs/proofs/N5.md).
 MARGIN = 1 + 1e-9
