@@ -34,9 +34,20 @@ figure { margin: 1rem 0; min-width: 0; } figcaption { color: var(--soft); font-s
 body #vg-tooltip-element { background: var(--card); color: var(--ink); border-color: var(--line); max-width: 20rem;
   overflow-wrap: anywhere; }
 body #vg-tooltip-element td { white-space: normal; } body #vg-tooltip-element table tr td.key { color: var(--soft); }
+@media (max-width: 30rem) {
+  body { padding: 1.2rem .8rem 3rem; } pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .6rem; }
+  th, td, td.text, td:first-child { min-width: 0; max-width: none; padding: .3rem .35rem; white-space: normal;
+    overflow-wrap: anywhere; }
+  .lines thead { display: none; }
+  .lines, .lines caption, .lines tbody, .lines tr, .lines td { display: block; text-align: left; }
+  .lines tr { border-bottom: 1px solid var(--line); padding: .3rem 0; } .lines td { border: 0; padding: .1rem 0; }
+  .lines td::before { content: attr(data-name) ": "; color: var(--soft); } }
 @media print { body { padding: 0; max-width: none; } figure, .notice, tr { break-inside: avoid; }
   .wide, pre { overflow: visible; } pre { white-space: pre-wrap; } }
 """
+
+# A table of more columns is shown as lines there.
+MOST_COLUMNS_OF_A_PHONE = 3
 
 # Colours are the style sheet's own variables, so that a chart follows light, dark and paper without being drawn again.
 THEME = {
@@ -105,15 +116,21 @@ def table(
     >>> "<td>1 &lt; 2</td>" in table(["claim"], [["1 < 2"]])
     True
     """
+    # On a phone, a table with sentences or many columns shows every cell on a line of its own, after its column's name.
+    stacked = bool(texts) or len(header) > MOST_COLUMNS_OF_A_PHONE
     kinds = [' class="text"' if name in texts else "" for name in header]
+    named = [f' data-name="{escape(name)}"' if stacked else "" for name in header]
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{kind}{name}>{escape(cell)}</td>" for cell, kind, name in zip(row, kinds, named, strict=True))
+        + "</tr>"
         for row in rows
     )
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     below = f'<p class="soft">{escape(note)}</p>' if note else ""
-    cells = f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    lines = ' class="lines"' if stacked else ""
+    cells = f"<table{lines}>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide" tabindex="0">{cells}</div>{below}'
 
 

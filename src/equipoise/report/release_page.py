@@ -1,7 +1,7 @@
 """The page of one release: what was released, why it is private, what it can be off by. Plain values in, HTML out.
 
-Everything shown is a function of the certificate, the released weights and bounds, and the ledger's state; there is no
-date and no measurement, so that the same release gives the same page.
+Everything shown is a function of the certificate, the schema, the released weights and bounds, and the ledger's state:
+no date but the certificate's and no measurement, so that the same release gives the same page.
 """
 
 import math
@@ -22,7 +22,8 @@ LONGEST_LABEL = 24
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
 @media (max-width: 40rem) { .facts { grid-template-columns: repeat(2, 1fr); } }
-.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem; }
+.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem;
+  min-width: 0; overflow-wrap: anywhere; }
 .facts dt { color: var(--soft); font-size: .85rem; } .facts dd { margin: 0; font-weight: 600; }
 .facts dd small { display: block; font-weight: 400; color: var(--soft); font-size: .85rem; }
 .check { border: 1px solid var(--line); border-left: 4px solid var(--first); background: var(--card);
@@ -44,6 +45,7 @@ def release_page(record: ReleaseRecord) -> str:
         _summary(record),
         _facts(record),
         _check(record),
+        _gains(record, drawn),
         _curve(record, drawn),
         _errors(record, drawn),
         _selected(record),
@@ -111,10 +113,9 @@ def _summary(record: ReleaseRecord) -> str:
     lines.append(
         _paragraph(
             f"The promise is {_claim(record)}, {record.adjacency}: exchange {record.exchanged}, and whatever "
-            f"might have been released is at most {times} times as likely as before{extra}. Put as a game: someone who "
-            f"knows every other {record.unit} sees the release and must say which of two candidates the last was, each "
-            "as likely as the other. Blind guessing is right half of the time; no method is right in more than "
-            f"{_percent(record.chance)} of cases. {record.promised}"
+            f"might have been released is at most {times} times as likely as before{extra}. Put as a game: who knows "
+            f"every other {record.unit}, and two candidates for the last, names the right one in no more than "
+            f"{_percent(record.gains.guess)} of cases; tossing a coin, in half of them. {record.promised}"
         )
     )
     lines.append(_paragraph(f"{_grade(record)} {_vouched(record)}"))
@@ -135,8 +136,9 @@ def _vouched(record: ReleaseRecord) -> str:
 
 
 def _percent(share: float) -> str:
-    # Rounded up: the page promises no more than the proof.
-    return f"{math.ceil(share * 1000) / 10:g} %"
+    # Rounded up: the page promises no more than the proof. Small shares keep two digits.
+    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
+    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
 
 
 def _facts(record: ReleaseRecord) -> str:
@@ -147,6 +149,13 @@ def _facts(record: ReleaseRecord) -> str:
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
         ("table", f"{record.counted}, {record.n_features:,} columns", "declared, public"),
     ]
+    if record.target:
+        among = f"one of {len(record.classes):,} classes" if record.classes else "a number"
+        entries.insert(0, ("predicts", record.target, among))
+    if record.made:
+        entries.append(("made", record.made, f"release {record.release_id}"))
+    if record.software:
+        entries.append(("by", ", ".join(f"{name} {version}" for name, version in record.software), ""))
     if record.weights:
         entries.append(("penalty", f"alpha {number(record.alpha)}", record.alpha_words))
     cards = "".join(
@@ -182,27 +191,72 @@ def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     return f"<h2>How private it is</h2>{figure('curve', where, caption)}{folded('the numbers', cells)}"
 
 
+def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    gains, unit = record.gains, record.unit
+    drawn["trade-off"] = release_charts.trade_off(gains.trade_off, gains.rates)
+    words = (
+        f"Someone knows two {unit}s, one of which was in the table, and everything else that was in it; sees this "
+        f"release; and says that it was the first, or the second. However clever the method, it names the right one in "
+        f"at most {_percent(gains.guess)} of cases, where tossing a coin is right in 50 %."
+    )
+    if gains.mu is not None:
+        words += (
+            f" The release is exactly Gaussian: telling is as hard as to tell two normal laws of deviation 1 whose "
+            f"means are mu = {number(gains.mu)} apart."
+        )
+    caption = (
+        "The line is the most that any method can reach: how often the first is named where it was the first (true "
+        "positives), over how often it is named where it was the second (false positives). Dashed: naming it by chance."
+    )
+    cells = table(
+        ("false positives", "true positives at most"),
+        [(_percent(false), _percent(true)) for false, true in gains.rates],
+        f"The difference of the two rates, the advantage, is at most {_percent(gains.advantage)}. All of this follows "
+        "from the claim (N7); no attack was run. It limits what is learned about one "
+        f"{unit}, not what is learned about people like it: that is what a model is for.",
+        caption="What an attacker gains, at most",
+    )
+    picture = figure("trade-off", "True positives over false positives; the numbers are in the table.", caption)
+    return f"<h2>What an attacker gains</h2>{_paragraph(words)}{cells}{picture}"
+
+
 def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
-    errors = record.errors
-    title = "<h2>How far off it can be</h2>"
     if not record.weights:
         return ""
+    errors, title = record.errors, "<h2>How far off it can be</h2>"
     if not errors.over_epsilon:
-        return title + _paragraph("No bound on the error can be certified for these public facts.")
-    if errors.own:
-        whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
-    else:
-        whose = (
-            f"Only noise on the weights has a certified bound, and this release is by another way ({record.kind}). "
-            "The bounds below are what noise on the weights would certify for the same public facts; they are not "
-            "bounds for this release."
+        none = "No bound on the error of this release is certified: only noise on finished weights has one."
+        if errors.modelled:
+            picture = f'<div class="pair">{_modelled_figure(record, drawn)}</div>'
+            return title + _paragraph(none) + picture + folded("the numbers", _error_tables(record))
+        return title + _paragraph(none)
+    whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
+    meaning = _meaning(record)
+    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is the same everywhere."
+    if errors.picked:
+        mark = (
+            f"The dashed upright marks epsilon {number(record.epsilon)}. At every epsilon alpha is picked anew so that "
+            "the training bound is smallest; the population bound need not fall with it."
         )
-    population, unit = any(point.population is not None for point in errors.over_epsilon), record.unit
+    figures = [
+        _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
+    ]
+    if errors.over_alpha:
+        mark = f"The dashed upright marks alpha {number(errors.alpha)}."
+        figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
+    pictures = f'<div class="pair">{"".join(figures)}</div>'
+    numbers = folded("the numbers", _error_tables(record))
+    return f"{title}{_paragraph(whose)}{_paragraph(meaning, 'soft')}{pictures}{numbers}"
+
+
+def _meaning(record: ReleaseRecord) -> str:
+    """Return what the bounds on the error are bounds of."""
+    errors, unit = record.errors, record.unit
     meaning = (
         f"Training: in the mean over the noise, the loss on the training {unit}s is at most this far above that of any "
         f"weights of norm at most {number(errors.norm)} (J6)."
     )
-    if population:
+    if any(point.population is not None for point in errors.over_epsilon):
         meaning += (
             f" Population: the same on new {unit}s, in the mean over training {unit}s too, if they are independent "
             "draws from one distribution, which no certificate can check (J4.linear.mean)."
@@ -214,32 +268,17 @@ def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
             f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
             "loses no more."
         )
-    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is the same everywhere."
-    if errors.picked:
-        mark = (
-            f"The dashed upright marks epsilon {number(record.epsilon)}. At every epsilon alpha is picked anew so that "
-            "the training bound is smallest; the population bound need not fall with it."
-        )
-    figures = [
-        _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
-    ]
-    if errors.over_alpha:
-        mark = f"The dashed upright marks alpha {number(errors.alpha)}"
-        mark += (
-            "." if errors.own else f", which noise on the weights would take; the release has {number(record.alpha)}."
-        )
-        figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
-    if errors.modelled:
-        points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in errors.modelled]
-        drawn["modelled"] = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
-        caption = (
-            f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
-            "as a share of what a model that says nothing loses."
-        )
-        figures.append(figure("modelled", "The modelled cost of this release's own way over epsilon.", caption))
-    pictures = f'<div class="pair">{"".join(figures)}</div>'
-    numbers = folded("the numbers", _error_tables(record))
-    return f"{title}{_paragraph(whose)}{_paragraph(meaning, 'soft')}{pictures}{numbers}"
+    return meaning
+
+
+def _modelled_figure(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in record.errors.modelled]
+    drawn["modelled"] = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
+    caption = (
+        f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
+        "as a share of what a model that says nothing loses."
+    )
+    return figure("modelled", "The modelled cost of this release's own way over epsilon.", caption)
 
 
 def _bounds_figure(
@@ -262,7 +301,8 @@ def _bounds_figure(
 
 def _error_tables(record: ReleaseRecord) -> str:
     errors, parts = record.errors, []
-    for axis, points in (("epsilon", errors.over_epsilon), ("alpha", errors.over_alpha)):
+    shown = (("epsilon", errors.over_epsilon), ("alpha", errors.over_alpha))
+    for axis, points in ((axis, points) for axis, points in shown if points):
         rows = [
             (number(point.place), number(point.training), "" if point.population is None else number(point.population))
             for point in points
@@ -272,9 +312,8 @@ def _error_tables(record: ReleaseRecord) -> str:
         costs = [(number(place), number(cost)) for place, cost in errors.modelled]
         parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.kind}"))
     if errors.statements:
-        whose = "this release" if errors.own else "noise on the weights"
         rows = [(entry.id, number(entry.value), entry.quantity) for entry in errors.statements]
-        caption = f"Every certified bound for {whose}, at confidence {errors.confidence:g}; proofs: docs/proofs"
+        caption = f"Every certified bound for this release, at confidence {errors.confidence:g}; proofs: docs/proofs"
         parts.append(
             table(("statement", "at most", "what is bounded"), rows, caption=caption, texts=["what is bounded"])
         )
