@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 
 STYLE = """
@@ -96,6 +97,31 @@ def escape(text: str) -> str:
     return html.escape(_encodable(text))
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.731058), percent(0.0271), percent(0.002718)
+    ('50 %', '73.2 %', '2.71 %', '0.272 %')
+    """
+    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
+    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
+
+
+def number(value: float) -> str:
+    """Return a number as the page writes it.
+
+    Examples
+    --------
+    >>> number(0.123456), number(1e-06), number(40000.0), number(float("inf"))
+    ('0.1235', '1e-06', '40,000', 'none')
+    """
+    if not math.isfinite(value):
+        return "none"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
 def _encodable(text: str) -> str:
     # Half a surrogate pair, which a name from a JSON file may hold, has no place in UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -132,6 +158,11 @@ def table(
     lines = ' class="lines"' if stacked else ""
     cells = f"<table{lines}>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide" tabindex="0">{cells}</div>{below}'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Return text as a paragraph of HTML, of a kind that the style sheet knows."""
+    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
 
 
 def folded(summary: str, content: str, *, opened: bool = False) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
-from equipoise.report.page import document, escape, figure, folded, table
-from equipoise.report.release_record import ErrorPoint, LedgerState, ReleaseRecord, WeightLine
+from equipoise.report.page import document, escape, figure, folded, number, paragraph, percent, table
+from equipoise.report.release_errors import errors_section
+from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
 
 # More weights than this make no picture, and more than that no table that anyone reads.
@@ -47,7 +48,7 @@ def release_page(record: ReleaseRecord) -> str:
         _check(record),
         _gains(record, drawn),
         _curve(record, drawn),
-        _errors(record, drawn),
+        errors_section(record, drawn),
         _selected(record),
         _weights(record, drawn),
         _private_bounds(record),
@@ -60,23 +61,6 @@ def release_page(record: ReleaseRecord) -> str:
     )
     body = "\n".join(section for section in sections if section)
     return document(f"A private release: {record.model}", body, drawn, runtime(), STYLE)
-
-
-def number(value: float) -> str:
-    """Return a number as the page writes it.
-
-    Examples
-    --------
-    >>> number(0.123456), number(1e-06), number(40000.0), number(float("inf"))
-    ('0.1235', '1e-06', '40,000', 'none')
-    """
-    if not math.isfinite(value):
-        return "none"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
-def _paragraph(text: str, kind: str = "") -> str:
-    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
 
 
 def _list(title: str, entries: Sequence[str]) -> str:
@@ -94,7 +78,7 @@ def _summary(record: ReleaseRecord) -> str:
     what = f"The weights of a {record.model}" if record.weights else f"A {record.model}"
     also = " and the bounds of columns that were paid for" if record.private_bounds else ""
     lines.append(
-        _paragraph(
+        paragraph(
             f"{what}, from {record.counted} that stay private. This page shows "
             f"what was released{also}, and what follows from public facts; nothing on it was measured on the rows.",
             "soft",
@@ -102,7 +86,7 @@ def _summary(record: ReleaseRecord) -> str:
     )
     if record.seeded:
         lines.append(
-            _paragraph(
+            paragraph(
                 "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away.",
                 "notice",
             )
@@ -111,14 +95,14 @@ def _summary(record: ReleaseRecord) -> str:
     times = f"e^{number(record.epsilon)}" + (f" = {number(factor)}" if math.isfinite(factor) else "")
     extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
     lines.append(
-        _paragraph(
+        paragraph(
             f"The promise is {_claim(record)}, {record.adjacency}: exchange {record.exchanged}, and whatever "
             f"might have been released is at most {times} times as likely as before{extra}. Put as a game: who knows "
             f"every other {record.unit}, and two candidates for the last, names the right one in no more than "
-            f"{_percent(record.gains.guess)} of cases; tossing a coin, in half of them. {record.promised}"
+            f"{percent(record.gains.guess)} of cases; tossing a coin, in half of them. {record.promised}"
         )
     )
-    lines.append(_paragraph(f"{_grade(record)} {_vouched(record)}"))
+    lines.append(paragraph(f"{_grade(record)} {_vouched(record)}"))
     return "\n".join(lines)
 
 
@@ -133,12 +117,6 @@ def _vouched(record: ReleaseRecord) -> str:
     if record.vouched:
         return f"{record.vouched} vouches that the facts of the schema are public and true."
     return "Nobody is named who vouches that the declared facts (columns, bounds, number of rows) are public."
-
-
-def _percent(share: float) -> str:
-    # Rounded up: the page promises no more than the proof. Small shares keep two digits.
-    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
-    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
 
 
 def _facts(record: ReleaseRecord) -> str:
@@ -197,7 +175,7 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     words = (
         f"Someone knows two {unit}s, one of which was in the table, and everything else that was in it; sees this "
         f"release; and says that it was the first, or the second. However clever the method, it names the right one in "
-        f"at most {_percent(gains.guess)} of cases, where tossing a coin is right in 50 %."
+        f"at most {percent(gains.guess)} of cases, where tossing a coin is right in 50 %."
     )
     if gains.mu is not None:
         words += (
@@ -210,114 +188,14 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     )
     cells = table(
         ("false positives", "true positives at most"),
-        [(_percent(false), _percent(true)) for false, true in gains.rates],
-        f"The difference of the two rates, the advantage, is at most {_percent(gains.advantage)}. All of this follows "
+        [(percent(false), percent(true)) for false, true in gains.rates],
+        f"The difference of the two rates, the advantage, is at most {percent(gains.advantage)}. All of this follows "
         "from the claim (N7); no attack was run. It limits what is learned about one "
         f"{unit}, not what is learned about people like it: that is what a model is for.",
         caption="What an attacker gains, at most",
     )
     picture = figure("trade-off", "True positives over false positives; the numbers are in the table.", caption)
-    return f"<h2>What an attacker gains</h2>{_paragraph(words)}{cells}{picture}"
-
-
-def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
-    if not record.weights:
-        return ""
-    errors, title = record.errors, "<h2>How far off it can be</h2>"
-    if not errors.over_epsilon:
-        none = "No bound on the error of this release is certified: only noise on finished weights has one."
-        if errors.modelled:
-            picture = f'<div class="pair">{_modelled_figure(record, drawn)}</div>'
-            return title + _paragraph(none) + picture + folded("the numbers", _error_tables(record))
-        return title + _paragraph(none)
-    whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
-    meaning = _meaning(record)
-    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is the same everywhere."
-    if errors.picked:
-        mark = (
-            f"The dashed upright marks epsilon {number(record.epsilon)}. At every epsilon alpha is picked anew so that "
-            "the training bound is smallest; the population bound need not fall with it."
-        )
-    figures = [
-        _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
-    ]
-    if errors.over_alpha:
-        mark = f"The dashed upright marks alpha {number(errors.alpha)}."
-        figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
-    pictures = f'<div class="pair">{"".join(figures)}</div>'
-    numbers = folded("the numbers", _error_tables(record))
-    return f"{title}{_paragraph(whose)}{_paragraph(meaning, 'soft')}{pictures}{numbers}"
-
-
-def _meaning(record: ReleaseRecord) -> str:
-    """Return what the bounds on the error are bounds of."""
-    errors, unit = record.errors, record.unit
-    meaning = (
-        f"Training: in the mean over the noise, the loss on the training {unit}s is at most this far above that of any "
-        f"weights of norm at most {number(errors.norm)} (J6)."
-    )
-    if any(point.population is not None for point in errors.over_epsilon):
-        meaning += (
-            f" Population: the same on new {unit}s, in the mean over training {unit}s too, if they are independent "
-            "draws from one distribution, which no certificate can check (J4.linear.mean)."
-        )
-    if record.private_bounds:
-        meaning += " Rows are meant as the released bounds encode them."
-    if errors.ceiling:
-        meaning += (
-            f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
-            "loses no more."
-        )
-    return meaning
-
-
-def _modelled_figure(record: ReleaseRecord, drawn: dict[str, str]) -> str:
-    points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in record.errors.modelled]
-    drawn["modelled"] = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
-    caption = (
-        f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
-        "as a share of what a model that says nothing loses."
-    )
-    return figure("modelled", "The modelled cost of this release's own way over epsilon.", caption)
-
-
-def _bounds_figure(
-    name: str,
-    record: ReleaseRecord,
-    drawn: dict[str, str],
-    points: Sequence[ErrorPoint],
-    axis: str,
-    claim: float,
-    caption: str,
-) -> str:
-    shown: list[release_charts.Record] = []
-    for kind in ("training", "population"):
-        values = [(point.place, getattr(point, kind)) for point in points]
-        shown += [{"place": place, "bound": value, "kind": kind} for place, value in values if value is not None]
-    unit = "certified bound on excess loss"
-    drawn[name] = release_charts.error_bounds(shown, axis, unit, claim, record.errors.ceiling)
-    return figure(name, f"{unit.capitalize()} over {axis}; the numbers are in a table below.", caption)
-
-
-def _error_tables(record: ReleaseRecord) -> str:
-    errors, parts = record.errors, []
-    shown = (("epsilon", errors.over_epsilon), ("alpha", errors.over_alpha))
-    for axis, points in ((axis, points) for axis, points in shown if points):
-        rows = [
-            (number(point.place), number(point.training), "" if point.population is None else number(point.population))
-            for point in points
-        ]
-        parts.append(table((axis, "training", "population"), rows, caption=f"Certified bounds over {axis}"))
-    if errors.modelled:
-        costs = [(number(place), number(cost)) for place, cost in errors.modelled]
-        parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.kind}"))
-    if errors.statements:
-        rows = [(entry.id, number(entry.value), entry.quantity) for entry in errors.statements]
-        caption = f"Every certified bound for this release, at confidence {errors.confidence:g}; proofs: docs/proofs"
-        parts.append(
-            table(("statement", "at most", "what is bounded"), rows, caption=caption, texts=["what is bounded"])
-        )
-    return "".join(parts)
+    return f"<h2>What an attacker gains</h2>{paragraph(words)}{cells}{picture}"
 
 
 def _selected(record: ReleaseRecord) -> str:
@@ -326,8 +204,8 @@ def _selected(record: ReleaseRecord) -> str:
     words = "No column was selected." if not record.selected else ""
     entries = "".join(f"<li>{escape(name)}</li>" for name in record.selected[:MOST_LINES])
     rest = len(record.selected) - MOST_LINES
-    more = _paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
-    return f"<h2>What was selected</h2>{_paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
+    more = paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
+    return f"<h2>What was selected</h2>{paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
 
 
 def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
@@ -371,7 +249,7 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     return "".join(
         (
             "<h2>The released weights against the noise</h2>",
-            _paragraph(record.noise_words),
+            paragraph(record.noise_words),
             _key(kinds),
             figure("weights", description, caption),
             folded("all weights" if count <= MOST_LINES else "the largest weights", full),
@@ -422,7 +300,7 @@ def _private_bounds(record: ReleaseRecord) -> str:
     )
     rows = [(bound.column, f"{bound.low:g}", f"{bound.high:g}") for bound in record.private_bounds]
     cells = table(("column", "low", "high"), rows, caption="Bounds that were paid for")
-    return f"<h2>Private bounds</h2>{_paragraph(words)}{cells}"
+    return f"<h2>Private bounds</h2>{paragraph(words)}{cells}"
 
 
 def _ledger(record: ReleaseRecord) -> str:
@@ -437,7 +315,7 @@ def _ledger(record: ReleaseRecord) -> str:
         )
     else:
         words = f"Recorded under the dataset id {record.ledger_name}; the ledger's state was not at hand for this page."
-    return title + _paragraph(words)
+    return title + paragraph(words)
 
 
 def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
@@ -454,15 +332,15 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
         ("epsilon", f"{state.epsilon:g}", f"{state.epsilon_spent:g}", f"{max(0.0, left):.6g}"),
         ("delta", f"{state.delta:g}", f"{state.delta_spent:g}", f"{max(0.0, state.delta - state.delta_spent):.6g}"),
     ]
-    label = escape(f"{_percent(share)} of the budget's epsilon is spent")
+    label = escape(f"{percent(share)} of the budget's epsilon is spent")
     bar = f'<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%"></div></div>'
     cells = table(("", "budget", "spent", "remaining"), rows, caption="State of the budget")
-    return f"{_paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
+    return f"{paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
 
 
 def _reasons(record: ReleaseRecord) -> str:
     words = f"What hides one {record.unit} is {record.procedure}; the proof is that of {record.theorem}."
-    parts = ["<h2>Why it is private</h2>", _paragraph(words)]
+    parts = ["<h2>Why it is private</h2>", paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")
         ways = [
