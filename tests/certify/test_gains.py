@@ -10,6 +10,7 @@ import pytest
 import equipoise as eq
 from equipoise.certify.curves import Curve, GaussianCurve, PointCurve, PureCurve, SumCurve, WholeCurve
 from equipoise.certify.gains import RATES, Gains, gains_of, percent, true_positive_rate
+from equipoise.report import page
 from equipoise.vocabulary.facts import Budget
 from program import run_program
 from stored_certificates import STORED
@@ -133,10 +134,12 @@ def test_pure_1_is_at_most_at_the_hyperbolic_tangent_of_a_half():
 
 
 def test_shares_are_rounded_up_in_words():
-    assert percent(0.73105857) == "73.11 %"
+    assert percent(0.73105857) == "73.2 %"
     assert percent(0.5) == "50 %"
-    assert percent(0.00271) == "0.28 %"
+    assert percent(0.0027182) == "0.272 %"
     assert percent(1.0) == "100 %"
+    # A page, which knows nothing of claims, writes the same.
+    assert all(page.percent(share) == percent(share) for share in (0.0, 1e-9, 0.001, 0.0123, 0.1, 0.33333, 0.9999, 1.0))
     text = "\n".join(Gains(0.2, 0.6, ((0.01, 0.0271),), 0.5).lines("person"))
     for said in ("two candidate persons", "at most 60 % of cases", "at most 2.71 %", "at most 20 %", "mu = 0.5 apart"):
         assert said in text

@@ -39,14 +39,15 @@ class Gains(Record):
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, rounded up: no more is promised than is proved.
+    """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
 
     Examples
     --------
-    >>> percent(0.5), percent(0.731058), percent(0.001)
-    ('50 %', '73.11 %', '0.1 %')
+    >>> percent(0.5), percent(0.731058), percent(0.002718)
+    ('50 %', '73.2 %', '0.272 %')
     """
-    return f"{min(math.ceil(share * 1e4 * (1 - 1e-12)) / 100, 100):g} %"
+    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
+    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
 
 
 def true_positive_rate(curve: Curve, last: float, false: float) -> float:
