@@ -90,7 +90,7 @@ def test_a_card_says_what_a_reader_asks(release):
         certificate.release.id,
         "e^2 = 7.39 times as likely, but for a chance of 0.0001: (2, 0.0001)-differential privacy, replace-one",
         "It is proved, by",
-        f"exactly Gaussian, with mu = {gains.mu:.4g}",
+        f"exactly Gaussian, with mu = {gains.mu:.4g} at most",
         "the promise is for one row",
         "nothing says that a ledger recorded this release",
         "Not in the folder: a score on private rows would have to be paid for",
@@ -255,7 +255,7 @@ def test_a_released_classifier_becomes_a_target_of_sacroml(release, tmp_path, mo
     }
     assert target.safemodel == [card_of(release)]
     encoded = eq.SchemaEncoder(model._public_facts).fit_transform(table())
-    assert (target.model.predict(encoded) == model.predict(table())).all()
+    assert (model.classes_[target.model.predict(encoded)] == model.predict(table())).all()
     schema = eq.Schema(N, COLUMNS, Target("dose", bounds=(0, 400)), **FACTS)
     ridge = saved(tmp_path / "ridge", eq.Ridge(domain=schema, alpha=0.1, mechanism="output"), table("dose"))
     with pytest.raises(InvalidParameter, match="a released classifier"):

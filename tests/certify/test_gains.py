@@ -10,6 +10,7 @@ import pytest
 import equipoise as eq
 from equipoise.certify.curves import Curve, GaussianCurve, PointCurve, PureCurve, SumCurve, WholeCurve
 from equipoise.certify.gains import RATES, Gains, gains_of, percent, true_positive_rate
+from equipoise.certify.withdrawn import Withdrawal
 from equipoise.report import page
 from equipoise.vocabulary.facts import Budget
 from program import run_program
@@ -143,6 +144,14 @@ def test_shares_are_rounded_up_in_words():
     text = "\n".join(Gains(0.2, 0.6, ((0.01, 0.0271),), 0.5).lines("person"))
     for said in ("two candidate persons", "at most 60 % of cases", "at most 2.71 %", "at most 20 %", "mu = 0.5 apart"):
         assert said in text
+
+
+def test_a_claim_that_was_withdrawn_says_nothing_of_gains(monkeypatch):
+    domain = eq.Domain(1.0, classes=(0, 1))
+    plan = eq.LogisticRegression(domain=domain, alpha=0.1, mechanism="output").plan(n_samples=1000, n_features=3)
+    false = Withdrawal("2027-01-01", "theorem", plan.theorem.split("+")[0], "wrong")
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (false,))
+    assert "What an attacker gains" not in plan.explain()
 
 
 def test_a_claim_that_does_not_hold_says_nothing_of_gains(tmp_path):

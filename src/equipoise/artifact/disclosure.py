@@ -16,10 +16,11 @@ from equipoise.estimators.plain import plain_model
 def sacroml_target(folder: str | os.PathLike[str]) -> Any:
     """Return a released classifier as a `sacroml.attacks.target.Target`, without any rows.
 
-    Its model is scikit-learn's, with the released weights, on encoded columns; `features` says which encoded columns
-    belong to which column of the schema; `safemodel` holds the card. Whoever checks it, where the rows are, sets
-    `X_train`, `y_train`, `X_test` and `y_test` to encoded rows (`equipoise.SchemaEncoder` encodes them) and calls
-    SACRO-ML's attacks. What they find is a finding about private rows: it stays there.
+    Its model is scikit-learn's, with the released weights, on encoded columns; its classes are numbered from 0 in their
+    public order; `features` says which encoded columns belong to which column of the schema; `safemodel` holds the
+    card. Whoever checks it, where the rows are, sets `X_train`, `y_train`, `X_test` and `y_test` to encoded rows
+    (`equipoise.SchemaEncoder` encodes them) and numbers of classes, and calls SACRO-ML's attacks. What they find is a
+    finding about private rows: it stays there.
 
     Parameters
     ----------
@@ -39,7 +40,8 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
         found = "one that clips rows in a few random directions, which scikit-learn has nothing for"
         raise InvalidParameter("a model that predicts from rows as they are", found, "use the card")
     weights = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    plain = plain_model(model._plain_class(), *weights, np.asarray(model.classes_), None)
+    # Some of its attacks take classes as places in a list.
+    plain = plain_model(model._plain_class(), *weights, np.arange(len(model.classes_)), None)
     target = Target(
         model=plain,
         model_name=type(plain).__name__,

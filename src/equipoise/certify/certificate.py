@@ -188,7 +188,8 @@ class Certificate(Record):
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
         found = tuple(self.claim.checked())
         checked = tuple(f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in found)
-        gains = self.gains().lines(self.claim.unit) if all(entry.holds for entry in found) else ()
+        holds = all(entry.holds for entry in found) and not self.withdrawn()
+        gains = self.gains().lines(self.claim.unit) if holds else ()
         held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
         released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"

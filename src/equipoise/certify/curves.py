@@ -152,7 +152,7 @@ class WholeCurve(Curve):
     """The curve of a whole release: what its claim says, and what follows from that where the claim says less (N7).
 
     A release that is (e, d)-private has ``delta(epsilon) <= d + (1 - d) pure(epsilon)``, where pure is the curve of the
-    level e. Of the points up to the claimed epsilon, `last`, that with the smallest bound at 0 is best for all others.
+    level e. Of the points up to the claimed epsilon, `last`, one with the smallest bound at 0 is best below all.
 
     Examples
     --------

@@ -18,7 +18,7 @@ class Gains(Record):
 
     `advantage` is the largest difference of true and false positive rate, `guess` the largest chance to name the right
     one of two candidates that are equally likely, ``(1 + advantage) / 2``. `true_positive_rates` has the largest true
-    positive rate for each rate of false positives. `mu` is the parameter of a release that is exactly Gaussian.
+    positive rate for each rate of false positives. `mu` is the parameter of a release with Gaussian noise alone.
     """
 
     advantage: float
@@ -35,7 +35,7 @@ class Gains(Record):
             yield f"With false positives in {percent(false)} of cases, true ones are at most {percent(true)}."
         yield f"Advantage, the true positive rate less the false one: at most {percent(self.advantage)}."
         if self.mu is not None:
-            yield f"As hard to tell as two normal laws of deviation 1 whose means are mu = {self.mu:.4g} apart."
+            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {self.mu:.4g} apart."
 
 
 def percent(share: float) -> str:
@@ -61,9 +61,12 @@ def true_positive_rate(curve: Curve, last: float, false: float) -> float:
     >>> round(true_positive_rate(PureCurve(1.0), 1.0, 0.01), 6)
     0.027183
     """
-    points = ((math.exp(-epsilon), delta) for epsilon, delta in points_of(curve, last))
-    found = (min(false / less + delta if less else 1.0, 1 - less * (1 - delta - false)) for less, delta in points)
-    return min(1.0, min(found) * (1 + 1e-12))
+    found = 1.0
+    for epsilon, delta in points_of(curve, last):
+        less = math.exp(-epsilon)
+        # expm1: the other form as it is written would lose the digits of small rates.
+        found = min(found, false / less + delta if less else 1.0, less * (delta + false) - math.expm1(-epsilon))
+    return min(1.0, found * (1 + 1e-12))
 
 
 def gains_of(curve: Curve, last: float) -> Gains:

@@ -13,7 +13,7 @@ def command(certificate: CertificatePath, as_json: AsJson = False) -> None:
     if as_json:
         record = json.loads(found.to_json())
         # Among the notes, on which no claim rests: what is printed is still a certificate.
-        if not found.faults():
+        if not found.verify():
             record["notes"]["gains"] = to_plain(found.gains())
         print(json.dumps(record, indent=2))
         return

@@ -19,6 +19,8 @@ ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
 """
 
+NOT_EVALUATED = "Not in the folder: a score on private rows would have to be paid for, and none was released."
+
 # What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
 ANYWHERE, AT_FIRST, ADDRESSES = (
     re.compile(r"([\\`*_\[\]|<>~&])"),
@@ -105,7 +107,7 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
         _gains(card["privacy"], card["training"]["unit"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
-        Section("How well it predicts", (_evaluated(card["evaluation"]),)),
+        Section("How well it predicts", (NOT_EVALUATED,)),
         _check(card["release"], card["privacy"]),
     )
     return [section for section in found if section.lines or section.points]
@@ -200,7 +202,7 @@ def _gains(privacy: Mapping[str, Any], unit: str) -> Section:
         "(false positives)."
     )
     if gains["mu"] is not None:
-        words += f" The release is exactly Gaussian, with mu = {gains['mu']:.4g}."
+        words += f" The noise is exactly Gaussian, with mu = {gains['mu']:.4g} at most."
     rates = gains["true_positive_rates"]
     rows = (
         ("false positives", *(percent(false) for false, _ in rates)),
@@ -224,12 +226,6 @@ def _no_promise(card: Mapping[str, Any]) -> Section:
     if training["unit"] == "row":
         points.insert(1, "As much to a person with several rows: the promise is for one row.")
     return Section("What is not promised", points=tuple(points))
-
-
-def _evaluated(evaluation: object) -> str:
-    if evaluation is None:
-        return "Not in the folder: a score on private rows would have to be paid for, and none was released."
-    return str(evaluation)
 
 
 def _check(release: Mapping[str, Any], privacy: Mapping[str, Any]) -> Section:

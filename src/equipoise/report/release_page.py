@@ -179,7 +179,7 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     )
     if gains.mu is not None:
         words += (
-            f" The release is exactly Gaussian: telling is as hard as to tell two normal laws of deviation 1 whose "
+            " The noise is exactly Gaussian: telling is no easier than to tell two normal laws of deviation 1 whose "
             f"means are mu = {number(gains.mu)} apart."
         )
     caption = (
