@@ -17,7 +17,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium")
 
-PHONE = 390
+PHONE = 375
 
 POLICY = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
 
@@ -26,9 +26,12 @@ WATCH = "<script>window.alert = window.intruder = () => { window.intruded = true
 
 # Tells the page around it what became of this one.
 MEASURE = """<script>addEventListener('load', () => setTimeout(() => {
+  document.querySelectorAll('details').forEach(place => { place.open = true; });
+  const cut = [...document.querySelectorAll('.wide, pre')].filter(place => place.scrollWidth > place.clientWidth + 1);
   const root = document.documentElement, body = document.body, places = [...document.querySelectorAll('[data-chart]')];
   const drawn = places.filter(place => place.querySelector('svg'));
-  parent.postMessage(JSON.stringify({inner: innerWidth, wide: Math.max(root.scrollWidth, body.scrollWidth),
+  const words = cut.map(place => place.textContent.slice(0, 80));
+  parent.postMessage(JSON.stringify({inner: innerWidth, cut: words, wide: Math.max(root.scrollWidth, body.scrollWidth),
     drawn: drawn.map(place => place.id), widest: Math.max(...drawn.map(place => place.scrollWidth)),
     requests: performance.getEntriesByType('resource').map(entry => entry.name).filter(name => !/^data:/.test(name)),
     background: getComputedStyle(body).backgroundColor, intruded: window.intruded === true,

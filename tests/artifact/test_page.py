@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -72,7 +73,8 @@ def test_the_page_says_what_was_released_and_why_it_is_private(name):
     for said in (
         f"(1, {delta})-differential privacy, replace-one",
         "e^1 = 2.718 times as likely",
-        "73.2 % of cases",
+        # Rounded up.
+        f"in no more than {math.ceil(certificate.gains().guess * 1000) / 10:g} % of cases",
         "The claim is proved",
         "Nobody is named who vouches",
         "equipoise verify release/",
@@ -119,7 +121,7 @@ def test_headings_are_in_order_tables_have_captions_and_charts_have_words(name):
     tags = [tag for tag, _ in elements]
     assert tags.count("table") == tags.count("caption") > 3
     charts = [attributes for _, attributes in elements if "data-chart" in attributes]
-    assert len(charts) >= 4
+    assert len(charts) >= 3
     assert all(attributes["aria-label"] and attributes["role"] == "img" for attributes in charts)
 
 
@@ -134,8 +136,8 @@ def test_hostile_names_are_escaped_in_words_and_inert_in_charts():
     page = hostile_page()
     outline = Outline(page)
     assert not {"img", "iframe", "object"} & {tag for tag, _ in outline.elements}
-    # Theme, four charts, library, drawing: no name has opened another script.
-    assert [tag for tag, _ in outline.elements].count("script") == 7
+    # Theme, five charts, library, drawing: no name has opened another script.
+    assert [tag for tag, _ in outline.elements].count("script") == 8
     assert [tag for tag, _ in outline.elements].count("style") == 1
     assert set(HOSTILE.values()) <= {row["name"] for row in bars(page)}
     fields = set(re.findall(r'"field": ?"([^"]*)"', json.dumps(specification(page, "weights")["layer"])))
@@ -151,7 +153,6 @@ def test_bounds_of_noise_on_the_weights_are_the_releases_own():
     certificate = release("output")
     errors = record_of(certificate, made_up(certificate)).errors
     at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
-    assert errors.own
     assert at_claim.training == Notes.of(certificate).excess_risk
     assert at_claim.population == eq.risk(certificate)["J4.linear.mean"].value
     trainings = [point.training for point in errors.over_epsilon]
@@ -164,18 +165,45 @@ def test_bounds_of_noise_on_the_weights_are_the_releases_own():
 
 
 @pytest.mark.parametrize("name", ["objective", "noisy-gradient", "sufficient-statistics"])
-def test_another_kind_shows_what_noise_on_the_weights_would_certify_and_says_so(name):
+def test_another_kind_shows_no_bounds_of_noise_on_the_weights_but_its_own_modelled_cost(name):
     certificate = release(name)
     errors = record_of(certificate, made_up(certificate)).errors
-    other = issue(replace(asked_for(certificate), mechanism="output"))
-    at_claim = next(point for point in errors.over_epsilon if point.place == 1.0)
-    assert not errors.own
-    assert at_claim.training == Notes.of(other).excess_risk
-    assert errors.alpha == other.alpha
+    assert errors.over_epsilon == errors.over_alpha == errors.statements == ()
     assert dict(errors.modelled)[1.0] == Notes.of(certificate).cost
-    text = Outline(page_of_sample(name)).text
-    assert "they are not bounds for this release" in text
-    assert "Modelled, not certified" in text
+    page = page_of_sample(name)
+    assert "No bound on the error of this release is certified" in Outline(page).text
+    assert "Modelled, not certified" in Outline(page).text
+    assert {"over-epsilon", "over-alpha"}.isdisjoint(re.findall(r'data-chart="(.*?)-data"', page))
+
+
+def test_the_trade_off_on_the_page_is_what_follows_from_the_claim():
+    certificate = release("noisy-gradient")
+    gains, record = certificate.gains(), record_of(certificate, made_up(certificate)).gains
+    assert (record.guess, record.advantage, record.mu) == (gains.guess, gains.advantage, gains.mu)
+    for rate, bound in gains.true_positive_rates:
+        assert min(record.trade_off, key=lambda point: abs(point[0] - rate)) == pytest.approx((rate, bound), rel=1e-9)
+    lines = specification(page_of_sample("noisy-gradient"), "trade-off")["layer"]
+    blind, line, dots = ([(row["false"], row["true"]) for row in layer["data"]["values"]] for layer in lines)
+    assert blind == [(0.001, 0.001), (1.0, 1.0)]
+    assert line == list(record.trade_off)
+    assert dots == list(gains.true_positive_rates)
+    text = Outline(page_of_sample("noisy-gradient")).text
+    for said in (f"mu = {gains.mu:.4g} apart", "the advantage, is at most 9.43 %", "no attack was run"):
+        assert said in text
+    assert "mu =" not in Outline(page_of_sample("functional")).text.split("How private it is")[0]
+
+
+def test_a_release_names_its_target_its_date_and_its_versions():
+    certificate = carried_out(release("output"), ChosenBounds, ())
+    made = replace(certificate.release, software=(("equipoise", "9.9.9"), ("opendp", "0.1")))
+    certificate = replace(certificate, release=made)
+    text = Outline(page_of(certificate, replace(made_up(certificate, NAMES), target="income > 50K"))).text
+    for said in ("predicts income > 50K one of 2 classes", f"made {made.made} release {made.id}"):
+        assert said in text
+    assert "by equipoise 9.9.9, opendp 0.1" in text
+    plan = Outline(page_of_sample("output")).text
+    assert "predicts income" not in plan
+    assert "release 0000" not in plan
 
 
 def test_points_that_cannot_be_certified_are_left_out():
@@ -192,7 +220,8 @@ def test_private_bounds_are_shown_and_population_bounds_are_not():
     # With bounds that depend on the rows, the loss does too, and statements about a fixed one do not apply.
     assert all(point.population is None for point in record.errors.over_epsilon)
     assert record.errors.statements == ()
-    assert record.curve[0].delta == 1.0
+    assert certificate.claim.curve().delta(0.0) == 1.0
+    assert record.curve[0].delta == record.gains.advantage < 0.463
     text = Outline(page_of(certificate, made_up(certificate))).text
     assert "Private bounds" in text
     assert "epsilon 0.2 of the 1 paid for that" in text
@@ -371,7 +400,7 @@ def test_the_page_of_a_search_shows_the_model_that_was_found_and_all_that_was_tr
         "The weights of a linear model with the squared loss and a ridge, from 5,000 rows that stay private",
         "(1, 0)-differential privacy, replace-one",
         f"by {theorem}",
-        "No bound on the error can be certified for these public facts.",
+        "No bound on the error of this release is certified",
         "Released: the noisy weights of one candidate of 2, and which it is.",
         "alpha=0.1",
         "alpha=1.0",
@@ -450,8 +479,8 @@ def test_hostile_names_of_selected_columns_are_escaped():
     outline = Outline(page_of(certificate, Shown(feature_names=names, selected=tuple(range(len(names))))))
     tags = [tag for tag, _ in outline.elements]
     assert not {"img", "iframe", "object"} & set(tags)
-    # Theme, the privacy curve, library, drawing.
-    assert (tags.count("script"), tags.count("style"), tags.count("body")) == (4, 1, 1)
+    # Theme, the trade-off, the privacy curve, library, drawing.
+    assert (tags.count("script"), tags.count("style"), tags.count("body")) == (5, 1, 1)
     for name in names:
         assert re.sub(r"\s+", " ", name) in outline.text
 
@@ -471,7 +500,8 @@ def test_without_the_report_extra_the_error_says_what_to_install(monkeypatch):
 
 # --- in a real browser, with the network cut off ----------------------------------------------------------------------
 
-CHARTS = {"curve", "over-epsilon", "over-alpha", "weights"}
+CHARTS = {"trade-off", "curve", "over-epsilon", "over-alpha", "weights"}
+ELSEWHERE = {"trade-off", "curve", "modelled", "weights"}
 
 
 @pytest.fixture(scope="module")
@@ -488,7 +518,7 @@ def pages(tmp_path_factory):
     return written
 
 
-# The charts are the same four with other numbers; these pages have the longest menu, most steps and most weights.
+# The charts are the same few with other numbers; these pages have the longest menu, most steps and most weights.
 DRAWN = ("noisy-gradient", "objective", "several classes")
 
 
@@ -499,17 +529,17 @@ DRAWN = ("noisy-gradient", "objective", "several classes")
 )
 def test_every_chart_of_a_release_is_drawn_without_errors_or_outside_requests(pages, name):
     seen = visit(pages(name))
-    for chart in CHARTS:
+    for chart in CHARTS if release(name).kind == "output" else ELSEWHERE:
         assert "<svg" in seen.drawn(chart), chart
     assert seen.complaints == []
 
 
 # A search certifies no bound on the error of its model, and a selection by coins has no weights.
 FEWER = {
-    "search by chunks": {"curve", "weights"},
-    "search by stopping": {"curve", "weights"},
+    "search by chunks": {"trade-off", "curve", "weights"},
+    "search by stopping": {"trade-off", "curve", "weights"},
     "feature selection": CHARTS,
-    "simplex selection": {"curve"},
+    "simplex selection": {"trade-off", "curve"},
 }
 
 
@@ -531,6 +561,7 @@ def test_pages_of_searches_and_selections_are_drawn_on_a_phone_without_errors_or
     assert phone.complaints == []
     assert phone.measured["requests"] == []
     assert phone.measured["wide"] <= PHONE
+    assert phone.measured["cut"] == []
     assert set(phone.measured["drawn"]) == FEWER[name]
 
 
@@ -544,7 +575,9 @@ def test_a_phone_shows_the_whole_page_without_scrolling_sideways(pages, name):
     assert seen.measured["requests"] == []
     assert seen.measured["inner"] == PHONE
     assert seen.measured["wide"] <= PHONE
-    assert set(seen.measured["drawn"]) >= CHARTS
+    # Everything unfolded, no table and no text is cut off.
+    assert seen.measured["cut"] == []
+    assert set(seen.measured["drawn"]) >= (ELSEWHERE if name == "objective" else CHARTS)
     assert seen.measured["widest"] <= PHONE
 
 

@@ -39,6 +39,7 @@ def commands(path, ledger):
         "explain": ("explain", path),
         "predict": ("predict", path, path),
         "report": ("report", path),
+        "card": ("card", path),
         "draft": ("schema", "draft", path),
         "check": ("schema", "check", path, path),
         "train": ("train", path, "--schema", path, "--epsilon", "1"),

@@ -83,7 +83,7 @@ def test_the_sensitivity_is_the_diameter_times_the_step(loss):
 
 def test_the_curve_is_the_largest_of_the_phases_and_nothing_adds_up():
     certificate = made("logistic", step=0.5, delta=1e-6).plan(200, 2)
-    curve = certificate.curve()
+    curve = certificate.claim.curve()
     assert isinstance(curve, LargestCurve)
     assert len(curve.parts) == len(certificate.claim.phases) == 7
     for epsilon in (0.2, 1.0, 2.0):

@@ -69,7 +69,8 @@ def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
     support: Sequence[int] | None = None
     if isinstance(model, SelectorMixin):
         support = model.get_support(indices=True).tolist()
-    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support)
+    target = facts.target.name if isinstance(facts := model._public_facts, Schema) else ""
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support, target)
     if spends is None:
         return page_of(certificate, shown)
     return page_of(certificate, shown, spends.balance, spends.at)

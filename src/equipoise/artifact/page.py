@@ -19,6 +19,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.choice import Choice, Stopping
 from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.gains import true_positive_rate
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.planning.issue import issue
 from equipoise.planning.kinds import planner_of, words_of
@@ -27,10 +28,11 @@ from equipoise.planning.menu import AUTOMATIC
 from equipoise.planning.notes import Notes
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.planning.request import Request
-from equipoise.planning.risk import RiskReport, largest_loss, output_claim, risk, total_variation
+from equipoise.planning.risk import RiskReport, largest_loss, output_claim, risk
 from equipoise.planning.work import remembered
 from equipoise.report.release_page import release_page
 from equipoise.report.release_record import (
+    AttackerGains,
     BoundLine,
     CurvePoint,
     ErrorBounds,
@@ -55,6 +57,9 @@ EPSILON_STEPS, ALPHA_STEPS = 3, 4
 # The privacy curve is drawn from 0 to twice the claimed epsilon.
 CURVE_POINTS = 80
 
+# The trade-off is drawn over rates of false positives from this one to 1.
+FEWEST_FALSE, TRADE_OFF_POINTS = 1e-3, 60
+
 # The statement that is a setting and bounds nothing.
 SETTING = "J4.alpha"
 
@@ -65,7 +70,8 @@ CONFIDENCE = 0.95
 class Shown:
     """What was released, as a page shows it: weights, a row an output, or the names of selected columns.
 
-    Without names, columns are numbered; without classes, they are those of the certificate.
+    Without names, columns are numbered; without classes, they are those of the certificate. `target` is the name of
+    the column that is predicted, where a schema names it.
     """
 
     coefficients: ArrayLike = ()
@@ -73,6 +79,7 @@ class Shown:
     feature_names: Sequence[str] = ()
     classes: Sequence[Label] = ()
     selected: Sequence[int] | None = None
+    target: str = ""
 
 
 def page_of(certificate: Certificate, shown: Shown, balance: Balance | None = None, balance_at: str = "") -> str:
@@ -104,7 +111,7 @@ def record_of(
 ) -> ReleaseRecord:
     """Return what `page_of` shows, as plain values."""
     terms, claim, notes = certificate.terms, certificate.claim, Notes.of(certificate)
-    names = _names(certificate, shown)
+    names, made = _names(certificate, shown), certificate.release
     # Rows chose among candidates, by scores of noisy weights.
     searched = isinstance(claim.main, Choice | Stopping)
     weights = _weights_of(claim.trained, shown, names, searched) if isinstance(claim.trained, Trained) else _NO_WEIGHTS
@@ -115,7 +122,7 @@ def record_of(
         delta=certificate.delta,
         grade=certificate.grade,
         adjacency=certificate.adjacency,
-        chance=(1 + total_variation(certificate.epsilon, certificate.delta)) / 2,
+        gains=_gains(certificate),
         theorem=certificate.theorem,
         kind=certificate.kind,
         law=certificate.mechanism,
@@ -151,7 +158,25 @@ def record_of(
         selected=None if shown.selected is None else tuple(names[place] for place in shown.selected),
         ledger_name=terms.ledger,
         ledger=None if balance is None else _ledger_state(terms.ledger or "", balance, balance_at),
+        target=shown.target,
+        classes=tuple(map(str, shown.classes or _declared(claim.trained))),
+        release_id=made.id if made else "",
+        made=made.made if made else "",
+        software=made.software if made else (),
     )
+
+
+def _gains(certificate: Certificate) -> AttackerGains:
+    found, claimed = certificate.gains(), certificate.curve().claimed
+    rates = [FEWEST_FALSE ** (1 - step / TRADE_OFF_POINTS) for step in range(TRADE_OFF_POINTS + 1)]
+    points = tuple((rate, true_positive_rate(claimed, certificate.epsilon, rate)) for rate in rates)
+    return AttackerGains(found.guess, found.advantage, found.true_positive_rates, points, found.mu)
+
+
+def _declared(claim: Claim) -> Sequence[Label]:
+    """Return the classes that the certificate declares."""
+    classes = claim.problem.domain.classes if isinstance(claim, Trained) else None
+    return () if classes == "observed" else tuple(classes or ())
 
 
 def _model(claim: Claim) -> str:
@@ -180,21 +205,16 @@ def _curve(certificate: Certificate) -> tuple[CurvePoint, ...]:
 
 @remembered(most=8)
 def _errors(certificate: Certificate, asked: Request | None) -> ErrorBounds:
-    """Return what noise on the weights certifies around the claim: the only kind with a certified bound."""
+    """Return what is certified around the claim: noise on the weights is the only kind with a certified bound."""
     if asked is None:
         # A search, or a selection: nothing is certified for one candidate by itself.
         return ErrorBounds()
-    own = certificate.kind == "output"
-    request = asked
-    if not own or asked.mechanism == AUTOMATIC:
-        # What was chosen here need not be what is chosen at another epsilon or alpha: one kind is asked for all along.
-        request = replace(asked, mechanism="output", recipe=None, dropout=None)
-    try:
-        reference = certificate if own else issue(request)
-    except EquipoiseError:
-        return ErrorBounds()
-    budget = request.budget
+    budget = asked.budget
     around = [10 ** (step / EPSILON_STEPS) for step in range(-EPSILON_STEPS, EPSILON_STEPS + 1)]
+    if certificate.kind != "output":
+        return ErrorBounds(modelled=_modelled(certificate, asked, [budget.epsilon * factor for factor in around]))
+    # What was chosen here need not be what is chosen at another epsilon or alpha: one kind is asked for all along.
+    request = replace(asked, mechanism="output") if asked.mechanism == AUTOMATIC else asked
     octaves = [2.0**step for step in range(-ALPHA_STEPS, ALPHA_STEPS + 1)]
 
     def at_epsilon(value: float) -> Certificate:
@@ -203,18 +223,16 @@ def _errors(certificate: Certificate, asked: Request | None) -> ErrorBounds:
     def at_alpha(value: float) -> Certificate:
         return issue(replace(request, alpha=value))
 
-    problem = request.problem(reference.alpha)
+    problem = request.problem(certificate.alpha)
     fixed = request.private_bounds is None
     return ErrorBounds(
         over_epsilon=_points([budget.epsilon * factor for factor in around], at_epsilon, fixed),
-        over_alpha=_points([reference.alpha * factor for factor in octaves], at_alpha, fixed),
-        alpha=reference.alpha,
-        own=own,
+        over_alpha=_points([certificate.alpha * factor for factor in octaves], at_alpha, fixed),
+        alpha=certificate.alpha,
         picked=request.alpha == "public",
         norm=guessed_norm(problem),
         ceiling=largest_loss(problem.loss, 0.0, problem.domain.label_bound),
-        modelled=() if own else _modelled(certificate, asked, [budget.epsilon * factor for factor in around]),
-        statements=_statements(reference) if fixed else (),
+        statements=_statements(certificate) if fixed else (),
         confidence=CONFIDENCE,
     )
 
@@ -297,8 +315,7 @@ def _weights_of(claim: Trained, shown: Shown, names: Sequence[str], searched: bo
     planner = planner_of(claim)
     # Noise that did well was kept: what law the chosen candidate's has depends on the rows.
     deviation = None if searched else planner.deviation_of_a_weight(claim)
-    classes = shown.classes or (claim.problem.domain.classes or ())
-    labels = () if classes == "observed" else tuple(classes)
+    labels = tuple(shown.classes or _declared(claim))
     return _Weights(
         lines=_lines(claim, shown, names, labels, deviation),
         words=_weight_words(claim, labels, deviation, planner.at_the_end and not searched),

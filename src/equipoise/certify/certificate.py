@@ -7,17 +7,20 @@ inequalities; it cannot know whether noise was really drawn.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..errors import CertificateUnreadable, EquipoiseError, NotCheckable
 from ..vocabulary.facts import Bound, Record
 from ..vocabulary.records import Of
 from .claims import Claim
-from .curves import Curve
+from .curves import WholeCurve
+from .gains import Gains, gains_of
 from .record import AGAIN, MOST_ENTRIES_OF_A_CERTIFICATE, build, canonical, parse, read, to_plain
 from .withdrawn import affecting
+
+Answer = TypeVar("Answer")
 
 SCHEMA_VERSION = 2
 
@@ -147,14 +150,13 @@ class Certificate(Record):
         """What the claim does not cover, and what else to keep in mind, as the planner noted it."""
         return tuple(read(tuple[str, ...], self.notes.get("caveats", []), "notes.caveats"))
 
-    def curve(self) -> Curve:
+    def curve(self) -> WholeCurve:
         """Return the privacy curve of the whole release."""
-        try:
-            return self.claim.curve()
-        except (ArithmeticError, ValueError, LookupError) as error:
-            if isinstance(error, EquipoiseError):
-                raise
-            raise CertificateUnreadable("a claim with a curve", "numbers that mean nothing", AGAIN) from None
+        return _meant(lambda: WholeCurve(self.claim.curve(), self.epsilon))
+
+    def gains(self) -> Gains:
+        """Return what an attacker gains at most, if the claim holds (N7)."""
+        return _meant(lambda: gains_of(self.claim.curve(), self.epsilon))
 
     def rests_on(self) -> tuple[tuple[str, str], ...]:
         """Return the members that the claim rests on, each with its family, once."""
@@ -184,7 +186,10 @@ class Certificate(Record):
     def explain(self) -> str:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
         noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
-        checked = (f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in self.claim.checked())
+        found = tuple(self.claim.checked())
+        checked = tuple(f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in found)
+        holds = all(entry.holds for entry in found) and not self.withdrawn()
+        gains = self.gains().lines(self.claim.unit) if holds else ()
         held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
         released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"
@@ -193,9 +198,10 @@ class Certificate(Record):
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and {replaced} replaced."
         sections = (
             (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
+            ("What an attacker gains, at most", tuple(gains)),
             *noted,
             ("Released on the way, and paid for", released),
-            ("Checked", tuple(checked)),
+            ("Checked", checked),
             ("Assumptions that make it conditional", self.assumptions),
             ("What to keep in mind", self.caveats),
         )
@@ -230,6 +236,15 @@ class Certificate(Record):
             found = f"{len(passes)} claims with {sum(passes):g} passes"
             raise CertificateUnreadable(f"at most {MOST_CLAIMS} claims with {MOST_PASSES:g} passes", found, AGAIN)
         return made
+
+
+def _meant(answer: Callable[[], Answer]) -> Answer:
+    try:
+        return answer()
+    except EquipoiseError:
+        raise
+    except (ArithmeticError, ValueError, LookupError, TypeError):
+        raise CertificateUnreadable("a claim with a curve", "numbers that mean nothing", AGAIN) from None
 
 
 def _digest(terms: Terms, claim: Claim, released: bool = True) -> str:

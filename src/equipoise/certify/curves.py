@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import lru_cache
 
 from ..errors import InvalidParameter
 from ..vocabulary.facts import Budget, Record
@@ -145,6 +146,41 @@ class PointCurve(Curve):
     def at(self, epsilon: float) -> float:
         """Return the budget's delta from its epsilon on, and 1 below."""
         return self.budget.delta if epsilon >= self.budget.epsilon else 1.0
+
+
+class WholeCurve(Curve):
+    """The curve of a whole release: what its claim says, and what follows from that where the claim says less (N7).
+
+    A release that is (e, d)-private has ``delta(epsilon) <= d + (1 - d) pure(epsilon)``, where pure is the curve of the
+    level e. Of the points up to the claimed epsilon, `last`, one with the smallest bound at 0 is best below all.
+
+    Examples
+    --------
+    >>> claimed = SumCurve(((1.0, PureCurve(1.0), 1e-9),))
+    >>> claimed.delta(0.0), round(WholeCurve(claimed, 1.0 + 2e-9).delta(0.0), 3)
+    (1.0, 0.462)
+    """
+
+    claimed: Curve
+    last: float
+
+    def at(self, epsilon: float) -> float:
+        """Return the smaller of what is claimed and what follows, rounded up."""
+        points = points_of(self.claimed, self.last)
+        # The bound at 0 is 1 less twice what is compared here.
+        level, delta = max(points, key=lambda point: (1 - point[1]) / (1 + math.exp(min(point[0], 700.0))))
+        follows = (delta + (1 - delta) * PureCurve(level).delta(epsilon)) * (1 + 1e-15)
+        return min(self.claimed.delta(epsilon), follows)
+
+
+# So many steps from 0 to the claimed epsilon: what lies between two of them would gain less than 0.5 %.
+STEPS = 32
+
+
+@lru_cache(maxsize=16)
+def points_of(curve: Curve, last: float) -> tuple[tuple[float, float], ...]:
+    """Return points (epsilon, delta) of a curve, from 0 to the claimed epsilon; each of them holds."""
+    return tuple((last * step / STEPS, curve.delta(last * step / STEPS)) for step in range(STEPS + 1))
 
 
 def add_up(shares: tuple[Budget, ...], budget: Budget) -> bool:

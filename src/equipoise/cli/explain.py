@@ -1,14 +1,22 @@
 """`equipoise explain`: a certificate in plain words."""
 
+import json
+
+from equipoise.certify.record import to_plain
 from equipoise.cli.certificate_file import CertificatePath, read_certificate
 from equipoise.cli.options import AsJson
 
 
 def command(certificate: CertificatePath, as_json: AsJson = False) -> None:
     """Print the whole argument of a certificate, with every number."""
+    found = read_certificate(certificate)
     if as_json:
-        print(read_certificate(certificate).to_json(), end="")
+        record = json.loads(found.to_json())
+        # Among the notes, on which no claim rests: what is printed is still a certificate.
+        if not found.verify():
+            record["notes"]["gains"] = to_plain(found.gains())
+        print(json.dumps(record, indent=2))
         return
     # The notes of a file may hold what a terminal obeys.
-    for line in read_certificate(certificate).explain().splitlines():
+    for line in found.explain().splitlines():
         print(line if line.isprintable() else ascii(line))

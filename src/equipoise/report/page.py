@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import json
+import math
 from collections.abc import Mapping, Sequence
 
 STYLE = """
@@ -34,9 +35,20 @@ figure { margin: 1rem 0; min-width: 0; } figcaption { color: var(--soft); font-s
 body #vg-tooltip-element { background: var(--card); color: var(--ink); border-color: var(--line); max-width: 20rem;
   overflow-wrap: anywhere; }
 body #vg-tooltip-element td { white-space: normal; } body #vg-tooltip-element table tr td.key { color: var(--soft); }
+@media (max-width: 30rem) {
+  body { padding: 1.2rem .8rem 3rem; } pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .6rem; }
+  th, td, td.text, td:first-child { min-width: 0; max-width: none; padding: .3rem .35rem; white-space: normal;
+    overflow-wrap: anywhere; }
+  .lines thead { display: none; }
+  .lines, .lines caption, .lines tbody, .lines tr, .lines td { display: block; text-align: left; }
+  .lines tr { border-bottom: 1px solid var(--line); padding: .3rem 0; } .lines td { border: 0; padding: .1rem 0; }
+  .lines td::before { content: attr(data-name) ": "; color: var(--soft); } }
 @media print { body { padding: 0; max-width: none; } figure, .notice, tr { break-inside: avoid; }
   .wide, pre { overflow: visible; } pre { white-space: pre-wrap; } }
 """
+
+# A table of more columns is shown as lines there.
+MOST_COLUMNS_OF_A_PHONE = 3
 
 # Colours are the style sheet's own variables, so that a chart follows light, dark and paper without being drawn again.
 THEME = {
@@ -85,6 +97,31 @@ def escape(text: str) -> str:
     return html.escape(_encodable(text))
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.731058), percent(0.0271), percent(0.002718)
+    ('50 %', '73.2 %', '2.71 %', '0.272 %')
+    """
+    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
+    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
+
+
+def number(value: float) -> str:
+    """Return a number as the page writes it.
+
+    Examples
+    --------
+    >>> number(0.123456), number(1e-06), number(40000.0), number(float("inf"))
+    ('0.1235', '1e-06', '40,000', 'none')
+    """
+    if not math.isfinite(value):
+        return "none"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
 def _encodable(text: str) -> str:
     # Half a surrogate pair, which a name from a JSON file may hold, has no place in UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -105,16 +142,27 @@ def table(
     >>> "<td>1 &lt; 2</td>" in table(["claim"], [["1 < 2"]])
     True
     """
+    # On a phone, a table with sentences or many columns shows every cell on a line of its own, after its column's name.
+    stacked = bool(texts) or len(header) > MOST_COLUMNS_OF_A_PHONE
     kinds = [' class="text"' if name in texts else "" for name in header]
+    named = [f' data-name="{escape(name)}"' if stacked else "" for name in header]
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(header, kinds, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{kind}{name}>{escape(cell)}</td>" for cell, kind, name in zip(row, kinds, named, strict=True))
+        + "</tr>"
         for row in rows
     )
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     below = f'<p class="soft">{escape(note)}</p>' if note else ""
-    cells = f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    lines = ' class="lines"' if stacked else ""
+    cells = f"<table{lines}>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="wide" tabindex="0">{cells}</div>{below}'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Return text as a paragraph of HTML, of a kind that the style sheet knows."""
+    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
 
 
 def folded(summary: str, content: str, *, opened: bool = False) -> str:

@@ -59,6 +59,28 @@ def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> str
     return _responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
 
 
+def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[float, float]]) -> str:
+    """Return the largest true positive rate over the false positive rate, both axes logarithmic, and blind guessing."""
+    low = min(false for false, _ in points)
+    keys = ("false", "true")
+    axis = {"values": marks(low, 1.0), "format": "~%"}
+    scale = _logarithmic(low, 1.0)
+    encoding = {
+        "x": _number("false", title="false positives", scale=scale, axis={**axis, "grid": False, "labelFlush": False}),
+        "y": _number("true", title="true positives, at most", scale=scale, axis=axis),
+        "tooltip": [_number("false", format=".3~%"), _number("true", title="true, at most", format=".3~%")],
+    }
+    line = {"type": "line", "style": "first", "strokeWidth": 2.2}
+    dot = {"type": "point", "style": "second", "filled": True, "size": 70, "opacity": 1}
+    blind = {"type": "line", "style": "muted", "strokeDash": [5, 4], "strokeWidth": 1.4}
+    layers = [
+        _layer(blind, encoding, [dict.fromkeys(keys, rate) for rate in (low, 1.0)]),
+        _layer(line, encoding, [dict(zip(keys, point, strict=True)) for point in points]),
+        _layer(dot, encoding, [dict(zip(keys, point, strict=True)) for point in marked]),
+    ]
+    return _responsive(layers, "The largest true positive rate over the false positive rate, with blind guessing.")
+
+
 def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> str:
     """Return bounds over a public parameter, both axes logarithmic.
 

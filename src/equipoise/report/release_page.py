@@ -1,7 +1,7 @@
 """The page of one release: what was released, why it is private, what it can be off by. Plain values in, HTML out.
 
-Everything shown is a function of the certificate, the released weights and bounds, and the ledger's state; there is no
-date and no measurement, so that the same release gives the same page.
+Everything shown is a function of the certificate, the schema, the released weights and bounds, and the ledger's state:
+no date but the certificate's and no measurement, so that the same release gives the same page.
 """
 
 import math
@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
-from equipoise.report.page import document, escape, figure, folded, table
-from equipoise.report.release_record import ErrorPoint, LedgerState, ReleaseRecord, WeightLine
+from equipoise.report.page import document, escape, figure, folded, number, paragraph, percent, table
+from equipoise.report.release_errors import errors_section
+from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
 
 # More weights than this make no picture, and more than that no table that anyone reads.
@@ -22,7 +23,8 @@ LONGEST_LABEL = 24
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
 @media (max-width: 40rem) { .facts { grid-template-columns: repeat(2, 1fr); } }
-.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem; }
+.facts div { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .55rem .8rem;
+  min-width: 0; overflow-wrap: anywhere; }
 .facts dt { color: var(--soft); font-size: .85rem; } .facts dd { margin: 0; font-weight: 600; }
 .facts dd small { display: block; font-weight: 400; color: var(--soft); font-size: .85rem; }
 .check { border: 1px solid var(--line); border-left: 4px solid var(--first); background: var(--card);
@@ -44,8 +46,9 @@ def release_page(record: ReleaseRecord) -> str:
         _summary(record),
         _facts(record),
         _check(record),
+        _gains(record, drawn),
         _curve(record, drawn),
-        _errors(record, drawn),
+        errors_section(record, drawn),
         _selected(record),
         _weights(record, drawn),
         _private_bounds(record),
@@ -58,23 +61,6 @@ def release_page(record: ReleaseRecord) -> str:
     )
     body = "\n".join(section for section in sections if section)
     return document(f"A private release: {record.model}", body, drawn, runtime(), STYLE)
-
-
-def number(value: float) -> str:
-    """Return a number as the page writes it.
-
-    Examples
-    --------
-    >>> number(0.123456), number(1e-06), number(40000.0), number(float("inf"))
-    ('0.1235', '1e-06', '40,000', 'none')
-    """
-    if not math.isfinite(value):
-        return "none"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
-def _paragraph(text: str, kind: str = "") -> str:
-    return f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(text)}</p>"
 
 
 def _list(title: str, entries: Sequence[str]) -> str:
@@ -92,7 +78,7 @@ def _summary(record: ReleaseRecord) -> str:
     what = f"The weights of a {record.model}" if record.weights else f"A {record.model}"
     also = " and the bounds of columns that were paid for" if record.private_bounds else ""
     lines.append(
-        _paragraph(
+        paragraph(
             f"{what}, from {record.counted} that stay private. This page shows "
             f"what was released{also}, and what follows from public facts; nothing on it was measured on the rows.",
             "soft",
@@ -100,7 +86,7 @@ def _summary(record: ReleaseRecord) -> str:
     )
     if record.seeded:
         lines.append(
-            _paragraph(
+            paragraph(
                 "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away.",
                 "notice",
             )
@@ -109,15 +95,14 @@ def _summary(record: ReleaseRecord) -> str:
     times = f"e^{number(record.epsilon)}" + (f" = {number(factor)}" if math.isfinite(factor) else "")
     extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
     lines.append(
-        _paragraph(
+        paragraph(
             f"The promise is {_claim(record)}, {record.adjacency}: exchange {record.exchanged}, and whatever "
-            f"might have been released is at most {times} times as likely as before{extra}. Put as a game: someone who "
-            f"knows every other {record.unit} sees the release and must say which of two candidates the last was, each "
-            "as likely as the other. Blind guessing is right half of the time; no method is right in more than "
-            f"{_percent(record.chance)} of cases. {record.promised}"
+            f"might have been released is at most {times} times as likely as before{extra}. Put as a game: who knows "
+            f"every other {record.unit}, and two candidates for the last, names the right one in no more than "
+            f"{percent(record.gains.guess)} of cases; tossing a coin, in half of them. {record.promised}"
         )
     )
-    lines.append(_paragraph(f"{_grade(record)} {_vouched(record)}"))
+    lines.append(paragraph(f"{_grade(record)} {_vouched(record)}"))
     return "\n".join(lines)
 
 
@@ -134,11 +119,6 @@ def _vouched(record: ReleaseRecord) -> str:
     return "Nobody is named who vouches that the declared facts (columns, bounds, number of rows) are public."
 
 
-def _percent(share: float) -> str:
-    # Rounded up: the page promises no more than the proof.
-    return f"{math.ceil(share * 1000) / 10:g} %"
-
-
 def _facts(record: ReleaseRecord) -> str:
     entries = [
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
@@ -147,6 +127,13 @@ def _facts(record: ReleaseRecord) -> str:
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
         ("table", f"{record.counted}, {record.n_features:,} columns", "declared, public"),
     ]
+    if record.target:
+        among = f"one of {len(record.classes):,} classes" if record.classes else "a number"
+        entries.insert(0, ("predicts", record.target, among))
+    if record.made:
+        entries.append(("made", record.made, f"release {record.release_id}"))
+    if record.software:
+        entries.append(("by", ", ".join(f"{name} {version}" for name, version in record.software), ""))
     if record.weights:
         entries.append(("penalty", f"alpha {number(record.alpha)}", record.alpha_words))
     cards = "".join(
@@ -182,103 +169,33 @@ def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     return f"<h2>How private it is</h2>{figure('curve', where, caption)}{folded('the numbers', cells)}"
 
 
-def _errors(record: ReleaseRecord, drawn: dict[str, str]) -> str:
-    errors = record.errors
-    title = "<h2>How far off it can be</h2>"
-    if not record.weights:
-        return ""
-    if not errors.over_epsilon:
-        return title + _paragraph("No bound on the error can be certified for these public facts.")
-    if errors.own:
-        whose = "These bounds are certified for this release, and for the same one at another epsilon or alpha."
-    else:
-        whose = (
-            f"Only noise on the weights has a certified bound, and this release is by another way ({record.kind}). "
-            "The bounds below are what noise on the weights would certify for the same public facts; they are not "
-            "bounds for this release."
-        )
-    population, unit = any(point.population is not None for point in errors.over_epsilon), record.unit
-    meaning = (
-        f"Training: in the mean over the noise, the loss on the training {unit}s is at most this far above that of any "
-        f"weights of norm at most {number(errors.norm)} (J6)."
+def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
+    gains, unit = record.gains, record.unit
+    drawn["trade-off"] = release_charts.trade_off(gains.trade_off, gains.rates)
+    words = (
+        f"Someone knows two {unit}s, one of which was in the table, and everything else that was in it; sees this "
+        f"release; and says that it was the first, or the second. However clever the method, it names the right one in "
+        f"at most {percent(gains.guess)} of cases, where tossing a coin is right in 50 %."
     )
-    if population:
-        meaning += (
-            f" Population: the same on new {unit}s, in the mean over training {unit}s too, if they are independent "
-            "draws from one distribution, which no certificate can check (J4.linear.mean)."
+    if gains.mu is not None:
+        words += (
+            " The noise is exactly Gaussian: telling is no easier than to tell two normal laws of deviation 1 whose "
+            f"means are mu = {number(gains.mu)} apart."
         )
-    if record.private_bounds:
-        meaning += " Rows are meant as the released bounds encode them."
-    if errors.ceiling:
-        meaning += (
-            f" Above the dashed level, {number(errors.ceiling)}, a bound says nothing: a model that always predicts 0 "
-            "loses no more."
-        )
-    mark = f"The dashed upright marks epsilon {number(record.epsilon)}; alpha is the same everywhere."
-    if errors.picked:
-        mark = (
-            f"The dashed upright marks epsilon {number(record.epsilon)}. At every epsilon alpha is picked anew so that "
-            "the training bound is smallest; the population bound need not fall with it."
-        )
-    figures = [
-        _bounds_figure("over-epsilon", record, drawn, errors.over_epsilon, "epsilon", record.epsilon, mark),
-    ]
-    if errors.over_alpha:
-        mark = f"The dashed upright marks alpha {number(errors.alpha)}"
-        mark += (
-            "." if errors.own else f", which noise on the weights would take; the release has {number(record.alpha)}."
-        )
-        figures.append(_bounds_figure("over-alpha", record, drawn, errors.over_alpha, "alpha", errors.alpha, mark))
-    if errors.modelled:
-        points = [{"place": place, "bound": cost, "kind": record.kind} for place, cost in errors.modelled]
-        drawn["modelled"] = release_charts.error_bounds(points, "epsilon", "modelled cost", record.epsilon, None)
-        caption = (
-            f"Modelled, not certified: what {record.kind} costs on the reference problem by which ways are compared, "
-            "as a share of what a model that says nothing loses."
-        )
-        figures.append(figure("modelled", "The modelled cost of this release's own way over epsilon.", caption))
-    pictures = f'<div class="pair">{"".join(figures)}</div>'
-    numbers = folded("the numbers", _error_tables(record))
-    return f"{title}{_paragraph(whose)}{_paragraph(meaning, 'soft')}{pictures}{numbers}"
-
-
-def _bounds_figure(
-    name: str,
-    record: ReleaseRecord,
-    drawn: dict[str, str],
-    points: Sequence[ErrorPoint],
-    axis: str,
-    claim: float,
-    caption: str,
-) -> str:
-    shown: list[release_charts.Record] = []
-    for kind in ("training", "population"):
-        values = [(point.place, getattr(point, kind)) for point in points]
-        shown += [{"place": place, "bound": value, "kind": kind} for place, value in values if value is not None]
-    unit = "certified bound on excess loss"
-    drawn[name] = release_charts.error_bounds(shown, axis, unit, claim, record.errors.ceiling)
-    return figure(name, f"{unit.capitalize()} over {axis}; the numbers are in a table below.", caption)
-
-
-def _error_tables(record: ReleaseRecord) -> str:
-    errors, parts = record.errors, []
-    for axis, points in (("epsilon", errors.over_epsilon), ("alpha", errors.over_alpha)):
-        rows = [
-            (number(point.place), number(point.training), "" if point.population is None else number(point.population))
-            for point in points
-        ]
-        parts.append(table((axis, "training", "population"), rows, caption=f"Certified bounds over {axis}"))
-    if errors.modelled:
-        costs = [(number(place), number(cost)) for place, cost in errors.modelled]
-        parts.append(table(("epsilon", "modelled cost"), costs, caption=f"Modelled, not certified: {record.kind}"))
-    if errors.statements:
-        whose = "this release" if errors.own else "noise on the weights"
-        rows = [(entry.id, number(entry.value), entry.quantity) for entry in errors.statements]
-        caption = f"Every certified bound for {whose}, at confidence {errors.confidence:g}; proofs: docs/proofs"
-        parts.append(
-            table(("statement", "at most", "what is bounded"), rows, caption=caption, texts=["what is bounded"])
-        )
-    return "".join(parts)
+    caption = (
+        "The line is the most that any method can reach: how often the first is named where it was the first (true "
+        "positives), over how often it is named where it was the second (false positives). Dashed: naming it by chance."
+    )
+    cells = table(
+        ("false positives", "true positives at most"),
+        [(percent(false), percent(true)) for false, true in gains.rates],
+        f"The difference of the two rates, the advantage, is at most {percent(gains.advantage)}. All of this follows "
+        "from the claim (N7); no attack was run. It limits what is learned about one "
+        f"{unit}, not what is learned about people like it: that is what a model is for.",
+        caption="What an attacker gains, at most",
+    )
+    picture = figure("trade-off", "True positives over false positives; the numbers are in the table.", caption)
+    return f"<h2>What an attacker gains</h2>{paragraph(words)}{cells}{picture}"
 
 
 def _selected(record: ReleaseRecord) -> str:
@@ -287,8 +204,8 @@ def _selected(record: ReleaseRecord) -> str:
     words = "No column was selected." if not record.selected else ""
     entries = "".join(f"<li>{escape(name)}</li>" for name in record.selected[:MOST_LINES])
     rest = len(record.selected) - MOST_LINES
-    more = _paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
-    return f"<h2>What was selected</h2>{_paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
+    more = paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
+    return f"<h2>What was selected</h2>{paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
 
 
 def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
@@ -332,7 +249,7 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     return "".join(
         (
             "<h2>The released weights against the noise</h2>",
-            _paragraph(record.noise_words),
+            paragraph(record.noise_words),
             _key(kinds),
             figure("weights", description, caption),
             folded("all weights" if count <= MOST_LINES else "the largest weights", full),
@@ -383,7 +300,7 @@ def _private_bounds(record: ReleaseRecord) -> str:
     )
     rows = [(bound.column, f"{bound.low:g}", f"{bound.high:g}") for bound in record.private_bounds]
     cells = table(("column", "low", "high"), rows, caption="Bounds that were paid for")
-    return f"<h2>Private bounds</h2>{_paragraph(words)}{cells}"
+    return f"<h2>Private bounds</h2>{paragraph(words)}{cells}"
 
 
 def _ledger(record: ReleaseRecord) -> str:
@@ -398,7 +315,7 @@ def _ledger(record: ReleaseRecord) -> str:
         )
     else:
         words = f"Recorded under the dataset id {record.ledger_name}; the ledger's state was not at hand for this page."
-    return title + _paragraph(words)
+    return title + paragraph(words)
 
 
 def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
@@ -415,15 +332,15 @@ def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
         ("epsilon", f"{state.epsilon:g}", f"{state.epsilon_spent:g}", f"{max(0.0, left):.6g}"),
         ("delta", f"{state.delta:g}", f"{state.delta_spent:g}", f"{max(0.0, state.delta - state.delta_spent):.6g}"),
     ]
-    label = escape(f"{_percent(share)} of the budget's epsilon is spent")
+    label = escape(f"{percent(share)} of the budget's epsilon is spent")
     bar = f'<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%"></div></div>'
     cells = table(("", "budget", "spent", "remaining"), rows, caption="State of the budget")
-    return f"{_paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
+    return f"{paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
 
 
 def _reasons(record: ReleaseRecord) -> str:
     words = f"What hides one {record.unit} is {record.procedure}; the proof is that of {record.theorem}."
-    parts = ["<h2>Why it is private</h2>", _paragraph(words)]
+    parts = ["<h2>Why it is private</h2>", paragraph(words)]
     if record.menu:
         columns = ("way", "modelled cost", "theorem", "law", "alpha", "verdict")
         ways = [

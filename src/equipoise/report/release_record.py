@@ -33,6 +33,22 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class AttackerGains:
+    """The most that an attacker gains, who tells which of two records was in the table (N7).
+
+    `guess` is the largest chance to name the right one, `advantage` the largest difference of true and false positive
+    rate; `rates` and the finer `trade_off` have pairs of a rate of false positives and the largest rate of true ones.
+    `mu` is the parameter of a release that is exactly Gaussian.
+    """
+
+    guess: float
+    advantage: float
+    rates: tuple[tuple[float, float], ...]
+    trade_off: tuple[tuple[float, float], ...]
+    mu: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPoint:
     """Certified bounds at one place: training loss, and population loss where there is such a bound."""
 
@@ -52,16 +68,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ErrorBounds:
-    """What noise on the weights certifies for the same public facts.
+    """What is certified about the error of the release, and what is modelled.
 
     Parameters
     ----------
     over_epsilon, over_alpha : tuple of ErrorPoint
-        Around the claim; empty where nothing can be certified.
+        Around the claim; empty where nothing can be certified: only noise on the weights has such bounds.
     alpha : float
         The strength of the penalty around which `over_alpha` lies.
-    own : bool
-        Whether the release itself is by this kind.
     picked : bool
         Whether alpha is picked anew, from public facts, at every epsilon.
     norm : float
@@ -77,7 +91,6 @@ class ErrorBounds:
     over_epsilon: tuple[ErrorPoint, ...] = ()
     over_alpha: tuple[ErrorPoint, ...] = ()
     alpha: float = 0.0
-    own: bool = True
     picked: bool = False
     norm: float = 0.0
     ceiling: float | None = None
@@ -127,8 +140,8 @@ class ReleaseRecord:
         What was released, as a noun.
     epsilon, delta, grade, adjacency : float and str
         The claim.
-    chance : float
-        The most often that someone who knows all other rows can be right about which of two rows was used.
+    gains : AttackerGains
+        What follows from it for whoever attacks the release.
     theorem, kind, law, procedure : str
         What proves it; where noise enters, its law, and both in a sentence.
     value_words : str
@@ -141,6 +154,10 @@ class ReleaseRecord:
         The columns that were selected, where a selection was released.
     ledger_name : str, optional
         The dataset id under which the certificate records the spend.
+    target, classes : str and tuple of str
+        What is predicted; "" and none where it has no name, or is a number.
+    release_id, made, software : str, str and tuple of (str, str)
+        The release's random name, when it was made and by which versions; empty in a plan.
     """
 
     model: str
@@ -148,7 +165,7 @@ class ReleaseRecord:
     delta: float
     grade: str
     adjacency: str
-    chance: float
+    gains: AttackerGains
     theorem: str
     kind: str
     law: str
@@ -178,6 +195,11 @@ class ReleaseRecord:
     selected: tuple[str, ...] | None = None
     ledger_name: str | None = None
     ledger: LedgerState | None = None
+    target: str = ""
+    classes: tuple[str, ...] = ()
+    release_id: str = ""
+    made: str = ""
+    software: tuple[tuple[str, str], ...] = ()
 
     @property
     def unit(self) -> str:

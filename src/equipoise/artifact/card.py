@@ -1,0 +1,150 @@
+"""What a released folder says about itself, as one plain record: the model card, and what disclosure control asks for.
+
+Everything in it is in the folder, or follows from its certificate (docs/card.md). Nothing here sees a row.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Trained
+from equipoise.certify.folder import UNCHECKED
+from equipoise.certify.record import to_plain
+from equipoise.data.schema import Schema
+from equipoise.data.schema.kinds.base import Column
+from equipoise.errors import NotCheckable, ReleaseUnreadable
+
+CARD_VERSION = 1
+
+
+def card_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the record of a released folder; refuse one that was altered, or whose claim does not hold.
+
+    Parameters
+    ----------
+    folder : path
+        What `equipoise train` or `equipoise.save` wrote.
+    """
+    found = read_release(folder)
+    if isinstance(found, OldRelease):
+        remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
+        raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
+    faults = found.certificate.faults()
+    if faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
+    return {
+        "card_version": CARD_VERSION,
+        "release": _release(found.certificate),
+        "model": _model(found),
+        "training": _training(found.certificate, found.schema),
+        "privacy": _privacy(found.certificate),
+        "disclosure": _disclosure(found),
+        # A paid evaluation would stand in the folder.
+        "evaluation": None,
+    }
+
+
+def _release(certificate: Certificate) -> dict[str, Any]:
+    made = certificate.release
+    return {
+        "id": made.id if made else None,
+        "made": made.made if made else None,
+        "software": dict(made.software) if made else {},
+        "entry": made.entry if made else None,
+        "certificate": certificate.digest,
+        "schema": certificate.terms.schema or None,
+    }
+
+
+def _model(found: ReadRelease) -> dict[str, Any]:
+    claim, saved, schema = found.certificate.claim.trained, found.saved, found.schema
+    record: dict[str, Any] = {
+        "name": saved.model.name,
+        "settings": {setting.name: setting.value for setting in saved.model.settings},
+        "task": "selection",
+        "target": None if schema is None else schema.target.name,
+        "classes": list(saved.classes),
+        "range": None,
+        "columns": [] if schema is None else [_column(column) for column in schema.columns],
+        "encoded_columns": list(saved.features),
+        "selected": list(saved.selected),
+    }
+    if isinstance(claim, Trained):
+        labels = claim.problem.domain.labels
+        penalty = claim.problem.penalty
+        record |= {
+            "task": claim.problem.loss.task,
+            "loss": claim.problem.loss.name,
+            "penalty": {"name": penalty.name, "alpha": penalty.alpha},
+            # A schema's target is scaled to [-1, 1] for the claim; its own bounds are what it is about.
+            "range": _plain(labels if schema is None else schema.target.bounds),
+        }
+    return record
+
+
+def _column(column: Column) -> dict[str, Any]:
+    facts = {key: _plain(getattr(column, key)) for key in column.keys}
+    stated = {key: value for key, value in facts.items() if value not in (None, "", [], False)}
+    return {"name": column.name, "kind": column.kind, **stated}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _training(certificate: Certificate, schema: Schema | None) -> dict[str, Any]:
+    terms, person = certificate.terms, None if schema is None else schema.person
+    return {
+        "unit": certificate.claim.unit,
+        "n": certificate.n_samples,
+        "vouched": terms.vouched or None,
+        "ledger": terms.ledger,
+        "person": None if person is None else _plain(dataclasses.asdict(person)),
+        "seeded": terms.seeded,
+    }
+
+
+def _privacy(certificate: Certificate) -> dict[str, Any]:
+    return {
+        "epsilon": certificate.epsilon,
+        "delta": certificate.delta,
+        "adjacency": certificate.adjacency,
+        "grade": certificate.grade,
+        "assumptions": list(certificate.assumptions),
+        "theorem": certificate.theorem,
+        "kind": certificate.kind,
+        "law": certificate.mechanism,
+        "gains": to_plain(certificate.gains()),
+        "caveats": list(certificate.caveats),
+        "withdrawn": list(certificate.withdrawn()),
+        "not_checked": list(UNCHECKED),
+    }
+
+
+def _disclosure(found: ReadRelease) -> dict[str, Any]:
+    """Return what checks of disclosure control ask for, as far as it is public; None is private, and stays so."""
+    saved, n = found.saved, found.certificate.n_samples
+    numbers = sum(map(len, saved.coefficients)) + len(saved.intercepts)
+    return {
+        "model_type": f"linear model, {saved.model.name}" if saved.coefficients else saved.model.name,
+        "instance_based": False,
+        "stores_training_records": False,
+        "differentially_private": True,
+        "parameters": numbers,
+        "records": n,
+        "residual_degrees_of_freedom": n - numbers,
+        "largest_membership_advantage": found.certificate.gains().advantage,
+        "smallest_group": None,
+        "class_frequencies": None,
+        "training_score": None,
+        "generalisation_gap": None,
+    }

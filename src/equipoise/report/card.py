@@ -1,0 +1,240 @@
+"""The model card of a release: one page for people, from the record of its folder, in Markdown and HTML."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.report.page import STYLE, escape, percent
+
+# More columns or classes than these are left to the folder: a card is one page.
+MOST_COLUMNS, MOST_CLASSES = 12, 6
+
+CARD_STYLE = """
+body { max-width: 820px; } h2 { font-size: 1.05rem; margin: 1.1rem 0 .25rem; } p, ul { margin: .25rem 0; }
+ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-wrap: anywhere; }
+@page { size: A4; margin: 11mm 13mm; }
+@media print { body { font-size: 9.6px; line-height: 1.36; } h1 { font-size: 17px; } h2 { font-size: 11.5px;
+  margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
+"""
+
+NOT_EVALUATED = "Not in the folder: a score on private rows would have to be paid for, and none was released."
+
+# What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
+ANYWHERE, AT_FIRST, ADDRESSES = (
+    re.compile(r"([\\`*_\[\]|<>~&])"),
+    re.compile(r"^([-+#=]|\d+(?=[.)]\s))"),
+    ("://", "www."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, what stands below it in sentences, and a table whose first line names its columns."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+def markdown(card: Mapping[str, Any]) -> str:
+    """Return the card as Markdown; names mean themselves, whatever they hold."""
+    parts = [f"# {_inert(_title(card))}", _inert(_lead(card))]
+    for section in _sections(card):
+        parts.append(f"## {_inert(section.title)}")
+        parts += map(_inert, section.lines)
+        if section.points:
+            parts.append("\n".join(f"- {_inert(point)}" for point in section.points))
+        if section.rows:
+            head, *rest = ("| " + " | ".join(map(_inert, row)) + " |" for row in section.rows)
+            parts.append("\n".join([head, "|" + "---|" * len(section.rows[0]), *rest]))
+    return "\n\n".join(parts) + "\n"
+
+
+def html(card: Mapping[str, Any]) -> str:
+    """Return the card as one HTML page without any script; nothing in it can be fetched."""
+    parts = [f'<h1>{escape(_title(card))}</h1><p class="soft">{escape(_lead(card))}</p>']
+    for section in _sections(card):
+        parts.append(f"<h2>{escape(section.title)}</h2>")
+        parts += (f"<p>{escape(line)}</p>" for line in section.lines)
+        if section.points:
+            parts.append("<ul>" + "".join(f"<li>{escape(point)}</li>" for point in section.points) + "</ul>")
+        if section.rows:
+            head, *rest = section.rows
+            cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+            body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rest)
+            parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>{escape(_title(card))}</title><link rel="icon" href="data:,"><style>{STYLE}{CARD_STYLE}</style></head><body>
+{"".join(parts)}
+</body></html>
+"""
+
+
+def _inert(text: str) -> str:
+    # One line each: a line's end would begin something else.
+    line = ANYWHERE.sub(r"\\\1", " ".join(text.encode("utf-8", "replace").decode("utf-8").split()))
+    for start in ADDRESSES:
+        line = line.replace(start, f"{start[:-1]}\\{start[-1]}")
+    return AT_FIRST.sub(r"\\\1" if line[:1] in "-+#=" else r"\1\\", line)
+
+
+def _title(card: Mapping[str, Any]) -> str:
+    target = card["model"]["target"]
+    return f"Model card: {target}" if target else "Model card"
+
+
+def _lead(card: Mapping[str, Any]) -> str:
+    release = card["release"]
+    return (
+        f"Release {release['id']}, made {release['made']}. Everything here is in the released folder or follows from "
+        "its certificate; nothing was measured on the private rows."
+    )
+
+
+def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
+    found = (
+        _predicts(card["model"]),
+        _columns(card["model"]),
+        _people(card["training"]),
+        _made(card["release"], card["training"]),
+        _promise(card),
+        _gains(card["privacy"], card["training"]["unit"]),
+        _no_promise(card),
+        Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
+        Section("How well it predicts", (NOT_EVALUATED,)),
+        _check(card["release"], card["privacy"]),
+    )
+    return [section for section in found if section.lines or section.points]
+
+
+def _predicts(model: Mapping[str, Any]) -> Section:
+    if model["task"] == "selection":
+        return Section("What it is", (f"A selection of columns ({model['name']}): {len(model['selected'])} selected.",))
+    named = model["target"] or "the target"
+    if model["task"] == "regression":
+        low, high = model["range"] or (None, None)
+        what = f"{named}, a number" + ("" if low is None else f" from {low:g} to {high:g}")
+    else:
+        classes = [str(label) for label in model["classes"]]
+        more = f" and {len(classes) - MOST_CLASSES} more" if len(classes) > MOST_CLASSES else ""
+        what = f"{named}: one of {', '.join(classes[:MOST_CLASSES])}{more}"
+    words = f"A linear model with the {model['loss']} loss ({model['name']}), with noise."
+    return Section("What it predicts", (f"{what}. {words}",))
+
+
+def _columns(model: Mapping[str, Any]) -> Section:
+    title = "From which columns"
+    if model["columns"]:
+        named = [f"{column['name']} ({_column_words(column)})" for column in model["columns"]]
+        where = "schema.toml"
+    elif model["encoded_columns"]:
+        named, where = list(model["encoded_columns"]), "model.json"
+    else:
+        return Section(
+            title, ("The folder has no names of columns: rows are taken as numbers, in the order of training.",)
+        )
+    more = f"; and {len(named) - MOST_COLUMNS} more, in {where}" if len(named) > MOST_COLUMNS else ""
+    return Section(title, ("; ".join(named[:MOST_COLUMNS]) + more + ".",))
+
+
+def _column_words(column: Mapping[str, Any]) -> str:
+    if "bounds" in column:
+        low, high = column["bounds"]
+        unit = f" {column['unit']}" if "unit" in column else ""
+        return f"{column['kind']} from {low:g} to {high:g}{unit}"
+    return f"{column['kind']}, {len(column['levels'])} levels" if "levels" in column else str(column["kind"])
+
+
+def _people(training: Mapping[str, Any]) -> Section:
+    counted = f"{training['n']:,} rows" if training["unit"] == "row" else f"the rows of {training['n']:,} persons"
+    return Section(
+        "For whom",
+        (
+            f"Trained on {counted}, as the columns above describe them. The folder does not say which people they are "
+            "or what the model may be used for: whoever hands it on must.",
+        ),
+    )
+
+
+def _made(release: Mapping[str, Any], training: Mapping[str, Any]) -> Section:
+    vouched = training["vouched"]
+    versions = ", ".join(f"{name} {version}" for name, version in release["software"].items())
+    words = (
+        f"Made {release['made']} by {versions or 'software that is not named'}. "
+        + (f"{vouched} vouches for the public facts. " if vouched else "Nobody is named who vouches for public facts. ")
+        + "Who ran the training is not in the certificate: a signature would say so."
+    )
+    return Section("By whom, and when", (words,))
+
+
+def _promise(card: Mapping[str, Any]) -> Section:
+    privacy, unit = card["privacy"], card["training"]["unit"]
+    epsilon, delta = privacy["epsilon"], privacy["delta"]
+    factor = f" = {math.exp(epsilon):.3g}" if epsilon < 20 else ""
+    extra = f", but for a chance of {delta:.3g}" if delta > 0 else ""
+    exchanged = "one row of the table is" if unit == "row" else "all rows of one person are"
+    words = (
+        f"If {exchanged} exchanged for any other, no result of the training becomes more than e^{epsilon:.4g}{factor} "
+        f"times as likely{extra}: ({epsilon:.6g}, {delta:.6g})-differential privacy, {privacy['adjacency']}."
+    )
+    grade = (
+        f"It is proved, by {privacy['theorem']}."
+        if privacy["grade"] == "proved"
+        else f"It is {privacy['grade']}: it rests on somebody's word that {'; '.join(privacy['assumptions'])}."
+    )
+    withdrawn = tuple(f"Since then found false: {line}" for line in privacy["withdrawn"])
+    seeded = ("Seeded: for experiments, not for release.",) if card["training"]["seeded"] else ()
+    return Section("What is promised", (f"{words} {grade}", *withdrawn, *seeded))
+
+
+def _gains(privacy: Mapping[str, Any], unit: str) -> Section:
+    gains = privacy["gains"]
+    words = (
+        f"Someone knows two {unit}s, one of which was in the table, and all the rest of it, and sees the release. By "
+        f"any method, they name the right one in at most {percent(gains['guess'])} of cases; a coin does in 50 %. The "
+        "table says how often they can rightly name the first (true positives), if they wrongly name it this often "
+        "(false positives)."
+    )
+    if gains["mu"] is not None:
+        words += f" The noise is exactly Gaussian, with mu = {gains['mu']:.4g} at most."
+    rates = gains["true_positive_rates"]
+    rows = (
+        ("false positives", *(percent(false) for false, _ in rates)),
+        ("true positives, at most", *(percent(true) for _, true in rates)),
+    )
+    return Section("What an attacker gains, at most", (words,), rows=rows)
+
+
+def _no_promise(card: Mapping[str, Any]) -> Section:
+    training = card["training"]
+    recorded = (
+        f"this release was to be recorded in the ledger under {training['ledger']}, which was not looked at"
+        if training["ledger"]
+        else "nothing says that a ledger recorded this release"
+    )
+    points = [
+        "That nothing is learned about people like those in the table: that is what a model is for.",
+        f"Anything about other releases from the same rows. Losses add up; {recorded}.",
+        "That noise was drawn as the certificate says: that rests on whoever ran the training.",
+    ]
+    if training["unit"] == "row":
+        points.insert(1, "As much to a person with several rows: the promise is for one row.")
+    return Section("What is not promised", points=tuple(points))
+
+
+def _check(release: Mapping[str, Any], privacy: Mapping[str, Any]) -> Section:
+    schema = f", schema {release['schema']}" if release["schema"] else ""
+    return Section(
+        "How to check it",
+        (
+            "equipoise verify FOLDER, or equipoise-verify FOLDER, checks every file and every inequality of the claim, "
+            f"without any data. Certificate {release['certificate']}{schema}.",
+            f"Not checked: {'; '.join(privacy['not_checked'])}.",
+        ),
+    )

@@ -1,0 +1,262 @@
+"""The model card: one page about a release, from its folder alone, for people and for disclosure control."""
+
+import dataclasses
+import json
+import re
+import shutil
+import sys
+import types
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from browser import needs_browser
+from equipoise.artifact import folder as released
+from equipoise.artifact.card import card_of
+from equipoise.artifact.disclosure import sacroml_target
+from equipoise.certify.folder import CERTIFICATE, MODEL, SCHEMA
+from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.errors import InvalidParameter, MissingExtra, NotCheckable, ReleaseUnreadable
+from equipoise.report import pdf
+from equipoise.report.card import html, markdown
+from program import run_program
+from released_folders import changed, sealed
+from sample_releases import HOSTILE
+
+OLD = Path(__file__).parents[1] / "released" / "0.1.0" / "three-classes"
+N = 200
+FACTS = {"vouched_by": "A. Officer", "vouched_on": "2026-11-16"}
+COLUMNS = (NumberColumn("age", (0, 100)), CategoryColumn("job", ("none", "nurse"), unknown="none"))
+
+
+def table(target: str = "ill") -> pd.DataFrame:
+    generator = np.random.default_rng(1)
+    age = generator.uniform(10, 110, N)
+    found = pd.DataFrame({"age": age, "job": generator.choice(["none", "nurse", "pilot"], N)})
+    found[target] = np.where(age > 60, "yes", "no") if target != "dose" else 3 * age
+    return found
+
+
+@pytest.fixture(autouse=True)
+def plain_page(monkeypatch):
+    # The page is another matter, and takes its time.
+    monkeypatch.setattr(released, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
+
+
+def saved(folder: Path, model, rows) -> Path:
+    eq.save(model.fit(rows), folder)
+    return folder
+
+
+@pytest.fixture
+def release(tmp_path) -> Path:
+    schema = eq.Schema(N, COLUMNS, Target("ill", classes=("no", "yes")), **FACTS)
+    model = eq.LogisticRegression(epsilon=2.0, delta=1e-4, domain=schema, alpha=0.05, mechanism="gaussian")
+    return saved(tmp_path / "release", model, table())
+
+
+class Words(HTMLParser):
+    """The text and the tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.words = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_a_card_says_what_a_reader_asks(release):
+    card = card_of(release)
+    certificate = eq.Certificate.from_json((release / CERTIFICATE).read_text())
+    gains = certificate.gains()
+    text = markdown(card)
+    for said in (
+        "# Model card: ill",
+        "ill: one of no, yes. A linear model with the logistic loss",
+        "age (number from 0 to 100); job (category, 2 levels).",
+        "Trained on 200 rows",
+        "A. Officer (2026-11-16) vouches for the public facts",
+        f"equipoise {dict(certificate.release.software)['equipoise']}",
+        certificate.release.made,
+        certificate.release.id,
+        "e^2 = 7.39 times as likely, but for a chance of 0.0001: (2, 0.0001)-differential privacy, replace-one",
+        "It is proved, by",
+        f"exactly Gaussian, with mu = {gains.mu:.4g} at most",
+        "the promise is for one row",
+        "nothing says that a ledger recorded this release",
+        "Not in the folder: a score on private rows would have to be paid for",
+        "equipoise verify FOLDER",
+        certificate.digest,
+    ):
+        assert said in text, said
+    assert card["privacy"]["gains"]["guess"] == gains.guess
+    rows = [[float(cell) for cell in re.findall(r"([\d.]+) %", line)] for line in text.splitlines() if line[:1] == "|"]
+    assert rows[0] == [0.1, 1.0, 10.0]
+    for shown, (_, bound) in zip(rows[2], gains.true_positive_rates, strict=True):
+        # Rounded up, in the third digit.
+        assert 100 * bound <= shown * (1 + 1e-9) <= 101 * bound + 0.1
+    # Both forms say the same.
+    spoken = " ".join(" ".join(Words(html(card)).words).split())
+    for line in text.splitlines():
+        for sentence in re.split(r"[|#]|^- ", line):
+            assert " ".join(sentence.replace("\\", "").split()).strip(" -") in spoken
+
+
+def test_nothing_is_on_a_card_that_is_not_in_the_folder(release):
+    card, own = card_of(release), {"card_version", "disclosure", "not_checked", "gains", "evaluation"}
+    texts = " ".join(path.read_text() for path in release.iterdir())
+
+    def values(entry, name=""):
+        if name in own:
+            return
+        children = entry.items() if isinstance(entry, dict) else ((name, each) for each in entry)
+        for key, each in children:
+            if isinstance(each, dict | list):
+                yield from values(each, key)
+            elif each not in (None, False, True) and key not in own:
+                yield key, each
+
+    found = dict(values(card))
+    assert len(found) > 20
+    for key, value in found.items():
+        stated = {str(value), json.dumps(value), f"{value:g}" if isinstance(value, float) else ""} - {""}
+        # Two words of the record that the certificate has by other names.
+        assert key in ("unit", "task") or any(text in texts for text in stated), (key, value)
+    # Nor is anything that only rows could tell.
+    assert card["disclosure"]["class_frequencies"] is card["disclosure"]["training_score"] is None
+
+
+def test_a_regression_persons_and_a_selection_have_cards(tmp_path):
+    schema = eq.Schema(N, COLUMNS, Target("dose", bounds=(0, 400)), **FACTS)
+    ridge = eq.Ridge(domain=schema, alpha=0.1, mechanism="output")
+    card = card_of(saved(tmp_path / "ridge", ridge, table("dose")))
+    assert "dose, a number from 0 to 400." in markdown(card)
+    assert card["disclosure"]["residual_degrees_of_freedom"] == N - card["disclosure"]["parameters"]
+    people = eq.Domain(row_norm=1.0, classes=(0, 1), rows_a_person=3)
+    rows, labels = np.zeros((20, 2)), np.arange(20) % 2
+    model = eq.LogisticRegression(domain=people, alpha=0.5, mechanism="output")
+    model.plan(n_samples=10, n_features=2)
+    model.fit(rows, labels, groups=np.arange(20) // 2)
+    eq.save(model, tmp_path / "persons")
+    text = markdown(card_of(tmp_path / "persons"))
+    assert "If all rows of one person are exchanged" in text
+    assert "one row" not in text
+    assert "The folder has no names of columns" in text
+    ones = eq.SimplexSelector(epsilon=1.0, delta=1e-6).fit(np.ones((2000, 3)))
+    eq.save(ones, tmp_path / "selection")
+    assert "A selection of columns (simplex" in markdown(card_of(tmp_path / "selection"))
+
+
+def test_hostile_names_mean_themselves(release):
+    card = card_of(release)
+    names = (*HOSTILE.values(), "[a](https://leak.example)", "# one", "- two", "1. three", "*b* `c` | d", "\ud800")
+    for name in names:
+        card["model"] |= {"target": name, "classes": [name] * 2, "columns": [{"name": name, "kind": "number"}] * 20}
+        card["training"]["ledger"] = name
+        parsed = Words(html(card))
+        assert not {"script", "img", "iframe", "object"} & set(parsed.tags)
+        assert (parsed.tags.count("style"), parsed.tags.count("body")) == (1, 1)
+        written = markdown(card).encode("utf-8").decode()
+        lines = written.splitlines()
+        assert [line for line in lines if line.startswith("# ")] == lines[:1]
+        assert not re.search(r"(?<!\\)[<\[`*]|://|^\d+\. ", written, flags=re.MULTILINE)
+        assert "and 8 more, in schema.toml" in written
+
+
+def test_a_card_is_written_as_its_name_ends_and_replaces_nothing(release, tmp_path):
+    printed = run_program("card", "release", folder=tmp_path).stdout
+    assert printed.startswith("# Model card: ill")
+    assert run_program("card", "release", "--format", "html", folder=tmp_path).stdout.startswith("<!doctype html>")
+    assert run_program("card", "release", "--out", "card.md", folder=tmp_path).stdout == "wrote card.md\n"
+    assert (tmp_path / "card.md").read_text() == printed
+    again = run_program("card", "release", "--out", "card.md", folder=tmp_path)
+    assert (again.returncode, "one that exists" in again.stderr) == (2, True)
+    assert run_program("card", "release", "--out", "card.html", "--quiet", folder=tmp_path).stdout == ""
+    assert (tmp_path / "card.html").read_text() == html(card_of(release))
+    told = run_program("card", "release", "--json", folder=tmp_path).stdout
+    assert json.loads(told) == card_of(release)
+    without = run_program("card", "release", "--format", "pdf", folder=tmp_path)
+    assert (without.returncode, "--out card.pdf" in without.stderr) == (2, True)
+
+
+@needs_browser
+def test_a_card_on_paper_is_one_page(release, tmp_path):
+    assert run_program("card", "release", "--out", "card.pdf", folder=tmp_path).returncode == 0
+    page = (tmp_path / "card.pdf").read_bytes()
+    assert page.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", page)) == 1
+
+
+def test_without_a_browser_a_pdf_is_refused_with_what_to_do(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+    done = run_program("card", "release", "--out", "card.pdf", folder=tmp_path)
+    assert done.returncode == 2
+    assert "--format html" in done.stderr
+    assert not (tmp_path / "card.pdf").exists()
+
+
+def test_an_altered_release_has_no_card(release, tmp_path):
+    copy = Path(shutil.copytree(release, tmp_path / "copy"))
+    (copy / CERTIFICATE).write_text((copy / CERTIFICATE).read_text().replace("2.0", "0.1", 1))
+    with pytest.raises(ReleaseUnreadable, match="not those of the manifest"):
+        card_of(copy)
+    certificate = json.loads((release / CERTIFICATE).read_text())
+    certificate["claim"]["budget"]["epsilon"] = 0.1
+    changed(release, CERTIFICATE, claim=certificate["claim"])
+    sealed(release)
+    with pytest.raises(ReleaseUnreadable, match="a release whose claim holds"):
+        card_of(release)
+    for path in (CERTIFICATE, MODEL):
+        shutil.copy(OLD / path, release / path)
+    (release / SCHEMA).unlink()
+    sealed(release)
+    with pytest.raises(NotCheckable):
+        card_of(release)
+    assert run_program("card", release).returncode == 6
+
+
+@dataclasses.dataclass
+class FakeTarget:
+    """What of SACRO-ML's target the adapter uses."""
+
+    model: object
+    model_name: str
+    model_params: dict
+    dataset_name: str
+    safemodel: list
+    features: dict = dataclasses.field(default_factory=dict)
+
+    def add_feature(self, name, indices, encoding):
+        self.features[len(self.features)] = {"name": name, "indices": indices, "encoding": encoding}
+
+
+def test_a_released_classifier_becomes_a_target_of_sacroml(release, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacroml.attacks.target", None)
+    with pytest.raises(MissingExtra, match="pip install sacroml"):
+        sacroml_target(release)
+    module = types.ModuleType("sacroml.attacks.target")
+    module.Target = FakeTarget
+    for name in ("sacroml", "sacroml.attacks"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "sacroml.attacks.target", module)
+    target, model = sacroml_target(release), eq.load(release)
+    assert target.features == {
+        0: {"name": "age", "indices": [0], "encoding": "float"},
+        1: {"name": "job", "indices": [1, 2], "encoding": "onehot"},
+    }
+    assert target.safemodel == [card_of(release)]
+    encoded = eq.SchemaEncoder(model._public_facts).fit_transform(table())
+    assert (model.classes_[target.model.predict(encoded)] == model.predict(table())).all()
+    schema = eq.Schema(N, COLUMNS, Target("dose", bounds=(0, 400)), **FACTS)
+    ridge = saved(tmp_path / "ridge", eq.Ridge(domain=schema, alpha=0.1, mechanism="output"), table("dose"))
+    with pytest.raises(InvalidParameter, match="a released classifier"):
+        sacroml_target(ridge)
