@@ -131,7 +131,8 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
         held = {name: opened.read(name) for name in opened.namelist() if ".dist-info/" not in name}
     sources = ROOT / "src" / "equipoise"
     shared = [*(sources / "vocabulary").rglob("*.py"), *(sources / "certify").rglob("*.py")]
-    shared += [sources / "errors.py", sources / "artifact" / "shipped.py", sources / "py.typed"]
+    shared += [sources / "errors.py", sources / "keys" / "signatures.py", sources / "py.typed"]
+    shared += [sources / "artifact" / f"{name}.py" for name in ("page_file", "parts", "shipped", "statement")]
     expected = {path.relative_to(sources).as_posix(): path.read_bytes() for path in shared}
     expected |= {name: (VERIFY / name).read_bytes() for name in ("__init__.py", "command.py")}
     expected["LICENSE"] = (ROOT / "LICENSE").read_bytes()

@@ -84,8 +84,7 @@ def payment(
     if reasons:
         return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
     paid = f"paid for by entry {named.partition(':')[0]}"
-    weights = "whether the weights are those that were paid for: a ledger names the certificate, a signature all files"
-    return heard, Part(NOT_PAID, (), (f"{paid} of {place}, and by it alone",), (weights,), paid)
+    return heard, Part(NOT_PAID, confirmed=(f"{paid} of {place}, and by it alone",), summary=paid)
 
 
 def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys: Sequence[Path]) -> Part:

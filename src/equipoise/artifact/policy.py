@@ -82,7 +82,7 @@ def advantage(certificate: Certificate) -> float:
 
 
 def read_policy(path: Path) -> Policy:
-    """Return the policy in a TOML file; a key that is unknown or of another type, and a file without any, is refused."""
+    """Return the policy in a TOML file; refuse a key that is unknown or of another type, and a file without any."""
     hints = get_type_hints(Policy)
     asked = f"a policy {path.name}"
     remedy = f"write some of {', '.join(hints)}, each once (docs/release.md)"

@@ -93,17 +93,17 @@ def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetim
         if trusted is None:
             return (Part(NOT_SIGNED, unchecked=("who made the release and when: nobody signed it",)),)
         return (Part(NOT_SIGNED, (missing,)),)
-    by = f" by {signed.producer!r}, as they say," if signed.producer else ""
     if trusted is None:
-        said = f"it says{by} on {signed.time}, with the key {signed.name}"
-        return (Part(NOT_TRUSTED, unchecked=(f"who made the release and when: {said}; name a key that you trust",)),)
+        who = f"{signed.producer!r} signed it" if signed.producer else "it was signed"
+        said = f"the statement says that {who} on {signed.time} with the key {signed.name}: pass --key or --trust"
+        return (Part(NOT_TRUSTED, unchecked=(f"who made the release and when: {said}",)),)
     if signed.key not in trusted:
         known = ", ".join(fingerprint(key) for key in list(trusted)[:5])
         return (Part(NOT_TRUSTED, (f"{STATEMENT}: the key {signed.name}, and those trusted are {known}",)),)
-    return (_dated(signed, trusted[signed.key], today, by),)
+    return (_dated(signed, trusted[signed.key], today),)
 
 
-def _dated(signed: Signed, whose: Trusted, today: datetime.date, by: str) -> Part:
+def _dated(signed: Signed, whose: Trusted, today: datetime.date) -> Part:
     day = datetime.datetime.fromisoformat(signed.time).date()
     reasons = [whose.fault(day, "the day of the signature"), whose.fault(today, "today")]
     # Clocks differ, but not by more than a day.
@@ -112,5 +112,6 @@ def _dated(signed: Signed, whose: Trusted, today: datetime.date, by: str) -> Par
     faults = tuple(f"{STATEMENT}: {reason}" for reason in reasons if reason)
     if faults:
         return Part(NOT_TRUSTED, faults)
-    signature = f"signature of {whose.name}, {signed.name}: made{by} on {signed.time}, over every file"
+    says = f", who says to be {signed.producer!r}" if signed.producer else ""
+    signature = f"every file signed by {whose.name}, {signed.name}{says}, on {signed.time}"
     return Part(NOT_TRUSTED, confirmed=(signature,), summary=f"signed by {whose.name}")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from equipoise.ledger import Entry
 
 SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
+WEIGHTS_NOT_SEEN = "whether the weights are those that were paid for: a ledger names the certificate, a signature them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,9 @@ def examine(path: Path, against: Against) -> Verdict:
         # What reads ledgers is loaded only where one is held against.
         from equipoise.artifact.payment import payment
 
+        signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
         parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
+        parts.append(Part(NOT_PAID, unchecked=() if signed else (WEIGHTS_NOT_SEEN,)))
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts))
     return Verdict(found, tuple(parts))

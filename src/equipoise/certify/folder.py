@@ -18,14 +18,13 @@ MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
 REPORT, MANIFEST = "report.html", "MANIFEST.sha256"
 # What the page was drawn with and from, besides the others; and who signed all of them, which no manifest can list.
 PAGE, STATEMENT = "page.json", "statement.dsse.json"
-OPTIONAL = {SCHEMA, PAGE, STATEMENT}
 MODEL_FIELDS = "certificate classes coefficients estimator features format_version intercepts model selected"
 
 DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 
 # No file of an honest release is longer; a longer one is not read.
-LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
-LARGEST |= {PAGE: 2**16, STATEMENT: 2**16}
+LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
+LARGEST[STATEMENT] = 2**16
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -81,7 +80,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA, PAGE, STATEMENT} - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
