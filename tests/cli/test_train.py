@@ -90,14 +90,14 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     assert "Claim (proved): (2, 0)" in said
     assert "equipoise verify release" in said
     assert sorted(path.name for path in Path("release").iterdir()) == [
-        *("MANIFEST.sha256", "certificate.json", "model.json", "report.html", "schema.toml")
+        *("MANIFEST.sha256", "certificate.json", "model.json", "page.json", "report.html", "schema.toml")
     ]
     assert left() == 1.0
     code, said, _ = run("verify", "release")
     assert code == 0
     assert said.startswith("consistent; origin unproved: (2, 0)-differential privacy, replace-one\n  proved, by ")
     assert "\n  checked: manifest, claim, schema digest, model shape\n" in said
-    assert "\n  not checked: what the page says" in said
+    assert "\n  checked: the page: drawn again from certificate, model, schema and page.json, it is the same\n" in said
     assert "A. Officer (2026-11-16)" in run("explain", "release")[1]
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
     predictions = pd.read_csv("predictions.csv")["prediction"]

@@ -71,7 +71,7 @@ def difference(found: str, expected: str) -> str | None:
     >>> difference(chart % "0.1", chart % "0.10000000000000002") is None
     True
     >>> difference(chart % "0.1" + "<script>", chart % "0.1")
-    'not the page that certificate, model and schema call for: it departs at letter 79'
+    'not the page that certificate, model and schema call for: it departs at letter 80'
     """
     if found == expected:
         return None

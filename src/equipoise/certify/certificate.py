@@ -28,7 +28,7 @@ MOST_CLAIMS, MOST_PASSES = 1000, 10**6
 ADJACENCIES = {"row": "replace-one", "person": "replace-one-person"}
 
 # A table of another n has other public facts, from which another plan follows: no theorem here compares the two.
-ADD_OR_REMOVE = "Neighbours by add-or-remove, one row or person more or less: nothing is claimed."
+ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
