@@ -107,6 +107,30 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
+def test_a_release_is_signed_by_a_key_that_is_checked_before_the_spend(run):
+    refused = run(*TRAIN, "--sign", "owner.key")
+    assert (refused[0], left()) == (2, 3.0)
+    assert run("key", "new", "owner.key")[0] == 0
+    refused = [
+        run(*TRAIN, "--by", "Data office"),
+        run(*TRAIN, "--sign", "owner.key", "--by", "two\nlines"),
+        run(*TRAIN, "--sign", "owner.key.pub"),
+        run(*TRAIN, "--sign", "owner.key.pub", "--dry-run"),
+    ]
+    assert [code for code, _, _ in refused] == [2, 2, 2, 2]
+    assert not Path("release").exists()
+    Path("owner.key").chmod(0o644)
+    assert run(*TRAIN, "--sign", "owner.key", "--dry-run")[0] == 2
+    Path("owner.key").chmod(0o600)
+    assert run(*TRAIN, "--sign", "owner.key", "--dry-run")[0] == 0
+    assert left() == 3.0
+    assert run(*TRAIN, "--sign", "owner.key", "--by", "Data office")[0] == 0
+    code, said, _ = run("verify", "release", "--key", "owner.key.pub", "--ledger", "trial")
+    assert code == 0
+    assert said.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
+    assert ", who says to be 'Data office', on " in said
+
+
 def test_probabilities_and_standard_output(run):
     run(*TRAIN, "--quiet")
     code, said, _ = run("predict", "release", "rows.csv", "--probabilities")

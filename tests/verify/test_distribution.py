@@ -16,6 +16,8 @@ import pytest
 import equipoise as eq
 from empty_environment import ROOT, VERIFY, Environment, wheel_of
 from equipoise.artifact import folder as released
+from equipoise.artifact.parts import NOT_SIGNED
+from equipoise.artifact.signing import envelope_of
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import (
     CERTIFICATE,
@@ -26,10 +28,13 @@ from equipoise.certify.folder import (
     REFUSED,
     REPORT,
     SCHEMA,
+    STATEMENT,
     WITHDRAWN,
+    contents_of,
     inspect,
 )
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.keys import fingerprint, new_key, private_key
 from released_folders import changed, flipped, sealed
 from stored_certificates import SCHEMA_1, STORED
 
@@ -180,6 +185,31 @@ def test_a_released_folder_is_consistent_and_what_was_not_checked_is_named(alone
 def test_the_answer_for_programs_is_json(alone, folders):
     done = alone.run("equipoise-verify", "--json", folders["output"])
     assert json.loads(done.stdout) == json.loads(json.dumps(inspect(folders["output"]).plain()))
+
+
+def test_a_statement_beside_a_release_is_looked_at_where_cryptography_is_installed(alone, copy, tmp_path):
+    new_key(tmp_path / "owner.key")
+    key = private_key(tmp_path / "owner.key")
+    (copy / STATEMENT).write_text(envelope_of(contents_of(copy), key))
+    done = alone.run("equipoise-verify", copy)
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.startswith("consistent; origin unproved: ")
+    assert "signature not looked at, since cryptography is not installed\n" in done.stdout
+    # Where it is, a signature that its key did not make does not pass.
+    dependencies = Path(sysconfig.get_path("purelib"))
+    done = alone.run("equipoise-verify", copy, seen=dependencies)
+    assert done.returncode == DONE
+    assert f"not checked: whose key {fingerprint(key.public)} is, which signed all of it on " in done.stdout
+    flipped(copy / STATEMENT, (copy / STATEMENT).read_text().index('"sig": "') + 20)
+    done = alone.run("equipoise-verify", copy, seen=dependencies)
+    assert done.returncode == NOT_SIGNED
+    assert done.stdout.startswith("not as it was signed: ")
+    # What it says of the folder needs no key.
+    (copy / REPORT).write_text("<p>safe</p>")
+    sealed(copy)
+    done = alone.run("equipoise-verify", "--json", copy)
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (NOT_SIGNED, "not as it was signed")
+    assert "about another folder, whose files are other ones: MANIFEST.sha256, report.html" in done.stdout
 
 
 CHECK_ALL = """
@@ -415,8 +445,10 @@ def files_of(environment: Environment, name: str) -> set[Path]:
         return {(environment.packages / row[0]).resolve() for row in csv.reader(opened)}
 
 
-def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel, folders, tmp_path):
+def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel, tmp_path):
     both, dependencies = Environment(tmp_path / "both"), Path(sysconfig.get_path("purelib"))
+    # With its charts: the larger one draws them again.
+    release = saved(MODELS["output"], tmp_path / "release")
     wheels = {"equipoise": wheel_of(ROOT, tmp_path / "library"), "equipoise-verify": wheel}
     own = {}
     for name, brought in wheels.items():
@@ -430,7 +462,7 @@ def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel,
         assert not (both.packages / going.replace("-", "_")).exists()
         assert all(path.exists() for path in own[staying])
         program, *words = CHECKERS[staying]
-        done = both.run(program, *words, folders["output"], seen=dependencies)
+        done = both.run(program, *words, release, seen=dependencies)
         assert done.returncode == DONE, done.stderr
         assert done.stdout.startswith("consistent; origin unproved: ")
         both.install(wheels[going])

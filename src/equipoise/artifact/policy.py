@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,9 @@ from equipoise.errors import InvalidParameter
 from equipoise.planning.risk import total_variation
 
 GRADES = ("proved", "conditional")
+
+# TOML has numbers beyond doubles, infinity, and what is no number.
+LARGEST_LIMIT = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +100,5 @@ def read_policy(path: Path) -> Policy:
 def _fits(name: str, value: Any, kinds: tuple[type, ...]) -> bool:
     """Return whether a value can be what a key says: a number from 0 on, a grade, or whether something is required."""
     if float in kinds:
-        return type(value) in (int, float) and math.isfinite(value) and value >= 0
+        return type(value) in (int, float) and 0 <= value <= LARGEST_LIMIT
     return value in GRADES if name == "grade" else type(value) is bool
