@@ -76,7 +76,7 @@ def flips(house: Hospital, place: Path, name: str, most: int | None) -> Counter[
 
 @pytest.mark.parametrize("name", [*WHOLE, *SAMPLED])
 def test_a_flipped_bit_anywhere_is_refused(house, tmp_path, name):
-    assert sum(flips(house, tmp_path, name, 60).values()) == 60
+    assert sum(flips(house, tmp_path, name, 30).values()) == 30
 
 
 @pytest.mark.statistics
