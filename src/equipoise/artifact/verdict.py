@@ -96,14 +96,14 @@ class Verdict:
         return code, "; ".join(["consistent", said.pop(NOT_TRUSTED, "origin unproved"), *said.values()])
 
     def lines(self) -> Iterator[str]:
-        """Yield the answer for people."""
-        first, *rest = self.whole.lines()
-        budget = first.partition(": (")[2]
-        yield f"{self.answer[1]}: ({budget}"
-        plain = [line for line in rest if not line.startswith("  not checked: ")]
-        yield from plain
-        yield from (f"  checked: {line}" for line in self.confirmed)
-        yield from rest[len(plain) :]
+        """Yield the answer for people: the verdict, what it rests on or is wrong, what holds, what was not checked."""
+        whole = self.whole
+        first, *rest = (line.removeprefix(whole.verdict[1]) for line in whole.lines())
+        unchecked = len(whole.unchecked)
+        confirmed = (f"  checked: {line}" for line in self.confirmed)
+        for line in (f"{self.answer[1]}{first}", *rest[:-unchecked], *confirmed, *rest[-unchecked:]):
+            # A file may hold what a terminal obeys.
+            yield line if line.isprintable() else ascii(line)
 
     def plain(self) -> dict[str, object]:
         """Return the answer for programs."""
