@@ -41,7 +41,8 @@ from signed_releases import Hospital
 def plain_pages():
     """Leave out the charts: tests/artifact/test_page_check.py compares whole pages."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(released, "page_of", page_without_charts)
+        for place in (released, page_check):
+            patch.setattr(place, "page_of", page_without_charts)
         yield
 
 

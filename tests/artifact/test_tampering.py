@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.artifact import folder as released
+from equipoise.artifact import page_check
 from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.folder import (
@@ -34,7 +35,8 @@ WHOLE, SAMPLED = (CERTIFICATE, MANIFEST, STATEMENT), (MODEL, SCHEMA, PAGE, REPOR
 def plain_pages():
     """Leave out the charts: tests/artifact/test_page_check.py compares whole pages."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(released, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>" * 20)
+        for place in (released, page_check):
+            patch.setattr(place, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>" * 20)
         yield
 
 

@@ -84,7 +84,8 @@ def left() -> float:
 
 
 def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table, monkeypatch):
-    monkeypatch.setattr("equipoise.artifact.folder.page_of", page_of)
+    for place_of_pages in ("folder", "page_check"):
+        monkeypatch.setattr(f"equipoise.artifact.{place_of_pages}.page_of", page_of)
     code, said, _ = run(*TRAIN, "--out", "release")
     assert code == 0
     assert "Claim (proved): (2, 0)" in said

@@ -76,13 +76,15 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
 def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
     """Return the page of a fitted model, with what its ledger said when the spend was recorded."""
     certificate, saved = _certificate_of(model), model._saved()
-    support: Sequence[int] | None = None
-    if isinstance(model, SelectorMixin):
-        support = model.get_support(indices=True).tolist()
-    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support)
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model))
     if spends is None:
         return page_of(certificate, shown)
     return page_of(certificate, shown, spends.balance, spends.at)
+
+
+def support_of(model: PrivateEstimator) -> list[int] | None:
+    """Return the places of the columns that a selector selected; None for a model that selects none."""
+    return list(model.get_support(indices=True).tolist()) if isinstance(model, SelectorMixin) else None
 
 
 def rehearse(plan: Certificate, names: Sequence[str] = ()) -> int:

@@ -11,7 +11,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from equipoise.artifact import page_file
+from equipoise.artifact.page import Shown, page_of
 from equipoise.artifact.parts import Part
+from equipoise.artifact.reading import OldRelease, read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, PAGE, REPORT, text_of
 from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable
@@ -51,15 +53,23 @@ def compared(folder: Path, contents: Mapping[str, bytes]) -> Part:
 
 def drawn_again(folder: Path, facts: page_file.PageFacts) -> str:
     """Return the page that a folder calls for."""
-    from equipoise.artifact.folder import Spends, load, report_of
-
-    said, spends = facts.ledger, None
+    found, said, balance = read_release(folder), facts.ledger, None
+    if isinstance(found, OldRelease):
+        raise NotCheckable("a page of this version", "one of version 0.1.0", page_file.AGAIN)
     if said is not None:
-        from equipoise.ledger import Balance
+        # The database toolkit is loaded only where a ledger was bound.
+        from equipoise.ledger.statements import Balance
 
         left = Decimal(said.epsilon_left), Decimal(said.delta_left)
-        spends = Spends(Balance(Budget(said.epsilon, said.delta), *left), said.at, said.head)
-    return report_of(load(folder), spends)
+        balance = Balance(Budget(said.epsilon, said.delta), *left)
+    saved, selected = found.saved, None
+    if saved.estimator is not None or saved.selected:
+        # What a selector selects is its own rule; a model's page needs no estimator, which takes a second to load.
+        from equipoise.artifact.folder import load, support_of
+
+        selected = support_of(load(folder))
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, selected)
+    return page_of(found.certificate, shown) if said is None else page_of(found.certificate, shown, balance, said.at)
 
 
 def difference(found: str, expected: str) -> str | None:
