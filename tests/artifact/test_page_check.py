@@ -166,19 +166,16 @@ def test_the_page_of_every_kind_is_drawn_again(name, tmp_path):
 
 
 @pytest.mark.statistics
-def test_ten_thousand_flipped_bits_of_a_page_are_refused_but_for_last_digits_of_charts(release):
-    page = (release / REPORT).read_bytes()
-    expected, chance, passed = page.decode(), random.Random(22), 0  # noqa: S311
-    data = [range(*match.span(2)) for match in page_check._DATA.finditer(expected)]
-    assert expected.isascii()
-    for _ in range(10_000):
-        place, bit = chance.randrange(len(page)), chance.randrange(7)
-        altered = bytearray(page)
-        altered[place] ^= 1 << bit
-        if difference(altered.decode(), expected) is None:
+def test_flipped_bits_of_a_page_are_refused_but_for_the_last_digits_of_charts(release):
+    expected, chance, passed = (release / REPORT).read_text(), random.Random(22), 0  # noqa: S311
+    data = [place for match in page_check._DATA.finditer(expected) for place in range(*match.span(2))]
+    places = [*chance.sample(data, 2_000), *(chance.randrange(len(expected)) for _ in range(3_000))]
+    for place in places:
+        altered = chr(ord(expected[place]) ^ 1 << chance.randrange(7))
+        if difference(f"{expected[:place]}{altered}{expected[place + 1 :]}", expected) is None:
             passed += 1
-            # Nothing but a digit of a number in the data of a chart, beyond its sixth.
-            assert any(place in block for block in data)
-            assert chr(altered[place]).isdigit()
-            assert expected[place].isdigit()
-    print("last digits of charts:", passed)
+            assert place in data
+            assert altered in "0123456789"
+            assert expected[place] in "0123456789"
+    assert 0 < passed < 2_000
+    print("flipped:", len(places), "last digits of charts:", passed)

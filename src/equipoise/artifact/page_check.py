@@ -4,6 +4,7 @@ The same program draws the same page. Numbers of its charts may differ in their 
 so are compared to a millionth; everything else, every script among it, letter by letter.
 """
 
+import bisect
 import math
 import re
 from collections.abc import Mapping
@@ -85,12 +86,12 @@ def difference(found: str, expected: str) -> str | None:
     """
     if found == expected:
         return None
-    said, called_for = "not the page that certificate, model and schema call for", expected
-    frame, frame_of = _DATA.sub(r"\1\3", found), _DATA.sub(r"\1\3", called_for)
-    if frame != frame_of:
-        place = next((at for at, pair in enumerate(zip(found, called_for, strict=False)) if pair[0] != pair[1]), None)
-        return f"{said}: it departs at letter {(min(len(found), len(called_for)) if place is None else place) + 1}"
-    pairs = zip(_DATA.findall(found), _DATA.findall(called_for), strict=True)
+    said = "not the page that certificate, model and schema call for"
+    if _DATA.sub(r"\1\3", found) != _DATA.sub(r"\1\3", expected):
+        ends = range(min(len(found), len(expected)) + 1)
+        letter = bisect.bisect_left(ends, True, key=lambda end: found[:end] != expected[:end])
+        return f"{said}: it departs at letter {letter}"
+    pairs = zip(_DATA.findall(found), _DATA.findall(expected), strict=True)
     other = [opening.split('"')[3] for (opening, data, _), (_, data_of, _) in pairs if not _alike(data, data_of)]
     return f"{said}: the data of {', '.join(other)} differs" if other else None
 
