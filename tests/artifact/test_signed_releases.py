@@ -391,7 +391,7 @@ def test_of_a_rolled_back_pair_the_half_that_the_witness_does_not_know_is_refuse
     assert verify(known, "--export", "before.json")[0] == DONE
     assert verify(known, "--ledger", house.ledger)[0] == NOT_PAID
     code, said = verify(known, "--export", "before.json", *witness)
-    assert (code, "checked: the history holds entry 3, which witnesses know" in said) == (DONE, True)
+    assert (code, "checked: the history holds entry 3, which head.json knows, signed by " in said) == (DONE, True)
     code, said = verify(unknown, "--ledger", house.ledger, *witness)
     assert code == OTHER_HISTORY
     assert said.startswith("paid for in another history: ")
@@ -440,7 +440,7 @@ def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, t
     redrawn(folder)
     assert verify(folder)[0] == DONE
     code, said = verify(folder, "--ledger", house.ledger)
-    assert (code, "it never said what page.json and the page say it did" in said) == (NOT_PAID, True)
+    assert (code, "never said what page.json and the page say it did" in said) == (NOT_PAID, True)
 
 
 # --- options that do not go together ----------------------------------------------------------------------------------

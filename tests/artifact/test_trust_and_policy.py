@@ -55,7 +55,7 @@ def trust_file(place: Path, first: str = "2026-01-01", until: str = "until = 202
 )
 def test_a_key_counts_on_the_day_of_the_signature_and_today(tmp_path, first, until, today, fault):
     trusted = trusted_in(trust_file(tmp_path, first, until))
-    (part,) = origin(Found(SIGNED, ()), trusted, day(today))
+    part = origin(Found(SIGNED, ()), trusted, day(today))
     assert part.code == NOT_TRUSTED
     if fault is None:
         assert (part.faults, part.summary) == ((), "signed by Office")
@@ -66,9 +66,9 @@ def test_a_key_counts_on_the_day_of_the_signature_and_today(tmp_path, first, unt
 
 def test_a_key_that_the_file_does_not_know_and_a_folder_without_a_signature_are_told_apart(tmp_path):
     trusted = trusted_in(trust_file(tmp_path, key=OTHER))
-    (unknown,) = origin(Found(SIGNED, ()), trusted, day("2026-07-01"))
-    (unsigned,) = origin(Found(None, ()), trusted, day("2026-07-01"))
-    (broken,) = origin(Found(SIGNED, ("a fault",)), {KEY: trusted[OTHER]}, day("2026-07-01"))
+    unknown = origin(Found(SIGNED, ()), trusted, day("2026-07-01"))
+    unsigned = origin(Found(None, ()), trusted, day("2026-07-01"))
+    broken = origin(Found(SIGNED, ("a fault",)), {KEY: trusted[OTHER]}, day("2026-07-01"))
     assert (unknown.code, unsigned.code, broken.code) == (NOT_TRUSTED, NOT_SIGNED, NOT_SIGNED)
     assert all(part.faults for part in (unknown, unsigned, broken))
 

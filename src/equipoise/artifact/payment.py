@@ -79,7 +79,7 @@ def payment(
     named = (certificate.release.entry if certificate.release else None) or ""
     reasons = claim_faults(certificate, {paid.entry.place: paid for paid in paid_by(entries)}.get(named))
     if said is not None and not _was_said(entries, said):
-        reasons = (*reasons, f"it never said what {PAGE} and the page say it did")
+        reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
     heard = _heard(entries, named, witnesses, witness_keys)
     if reasons:
         return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
@@ -97,11 +97,12 @@ def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys:
         witness.check(heard, len(entries), digests.get, witness.trusted_keys(witness.owner_of(entries[0]), keys))
     except LedgerTampered as error:
         return Part(OTHER_HISTORY, (f"witness: {error.asked}; found: {error.found}",))
-    last = max(one.number for one in heard)
-    if last < max((entry.number for entry in entries if entry.place == named), default=0):
-        later = f"whether the ledger was rolled back since: witnesses know entries up to {last}"
+    last = max(heard, key=lambda one: one.number)
+    if last.number < max((entry.number for entry in entries if entry.place == named), default=0):
+        later = f"whether the ledger was rolled back since: witnesses know entries up to {last.number}"
         return Part(OTHER_HISTORY, unchecked=(later,))
-    return Part(OTHER_HISTORY, confirmed=(f"the history holds entry {last}, which witnesses know",))
+    known = f"the history holds entry {last.number}, which {last.witness} knows, signed {last.author}"
+    return Part(OTHER_HISTORY, confirmed=(known,))
 
 
 def _was_said(entries: Sequence[Entry], said: LedgerSaid) -> bool:

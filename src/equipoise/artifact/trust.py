@@ -72,7 +72,7 @@ def _fault(entry: Any) -> str | None:
     return "it ends before it begins" if entry.get("until", entry["from"]) < entry["from"] else None
 
 
-def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetime.date) -> tuple[Part, ...]:
+def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetime.date) -> Part:
     """Return what a folder's signature proves.
 
     Parameters
@@ -87,20 +87,19 @@ def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetim
     """
     signed = found.signed
     if found.faults:
-        return (Part(NOT_SIGNED, found.faults),)
+        return Part(NOT_SIGNED, found.faults)
     if signed is None:
-        missing = f"{STATEMENT}: missing; nobody signed this folder"
         if trusted is None:
-            return (Part(NOT_SIGNED, unchecked=("who made the release and when: nobody signed it",)),)
-        return (Part(NOT_SIGNED, (missing,)),)
+            return Part(NOT_SIGNED, unchecked=("who made the release and when: nobody signed it",))
+        return Part(NOT_SIGNED, (f"{STATEMENT}: missing; nobody signed this folder",))
     if trusted is None:
         who = f"{signed.producer!r} signed it" if signed.producer else "it was signed"
         said = f"the statement says that {who} on {signed.time} with the key {signed.name}: pass --key or --trust"
-        return (Part(NOT_TRUSTED, unchecked=(f"who made the release and when: {said}",)),)
+        return Part(NOT_TRUSTED, unchecked=(f"who made the release and when: {said}",))
     if signed.key not in trusted:
         known = ", ".join(fingerprint(key) for key in list(trusted)[:5])
-        return (Part(NOT_TRUSTED, (f"{STATEMENT}: the key {signed.name}, and those trusted are {known}",)),)
-    return (_dated(signed, trusted[signed.key], today),)
+        return Part(NOT_TRUSTED, (f"{STATEMENT}: the key {signed.name}, and those trusted are {known}",))
+    return _dated(signed, trusted[signed.key], today)
 
 
 def _dated(signed: Signed, whose: Trusted, today: datetime.date) -> Part:

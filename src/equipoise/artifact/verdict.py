@@ -49,6 +49,8 @@ class Against:
         Who knows the ledger's history, and whose checkpoints count.
     policy : Policy or None
         A site's limits.
+    today : date
+        In UTC.
     """
 
     keys: Mapping[bytes, Trusted] | None = None
@@ -126,7 +128,8 @@ def examine(path: Path, against: Against) -> Verdict:
         # A page is drawn only of a folder that holds: its numbers would mean nothing.
         drawn = Part(CHECK_FAILED, unchecked=("what the page says: not compared, since the rest does not hold",))
         parts.append(drawn if found.faults else compared(path, contents))
-        parts += origin(statement.found_in(contents, digests, found.certificate), against.keys, against.today)
+        signature = statement.found_in(contents, digests, found.certificate)
+        parts.append(origin(signature, against.keys, against.today))
     else:
         parts.append(Part(NOT_TRUSTED, unchecked=(SIGNATURE_NOT_SEEN,)))
     if against.history is None:
@@ -137,7 +140,8 @@ def examine(path: Path, against: Against) -> Verdict:
 
         signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
         parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
-        parts.append(Part(NOT_PAID, unchecked=() if signed else (WEIGHTS_NOT_SEEN,)))
+        if not signed:
+            parts.append(Part(NOT_PAID, unchecked=(WEIGHTS_NOT_SEEN,)))
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts))
     return Verdict(found, tuple(parts))
