@@ -42,6 +42,7 @@ def past_the_second_fit() -> None:
 @pytest.fixture
 def plain_page(monkeypatch) -> None:
     """Leave out the charts of a saved release, which take seconds: tests/artifact/test_page.py looks at pages."""
-    monkeypatch.setattr(
-        "equipoise.artifact.folder.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"
-    )
+    for place in ("folder", "page_check"):
+        monkeypatch.setattr(
+            f"equipoise.artifact.{place}.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"
+        )

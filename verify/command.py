@@ -6,11 +6,14 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from .artifact.parts import NOT_SIGNED, WORDS
 from .artifact.shipped import strangers
-from .certify.folder import NOT_CHECKABLE, REFUSED, Findings, inspect
+from .artifact.statement import digests_of, found_in
+from .certify.folder import DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN, Findings, files_at, findings_of
 from .errors import EquipoiseError, NotCheckable, UnknownMember
 
 
@@ -22,17 +25,39 @@ def main() -> None:
     parser.add_argument("--version", action="version", version=f"equipoise-verify {version('equipoise-verify')}")
     asked = parser.parse_args()
     try:
-        found = known(inspect(asked.release))
+        found, (code, verdict) = examined(asked.release)
     except EquipoiseError as error:
         beyond = isinstance(error, NotCheckable | UnknownMember)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
         sys.exit(NOT_CHECKABLE if beyond else REFUSED)
     try:
-        print(json.dumps(found.plain(), indent=2) if asked.json else "\n".join(found.lines()), flush=True)
+        lines = [f"{verdict}{next(found.lines()).removeprefix(found.verdict[1])}", *list(found.lines())[1:]]
+        print(
+            json.dumps({**found.plain(), "verdict": verdict}, indent=2) if asked.json else "\n".join(lines), flush=True
+        )
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(found.verdict[0])
+    sys.exit(code)
+
+
+def examined(path: Path) -> tuple[Findings, tuple[int, str]]:
+    """Return what a check finds, and its verdict; a statement beside the other files must be about them."""
+    contents = files_at(path)
+    digests = digests_of(contents)
+    found = known(findings_of(contents))
+    if STATEMENT not in contents:
+        return found, found.verdict
+    statement, verdict = found_in(contents, digests, found.certificate), found.verdict
+    signed = statement.signed
+    if statement.faults:
+        whole = replace(found, faults=(*found.faults, *statement.faults))
+        return whole, (NOT_SIGNED, WORDS[NOT_SIGNED]) if verdict[0] in (DONE, WITHDRAWN) else verdict
+    if signed is None or signed.holds() is None:
+        who = "who made the release and when: signature not looked at, since cryptography is not installed"
+    else:
+        who = f"whose key {signed.name} is, which signed all of it on {signed.time}: ask, or equipoise verify --key"
+    return replace(found, unchecked=(who, *found.unchecked[1:])), verdict
 
 
 def known(found: Findings) -> Findings:

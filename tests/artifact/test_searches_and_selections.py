@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as PlainRidge
 
 import equipoise as eq
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA, inspect
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA, inspect
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, ReleaseUnreadable, UnknownName
 from released_folders import changed, every_changed_byte_is_noticed, found, same_predictions
@@ -109,7 +109,7 @@ def test_a_search_over_a_schema_opens_for_raw_rows(tmp_path):
     rows["dose"] = 5 + 3 * rows["age"].fillna(0.0)
     search = searched(eq.Ridge(domain=SCHEMA_OF_ROWS)).fit(rows)
     folder = saved(search, tmp_path)
-    assert {path.name for path in folder.iterdir()} == {MODEL, CERTIFICATE, SCHEMA, REPORT, MANIFEST}
+    assert {path.name for path in folder.iterdir()} == {MODEL, CERTIFICATE, SCHEMA, PAGE, REPORT, MANIFEST}
     loaded = eq.load(folder)
     assert list(loaded.feature_names_in_) == ["age", "job"]
     assert loaded.schema_ == SCHEMA_OF_ROWS
@@ -217,7 +217,7 @@ def test_the_folder_of_a_simplex_selection_holds_a_place_and_no_weights(tmp_path
     assert record["model"]["name"] == "simplex-selector"
     assert record["selected"] == [1]
     assert record["coefficients"] == record["intercepts"] == record["classes"] == []
-    assert {path.name for path in folder.iterdir()} == {MODEL, CERTIFICATE, REPORT, MANIFEST}
+    assert {path.name for path in folder.iterdir()} == {MODEL, CERTIFICATE, PAGE, REPORT, MANIFEST}
 
 
 # --- what is altered --------------------------------------------------------------------------------------------------

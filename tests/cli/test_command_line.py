@@ -196,6 +196,8 @@ def test_verify_says_what_a_claim_rests_on_and_what_was_not_checked(certificate)
         "faults": [],
         "withdrawn": [],
         "unchecked": unchecked,
+        "confirmed": [],
+        "exit_code": 0,
         "trusted": [],
     }
     assert equipoise("verify", certificate, "--quiet").stdout == ""

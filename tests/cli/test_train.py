@@ -84,20 +84,21 @@ def left() -> float:
 
 
 def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(run, table, monkeypatch):
-    monkeypatch.setattr("equipoise.artifact.folder.page_of", page_of)
+    for place_of_pages in ("folder", "page_check"):
+        monkeypatch.setattr(f"equipoise.artifact.{place_of_pages}.page_of", page_of)
     code, said, _ = run(*TRAIN, "--out", "release")
     assert code == 0
     assert "Claim (proved): (2, 0)" in said
     assert "equipoise verify release" in said
     assert sorted(path.name for path in Path("release").iterdir()) == [
-        *("MANIFEST.sha256", "certificate.json", "model.json", "report.html", "schema.toml")
+        *("MANIFEST.sha256", "certificate.json", "model.json", "page.json", "report.html", "schema.toml")
     ]
     assert left() == 1.0
     code, said, _ = run("verify", "release")
     assert code == 0
     assert said.startswith("consistent; origin unproved: (2, 0)-differential privacy, replace-one\n  proved, by ")
     assert "\n  checked: manifest, claim, schema digest, model shape\n" in said
-    assert "\n  not checked: what the page says" in said
+    assert "\n  checked: the page: drawn again from certificate, model, schema and page.json, it is the same\n" in said
     assert "A. Officer (2026-11-16)" in run("explain", "release")[1]
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
     predictions = pd.read_csv("predictions.csv")["prediction"]
@@ -105,6 +106,30 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     assert run("report", "release", "--ledger", "trial", "--out", "page.html")[0] == 0
     assert "A. Officer" in Path("page.html").read_text()
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+def test_a_release_is_signed_by_a_key_that_is_checked_before_the_spend(run):
+    refused = run(*TRAIN, "--sign", "owner.key")
+    assert (refused[0], left()) == (2, 3.0)
+    assert run("key", "new", "owner.key")[0] == 0
+    refused = [
+        run(*TRAIN, "--by", "Data office"),
+        run(*TRAIN, "--sign", "owner.key", "--by", "two\nlines"),
+        run(*TRAIN, "--sign", "owner.key.pub"),
+        run(*TRAIN, "--sign", "owner.key.pub", "--dry-run"),
+    ]
+    assert [code for code, _, _ in refused] == [2, 2, 2, 2]
+    assert not Path("release").exists()
+    Path("owner.key").chmod(0o644)
+    assert run(*TRAIN, "--sign", "owner.key", "--dry-run")[0] == 2
+    Path("owner.key").chmod(0o600)
+    assert run(*TRAIN, "--sign", "owner.key", "--dry-run")[0] == 0
+    assert left() == 3.0
+    assert run(*TRAIN, "--sign", "owner.key", "--by", "Data office")[0] == 0
+    code, said, _ = run("verify", "release", "--key", "owner.key.pub", "--ledger", "trial")
+    assert code == 0
+    assert said.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
+    assert ", who says to be 'Data office', on " in said
 
 
 def test_probabilities_and_standard_output(run):

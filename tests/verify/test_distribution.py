@@ -16,6 +16,9 @@ import pytest
 import equipoise as eq
 from empty_environment import ROOT, VERIFY, Environment, wheel_of
 from equipoise.artifact import folder as released
+from equipoise.artifact import statement
+from equipoise.artifact.parts import NOT_SIGNED
+from equipoise.artifact.signing import envelope_of
 from equipoise.certify.certificate import Certificate, _digest
 from equipoise.certify.folder import (
     CERTIFICATE,
@@ -26,10 +29,13 @@ from equipoise.certify.folder import (
     REFUSED,
     REPORT,
     SCHEMA,
+    STATEMENT,
     WITHDRAWN,
+    contents_of,
     inspect,
 )
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.keys import fingerprint, new_key, private_key
 from released_folders import changed, flipped, sealed
 from stored_certificates import SCHEMA_1, STORED
 
@@ -131,7 +137,8 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
         held = {name: opened.read(name) for name in opened.namelist() if ".dist-info/" not in name}
     sources = ROOT / "src" / "equipoise"
     shared = [*(sources / "vocabulary").rglob("*.py"), *(sources / "certify").rglob("*.py")]
-    shared += [sources / "errors.py", sources / "artifact" / "shipped.py", sources / "py.typed"]
+    shared += [sources / "errors.py", sources / "keys" / "signatures.py", sources / "py.typed"]
+    shared += [sources / "artifact" / f"{name}.py" for name in ("page_file", "parts", "shipped", "statement")]
     expected = {path.relative_to(sources).as_posix(): path.read_bytes() for path in shared}
     expected |= {name: (VERIFY / name).read_bytes() for name in ("__init__.py", "command.py")}
     expected["LICENSE"] = (ROOT / "LICENSE").read_bytes()
@@ -151,7 +158,7 @@ print(*importlib.metadata.requires("equipoise-verify"), sep="; ")
     assert done.stdout.splitlines() == [
         "equipoise-verify mpmath",
         "",
-        "mpmath>=1.3; dp-accounting>=0.6; extra == 'composition'",
+        "mpmath>=1.3; dp-accounting>=0.6; extra == 'composition'; cryptography>=44; extra == 'signature'",
     ]
 
 
@@ -179,6 +186,33 @@ def test_a_released_folder_is_consistent_and_what_was_not_checked_is_named(alone
 def test_the_answer_for_programs_is_json(alone, folders):
     done = alone.run("equipoise-verify", "--json", folders["output"])
     assert json.loads(done.stdout) == json.loads(json.dumps(inspect(folders["output"]).plain()))
+
+
+def test_a_statement_beside_a_release_is_looked_at_where_cryptography_is_installed(alone, copy, tmp_path):
+    new_key(tmp_path / "owner.key")
+    key = private_key(tmp_path / "owner.key")
+    (copy / STATEMENT).write_text(envelope_of(contents_of(copy), key))
+    done = alone.run("equipoise-verify", copy)
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.startswith("consistent; origin unproved: ")
+    assert "signature not looked at, since cryptography is not installed\n" in done.stdout
+    # Where it is, a signature that its key did not make does not pass.
+    dependencies = Path(sysconfig.get_path("purelib"))
+    done = alone.run("equipoise-verify", copy, seen=dependencies)
+    assert done.returncode == DONE
+    assert f"not checked: whose key {fingerprint(key.public)} is, which signed all of it on " in done.stdout
+    whole, signed = (copy / STATEMENT).read_text(), statement.read((copy / STATEMENT).read_text())
+    (copy / STATEMENT).write_text(statement.written(signed.payload, signed.key, bytes(64)))
+    done = alone.run("equipoise-verify", copy, seen=dependencies)
+    assert done.returncode == NOT_SIGNED
+    assert done.stdout.startswith("not as it was signed: ")
+    # What it says of the folder needs no key.
+    (copy / STATEMENT).write_text(whole)
+    (copy / REPORT).write_text("<p>safe</p>")
+    sealed(copy)
+    done = alone.run("equipoise-verify", "--json", copy)
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (NOT_SIGNED, "not as it was signed")
+    assert "about another folder, whose files are other ones: MANIFEST.sha256, report.html" in done.stdout
 
 
 CHECK_ALL = """
@@ -414,8 +448,10 @@ def files_of(environment: Environment, name: str) -> set[Path]:
         return {(environment.packages / row[0]).resolve() for row in csv.reader(opened)}
 
 
-def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel, folders, tmp_path):
+def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel, tmp_path):
     both, dependencies = Environment(tmp_path / "both"), Path(sysconfig.get_path("purelib"))
+    # With its charts: the larger one draws them again.
+    release = saved(MODELS["output"], tmp_path / "release")
     wheels = {"equipoise": wheel_of(ROOT, tmp_path / "library"), "equipoise-verify": wheel}
     own = {}
     for name, brought in wheels.items():
@@ -429,7 +465,7 @@ def test_both_distributions_come_and_go_beside_each_other_in_either_order(wheel,
         assert not (both.packages / going.replace("-", "_")).exists()
         assert all(path.exists() for path in own[staying])
         program, *words = CHECKERS[staying]
-        done = both.run(program, *words, folders["output"], seen=dependencies)
+        done = both.run(program, *words, release, seen=dependencies)
         assert done.returncode == DONE, done.stderr
         assert done.stdout.startswith("consistent; origin unproved: ")
         both.install(wheels[going])

@@ -11,14 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise import estimators
-from equipoise.artifact import model_file, version_1
+from equipoise.artifact import model_file, page_file, version_1
 from equipoise.artifact.page import Shown, page_of
 from equipoise.artifact.reading import OldRelease, read_release
 from equipoise.artifact.staging import Staging
 from equipoise.certify import folder as checked
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateEstimator
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spends:
-    """What a ledger said, and when."""
+    """What a ledger said, when, and where its history ended then ("<number>:<digest>")."""
 
     balance: "Balance"
     at: str
+    head: str
 
 
 def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str, str]:
@@ -43,11 +44,20 @@ def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str,
     model_file.room_of(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
     record = model_file.written(saved, certificate.digest)
     files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends)}
+    files[PAGE] = page_file.written(page_file.PageFacts(page_file.renderer(), _said(spends)))
     if isinstance(facts := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = facts.to_toml()
     files[MANIFEST] = checked.manifest_of({name: text.encode() for name, text in files.items()})
     return files
+
+
+def _said(spends: Spends | None) -> page_file.LedgerSaid | None:
+    """Return what page.json keeps of what a ledger said."""
+    if spends is None:
+        return None
+    limit, left = spends.balance.limit, (str(spends.balance.epsilon_left), str(spends.balance.delta_left))
+    return page_file.LedgerSaid(limit.epsilon, limit.delta, *left, spends.head, spends.at)
 
 
 def _certificate_of(model: PrivateEstimator) -> Certificate:
@@ -66,14 +76,16 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
 def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
     """Return the page of a fitted model, with what its ledger said when the spend was recorded."""
     certificate, saved = _certificate_of(model), model._saved()
-    support: Sequence[int] | None = None
-    if isinstance(model, SelectorMixin):
-        support = model.get_support(indices=True).tolist()
     target = facts.target.name if isinstance(facts := model._public_facts, Schema) else ""
-    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support, target)
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), target)
     if spends is None:
         return page_of(certificate, shown)
     return page_of(certificate, shown, spends.balance, spends.at)
+
+
+def support_of(model: PrivateEstimator) -> list[int] | None:
+    """Return the places of the columns that a selector selected; None for a model that selects none."""
+    return list(model.get_support(indices=True).tolist()) if isinstance(model, SelectorMixin) else None
 
 
 def rehearse(plan: Certificate, names: Sequence[str] = ()) -> int:

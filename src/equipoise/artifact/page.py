@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -387,10 +386,4 @@ def _weight_words(claim: Trained, classes: Sequence[Label], deviation: float | N
 
 
 def _ledger_state(dataset: str, balance: Balance, at: str) -> LedgerState:
-    limit = balance.limit
-    # Amounts are decimals as people wrote them: 3 less 0.1 is 2.9.
-    spent = [
-        float(Decimal(repr(whole)) - left)
-        for whole, left in ((limit.epsilon, balance.epsilon_left), (limit.delta, balance.delta_left))
-    ]
-    return LedgerState(dataset, limit.epsilon, spent[0], limit.delta, spent[1], at)
+    return LedgerState(dataset, balance.limit.epsilon, balance.limit.delta, at)

@@ -30,6 +30,8 @@ MOST_CLAIMS, MOST_PASSES = 1000, 10**6
 # What neighbours are called, by what they differ in.
 ADJACENCIES = {"row": "replace-one", "person": "replace-one-person"}
 
+# A table of another n has other public facts, from which another plan follows: no theorem here compares the two.
+ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
@@ -197,7 +199,7 @@ class Certificate(Record):
         replaced = "one row is" if self.claim.unit == "row" else "all rows of one person are"
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and {replaced} replaced."
         sections = (
-            (head, (about, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
+            (head, (about, ADD_OR_REMOVE, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
             ("What an attacker gains, at most", tuple(gains)),
             *noted,
             ("Released on the way, and paid for", released),

@@ -16,12 +16,15 @@ from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
 REPORT, MANIFEST = "report.html", "MANIFEST.sha256"
+# What the page was drawn with and from, besides the others; and who signed all of them, which no manifest can list.
+PAGE, STATEMENT = "page.json", "statement.dsse.json"
 MODEL_FIELDS = "certificate classes coefficients estimator features format_version intercepts model selected"
 
 DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 
 # No file of an honest release is longer; a longer one is not read.
-LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12}
+LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
+LARGEST[STATEMENT] = 2**16
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -38,6 +41,7 @@ class Findings(Record):
     certificate: Certificate
     faults: tuple[str, ...]
     unchecked: tuple[str, ...]
+    checked: str = "manifest, claim, schema digest, model shape"
 
     @property
     def withdrawn(self) -> tuple[str, ...]:
@@ -61,7 +65,7 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
-            yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
+            yield f"  checked: {self.checked}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 
     def plain(self) -> dict[str, object]:
@@ -76,7 +80,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA} - names)
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA, PAGE, STATEMENT} - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
@@ -100,12 +104,15 @@ def _bytes(path: Path, name: str) -> bytes:
 def manifest_of(files: Mapping[str, bytes]) -> str:
     """Return the manifest of files, in the order of their names, in the form that ``sha256sum --check`` reads.
 
+    All but itself and the statement, which is made afterwards and covers the manifest, too.
+
     Examples
     --------
     >>> manifest_of({"b": b"", "a": b""}).splitlines()[0][-3:]
     '  a'
     """
-    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files) if name != MANIFEST)
+    listed = sorted(files.keys() - {MANIFEST, STATEMENT})
+    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in listed)
 
 
 def manifest_faults(contents: Mapping[str, bytes]) -> Iterator[str]:
@@ -213,25 +220,30 @@ def _covered(claim: Trained, matrix: list[list[float]]) -> bool:
     return max(map(abs, sums)) <= 1e-9 * max(abs(entry) for row in matrix for entry in row)
 
 
-def _files(at: Path) -> dict[str, bytes]:
+def files_at(at: Path) -> dict[str, bytes]:
+    """Return the files of a released folder, or a certificate.json by itself."""
     # Unlike the methods of a path, these two questions never raise.
     return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
 
 
 def certificate_at(path: Path) -> Certificate:
     """Return the certificate of a released folder, or in a file by itself."""
-    return Certificate.from_json(text_of(_files(path), CERTIFICATE))
+    return Certificate.from_json(text_of(files_at(path), CERTIFICATE))
 
 
 def inspect(path: Path) -> Findings:
     """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
-    contents = _files(path)
+    return findings_of(files_at(path))
+
+
+def findings_of(contents: dict[str, bytes]) -> Findings:
+    """Return what a check of these files finds; the model is taken out, so that it is not held twice."""
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MODEL not in contents:
-        return Findings(certificate, certificate.faults(), ALONE)
+        return Findings(certificate, certificate.faults(), ALONE, "claim")
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
     text = text_of(contents, MODEL)
-    contents.clear()  # what was read is not held twice
+    del contents[MODEL]
     try:
         model = parse(text)
     except CertificateUnreadable as error:

@@ -13,7 +13,8 @@ from equipoise.errors import (
 __all__ = ["CHECK_FAILED", "DONE", "NOT_CHECKABLE", "REFUSED", "WITHDRAWN", "code_of"]
 
 # Those of a check are shared with equipoise-verify: 0 done; 1 a claim, a file or a history does not hold; 2 what was
-# asked for cannot be done, and nothing was read or spent; 5 withdrawn; 6 not checkable by this version.
+# asked for cannot be done, and nothing was read or spent; 5 withdrawn; 6 not checkable by this version. Those of what a
+# release is held against, 7 to 11, are in `equipoise.artifact.parts`.
 BUDGET_REFUSED = 3  # the ledger did not admit the spend, or could not be reached; nothing was read
 FAILED_AFTER_SPENDING = 4  # something failed after rows were read: the budget is spent
 UNFORESEEN = 70  # a fault of the program

@@ -10,7 +10,11 @@ def state_of(reference: str) -> Spends:
     from equipoise.ledger import Ledger
 
     ledger = Ledger(reference)
-    return Spends(ledger.balance(), ledger.head().made)
+    while True:
+        # Others may spend between two questions: what is told is of one moment.
+        head, balance = ledger.head(), ledger.balance()
+        if ledger.head() == head:
+            return Spends(balance, head.made, f"{head.number}:{head.digest}")
 
 
 def recorded(reference: str | None) -> Spends | None:

@@ -2,36 +2,110 @@
 
 import json
 from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, WITHDRAWN, inspect
+from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.cli.progress import waiting
+from equipoise.errors import InvalidParameter
 
-COLOURS = {DONE: "bold green", CHECK_FAILED: "bold red", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold yellow"}
+if TYPE_CHECKING:
+    from equipoise.artifact.verdict import Against
+
+COLOURS = {DONE: "bold green", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold yellow"}
 
 
-def command(path: CertificatePath, as_json: AsJson = False, quiet: Quiet = False) -> None:
-    """Check every byte of a release and every inequality of its claim.
+def command(
+    path: CertificatePath,
+    key: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.pub", help="A public key that you trust; may be given again.")
+    ] = None,
+    trust: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="The keys that you trust, with names and dates.")
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that must have paid for it: a dataset's name or a URL.")
+    ] = None,
+    export: Annotated[Path | None, typer.Option(help="An export of that ledger, instead of it.")] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE or URL", help="Who knows the ledger's history: a checkpoint, an export, a database of them."
+        ),
+    ] = None,
+    witness_key: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE.pub", help="The public key of whoever signs checkpoints.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="The limits of your site, which it must keep.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check every byte of a release, its page and every inequality of its claim; who signed it, and what paid for it.
 
-    Exit code 1 if anything does not hold, 5 if what it rests on was withdrawn, 6 if this version cannot check it.
+    Exit code 1 if files, page or claim do not hold, 5 if what it rests on was withdrawn, 6 if this version cannot check
+    it, 7 if it is not as it was signed, 8 if the key is not trusted, 9 if the ledger did not pay for it, 10 if the
+    history is broken or not the one that witnesses know, 11 if it is beyond the policy.
     """
+    from equipoise.artifact.verdict import examine
+
     with waiting("checking", quiet or as_json):
-        found = inspect(path)
+        against = _against(key, trust, ledger, export, witness, witness_key, policy)
+        found = examine(path, against)
     # A member that the checker alone does not ship was trusted because it is installed here.
-    trusted = list(strangers(found.certificate))
+    trusted = list(strangers(found.found.certificate))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
     if as_json and not quiet:
         print(json.dumps({**found.plain(), "trusted": trusted}, indent=2))
-    (code, verdict), (first, *rest) = found.verdict, found.lines()
-    console.print(f"[{COLOURS[code]}]{verdict}[/]", end="")
+    (code, verdict), (first, *rest) = found.answer, found.lines()
+    console.print(verdict, style=COLOURS.get(code, "bold red"), markup=False, end="")
     console.print(first.removeprefix(verdict), markup=False)
     for line in rest:
         console.print(line, markup=False)
     for member in trusted:
         console.print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship", markup=False)
     raise typer.Exit(code)
+
+
+def _against(
+    key: list[Path] | None,
+    trust: Path | None,
+    ledger: str | None,
+    export: Path | None,
+    witness: list[str] | None,
+    witness_key: list[Path] | None,
+    policy: Path | None,
+) -> "Against":
+    """Return what the options hold a release against; each is read before the release is."""
+    from equipoise.artifact.policy import read_policy
+    from equipoise.artifact.trust import Trusted, trusted_in
+    from equipoise.artifact.verdict import Against
+    from equipoise.keys import public_key
+
+    if key and trust:
+        raise InvalidParameter("one list of keys", "--key and --trust", "name the key in the trust file, too")
+    if ledger is not None and export is not None:
+        raise InvalidParameter("one ledger", "--ledger and --export", "pass one of them; --witness takes the other")
+    if (witness or witness_key) and ledger is None and export is None:
+        remedy = "pass --ledger or --export, too"
+        raise InvalidParameter("a history that witnesses know", "neither --ledger nor --export", remedy)
+    keys = {public_key(path): Trusted(path.name) for path in key} if key else None
+    history = None
+    if ledger is not None or export is not None:
+        from equipoise.artifact.payment import exported_in, recorded_in
+
+        history = recorded_in(ledger) if ledger is not None else exported_in(export or Path())
+    return Against(
+        keys=keys if trust is None else trusted_in(trust),
+        history=history,
+        witnesses=witness or (),
+        witness_keys=witness_key or (),
+        policy=None if policy is None else read_policy(policy),
+    )

@@ -319,23 +319,13 @@ def _ledger(record: ReleaseRecord) -> str:
 
 
 def _ledger_state(state: LedgerState, record: ReleaseRecord) -> str:
-    share = min(1.0, max(0.0, state.epsilon_spent / state.epsilon))
-    dataset = f"Dataset {state.dataset}: " if state.dataset else ""
-    at = f"at {state.at}, " if state.at else ""
-    left = state.epsilon - state.epsilon_spent
+    # What was spent until now is no promise: which releases were made depends on what earlier ones showed (N5).
     words = (
-        f"{dataset}{at}epsilon {state.epsilon_spent:g} of {state.epsilon:g} is spent, "
-        f"{max(0.0, left):.6g} remains; this release takes {record.epsilon:g}. Losses of privacy add up over releases, "
-        f"and all of them together keep within epsilon {state.epsilon:g} and delta {state.delta:g}, whatever follows."
+        f"{f'Dataset {state.dataset}: the' if state.dataset else 'The'} budget is epsilon {state.epsilon:g} and delta "
+        f"{state.delta:g}. Losses of privacy add up over releases; all that are recorded there, this one of epsilon "
+        f"{record.epsilon:g} among them, together keep within the budget, whatever follows."
     )
-    rows = [
-        ("epsilon", f"{state.epsilon:g}", f"{state.epsilon_spent:g}", f"{max(0.0, left):.6g}"),
-        ("delta", f"{state.delta:g}", f"{state.delta_spent:g}", f"{max(0.0, state.delta - state.delta_spent):.6g}"),
-    ]
-    label = escape(f"{percent(share)} of the budget's epsilon is spent")
-    bar = f'<div class="bar" role="img" aria-label="{label}"><div style="width: {100 * share:.4g}%"></div></div>'
-    cells = table(("", "budget", "spent", "remaining"), rows, caption="State of the budget")
-    return f"{paragraph(words[:1].upper() + words[1:])}{bar}{cells}"
+    return paragraph(f"{words} As of {state.at}." if state.at else words)
 
 
 def _reasons(record: ReleaseRecord) -> str:

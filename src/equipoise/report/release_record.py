@@ -120,13 +120,11 @@ class PrivateBound:
 
 @dataclass(frozen=True, slots=True)
 class LedgerState:
-    """A dataset's budget and what is spent of it, at a time written as text."""
+    """A dataset's budget, at a time written as text."""
 
     dataset: str
     epsilon: float
-    epsilon_spent: float
     delta: float
-    delta_spent: float
     at: str = ""
 
 

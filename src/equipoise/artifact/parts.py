@@ -1,0 +1,39 @@
+"""What one part of a check found, and the exit codes that tell the parts apart (docs/command-line.md)."""
+
+from dataclasses import dataclass
+
+# Those of the folder by itself are in `equipoise.certify.folder`; 3, 4, 70 and 130 are other commands'.
+NOT_SIGNED, NOT_TRUSTED, NOT_PAID, OTHER_HISTORY, BEYOND_POLICY = 7, 8, 9, 10, 11
+
+WORDS = {
+    NOT_SIGNED: "not as it was signed",
+    NOT_TRUSTED: "signed by a key that is not trusted",
+    NOT_PAID: "not paid for",
+    OTHER_HISTORY: "paid for in another history",
+    BEYOND_POLICY: "beyond the policy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one part of a check found.
+
+    Attributes
+    ----------
+    code : int
+        The exit code, where there are faults.
+    faults : tuple of str
+        What does not hold.
+    confirmed : tuple of str
+        What holds beyond the folder's own claim.
+    unchecked : tuple of str
+        What was not looked at.
+    summary : str
+        What is confirmed, in the few words of a verdict.
+    """
+
+    code: int
+    faults: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    summary: str = ""

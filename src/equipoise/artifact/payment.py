@@ -1,0 +1,119 @@
+"""Whether a ledger, or an export of it, paid for a release: by the entry that its certificate names, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from equipoise.artifact.page_file import LedgerSaid
+from equipoise.artifact.parts import NOT_PAID, OTHER_HISTORY, Part
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import PAGE
+from equipoise.errors import InvalidParameter, LedgerTampered, LedgerUnreachable
+from equipoise.ledger import Entry, Ledger, witness
+from equipoise.ledger.statements import balance_after, claim_faults, paid_by
+from equipoise.ledger.walk import Walk, faults
+
+# So many faults of a history are named.
+MOST_FAULTS = 5
+
+
+def recorded_in(ledger: str) -> tuple[tuple[Entry, ...], str]:
+    """Return the history of a ledger, as it is recorded, and how to speak of it."""
+    book = Ledger(ledger)
+    return book.history(), f"the ledger's {book.dataset!r}"
+
+
+def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
+    """Return the history in an export, and how to speak of it."""
+    asked, remedy = f"an export at {path}", "pass what `equipoise ledger export` wrote"
+    try:
+        record, _ = witness.read_file(str(path))
+        if "export_version" not in record:
+            raise LedgerUnreachable(asked, "a checkpoint", remedy)
+        entries = witness.exported(record, str(path))
+    except LedgerUnreachable as error:
+        raise InvalidParameter(asked, error.found, remedy) from None
+    if not all(_is_entry(entry, record["dataset"]) for entry in entries):
+        raise InvalidParameter(asked, "entries with other fields, or of another dataset", remedy)
+    return tuple(Entry(**entry) for entry in entries), f"{record['dataset']!r}, as an export that nobody signed says"
+
+
+def _is_entry(entry: dict[str, Any], dataset: str) -> bool:
+    known = {field.name for field in fields(Entry)}
+    texts = all(isinstance(entry.get(name), str) for name in known - {"number", "record"})
+    record = "record" not in entry or isinstance(entry["record"], str | None)
+    return entry.keys() <= known and texts and record and entry["dataset"] == dataset
+
+
+def payment(
+    certificate: Certificate,
+    history: tuple[Sequence[Entry], str],
+    said: LedgerSaid | None,
+    witnesses: Sequence[str] = (),
+    witness_keys: Sequence[Path] = (),
+) -> tuple[Part, ...]:
+    """Return what a history says of a release, and what witnesses say of the history.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The release's.
+    history : pair
+        The entries, intact or not, and how to speak of them.
+    said : LedgerSaid or None
+        What the page shows of the ledger, which is looked up, too.
+    witnesses : sequence of str
+        Files or URLs (`equipoise.ledger.witness`); those of the environment if there are none.
+    witness_keys : sequence of Path
+        The public keys whose checkpoints count; those of the environment, or the owner's, if there are none.
+    """
+    entries, place = history
+    broken = faults(entries)
+    if broken or not entries:
+        more = f", and {len(broken) - MOST_FAULTS} more" if len(broken) > MOST_FAULTS else ""
+        lines = tuple(f"ledger: {fault}" for fault in broken[:MOST_FAULTS]) or ("ledger: no entry",)
+        return (Part(OTHER_HISTORY, (*lines[:-1], f"{lines[-1]}{more}")),)
+    named = (certificate.release.entry if certificate.release else None) or ""
+    reasons = claim_faults(certificate, {paid.entry.place: paid for paid in paid_by(entries)}.get(named))
+    if said is not None and not _was_said(entries, said):
+        reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
+    heard = _heard(entries, named, witnesses, witness_keys)
+    if reasons:
+        return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
+    paid = f"paid for by entry {named.partition(':')[0]}"
+    return heard, Part(NOT_PAID, confirmed=(f"{paid} of {place}, and by it alone",), summary=paid)
+
+
+def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys: Sequence[Path]) -> Part:
+    """Return what witnesses say of a history that holds together."""
+    heard = witness.heard(entries[0].dataset, witnesses or None)
+    if not heard:
+        return Part(OTHER_HISTORY, unchecked=("whether the ledger was rolled back: no witness was asked",))
+    digests = {entry.number: entry.digest for entry in entries}
+    try:
+        witness.check(heard, len(entries), digests.get, witness.trusted_keys(witness.owner_of(entries[0]), keys))
+    except LedgerTampered as error:
+        return Part(OTHER_HISTORY, (f"witness: {error.asked}; found: {error.found}",))
+    last = max(heard, key=lambda one: one.number)
+    if last.number < max((entry.number for entry in entries if entry.place == named), default=0):
+        later = f"whether the ledger was rolled back since: witnesses know entries up to {last.number}"
+        return Part(OTHER_HISTORY, unchecked=(later,))
+    known = f"the history holds entry {last.number}, which {last.witness} knows, signed {last.author}"
+    return Part(OTHER_HISTORY, confirmed=(known,))
+
+
+def _was_said(entries: Sequence[Entry], said: LedgerSaid) -> bool:
+    """Return whether a ledger had this head and balance once."""
+    number = int(said.head.partition(":")[0])
+    if not 1 <= number <= len(entries) or entries[number - 1].place != said.head:
+        return False
+    walk = Walk()
+    for entry in entries[:number]:
+        list(walk.take(entry))
+    balance = balance_after(walk)
+    left = str(balance.epsilon_left), str(balance.delta_left)
+    stated = (said.epsilon, said.delta, said.epsilon_left, said.delta_left, said.at)
+    return stated == (balance.limit.epsilon, balance.limit.delta, *left, entries[number - 1].made)

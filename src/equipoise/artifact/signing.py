@@ -1,0 +1,62 @@
+"""Signing a released folder, when it is made or later; only one that holds, and whose page is its own."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from equipoise.artifact import statement
+from equipoise.artifact.page_check import compared
+from equipoise.artifact.staging import new_file, sweep
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import CERTIFICATE, PAGE, STATEMENT, contents_of, findings_of, text_of
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.keys import PrivateKey, sign
+
+
+def require_producer(name: str) -> str:
+    """Return the name of whoever signs, or refuse one that is no line of text."""
+    if not statement.is_producer(name):
+        asked = f"a name of whoever signs, in at most {statement.LONGEST_PRODUCER} letters that can be read"
+        raise InvalidParameter(asked, f"{name!r:.80}", 'pass one line: --by "Data office, St. Anna"')
+    return name
+
+
+def envelope_of(contents: Mapping[str, bytes], key: PrivateKey, producer: str = "") -> str:
+    """Return the signed statement about the files of a release, as the text of statement.dsse.json."""
+    certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    digests, page = statement.digests_of(contents), text_of(contents, PAGE)
+    payload = statement.payload_of(digests, certificate, page, require_producer(producer), time)
+    return statement.written(payload, key.public, sign(key, statement.PAYLOAD_TYPE, payload))
+
+
+def sign_folder(folder: str | os.PathLike[str], key: PrivateKey, producer: str = "", force: bool = False) -> None:
+    """Sign a released folder: everything in it must hold, and its page must be the one that it calls for.
+
+    Parameters
+    ----------
+    folder : path
+        What `equipoise train` or `eq.save` wrote.
+    key : PrivateKey
+        The signer's.
+    producer : str, optional
+        Who signs, in their own words.
+    force : bool, optional
+        Replace the statement of an earlier signature.
+    """
+    place = Path(folder)
+    # What a process that was killed while signing left here would be a file too many.
+    sweep(place)
+    contents = contents_of(place)
+    if PAGE not in contents:
+        remedy = "release again with this version, which is a new spend, or leave it unsigned"
+        raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
+    text = envelope_of(contents, key, producer)
+    page = compared(place, contents)
+    faults = (*findings_of(contents).faults, *page.faults, *page.unchecked)
+    if faults:
+        remedy = "look at what equipoise verify says; nothing was signed"
+        raise ReleaseUnreadable("a release that holds, to sign it", f"{'; '.join(faults):.500}", remedy)
+    with new_file(place / STATEMENT, force) as file:
+        file.write(text)

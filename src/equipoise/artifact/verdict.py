@@ -1,0 +1,165 @@
+"""What a released folder is held against, and what comes of it: files, claim, page, signature, ledger, policy."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equipoise.artifact import page_file, statement
+from equipoise.artifact.page_check import compared
+from equipoise.artifact.parts import BEYOND_POLICY, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY, WORDS, Part
+from equipoise.artifact.policy import Policy, Shown
+from equipoise.artifact.trust import Trusted, origin
+from equipoise.certify.folder import (
+    ALONE,
+    CHECK_FAILED,
+    DONE,
+    NOT_SEEN,
+    PAGE,
+    REPORT,
+    WITHDRAWN,
+    Findings,
+    files_at,
+    findings_of,
+    text_of,
+)
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+
+if TYPE_CHECKING:
+    from equipoise.ledger import Entry
+
+SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
+WEIGHTS_NOT_SEEN = "whether the weights are those that were paid for: a ledger names the certificate, a signature them"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a release is held against, besides itself.
+
+    Attributes
+    ----------
+    keys : mapping or None
+        The keys that count, by their bytes.
+    history : pair or None
+        The entries of a ledger or an export, and how to speak of them.
+    witnesses, witness_keys : sequences
+        Who knows the ledger's history, and whose checkpoints count.
+    policy : Policy or None
+        A site's limits.
+    today : date
+        In UTC.
+    """
+
+    keys: Mapping[bytes, Trusted] | None = None
+    history: tuple[Sequence[Entry], str] | None = None
+    witnesses: Sequence[str] = ()
+    witness_keys: Sequence[Path] = ()
+    policy: Policy | None = None
+    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check found, part by part; the first part with faults says what kind of refusal it is."""
+
+    found: Findings
+    parts: tuple[Part, ...]
+
+    @property
+    def whole(self) -> Findings:
+        """All faults, and all that was not looked at."""
+        unchecked = (line for part in self.parts for line in part.unchecked)
+        faults = (line for part in self.parts for line in part.faults)
+        own = (ALONE[-1],) if self.found.unchecked == ALONE else ()
+        return replace(
+            self.found,
+            faults=(*self.found.faults, *faults),
+            unchecked=(*unchecked, NOISE_NOT_SEEN, *own),
+        )
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        """What holds beyond the folder's own claim."""
+        return tuple(line for part in self.parts for line in part.confirmed)
+
+    @property
+    def answer(self) -> tuple[int, str]:
+        """The exit code, and the verdict in a few words."""
+        code, word = self.found.verdict
+        refusals = [part.code for part in self.parts if part.faults]
+        if code not in (DONE, WITHDRAWN) or (code == WITHDRAWN and refusals in ([], [BEYOND_POLICY])):
+            return code, word
+        if refusals:
+            return refusals[0], "does not hold" if refusals[0] == CHECK_FAILED else WORDS[refusals[0]]
+        said = {part.code: part.summary for part in self.parts if part.summary}
+        return code, "; ".join(["consistent", said.pop(NOT_TRUSTED, "origin unproved"), *said.values()])
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer for people: the verdict, what it rests on or is wrong, what holds, what was not checked."""
+        whole = self.whole
+        first, *rest = (line.removeprefix(whole.verdict[1]) for line in whole.lines())
+        unchecked = len(whole.unchecked)
+        confirmed = (f"  checked: {line}" for line in self.confirmed)
+        for line in (f"{self.answer[1]}{first}", *rest[:-unchecked], *confirmed, *rest[-unchecked:]):
+            # A file may hold what a terminal obeys.
+            yield line if line.isprintable() else ascii(line)
+
+    def plain(self) -> dict[str, object]:
+        """Return the answer for programs."""
+        code, word = self.answer
+        found = {**self.whole.plain(), "verdict": word, "consistent": code == DONE}
+        return {**found, "confirmed": self.confirmed, "exit_code": code}
+
+
+def examine(path: Path, against: Against) -> Verdict:
+    """Return what a check of a released folder finds, or of a certificate.json by itself."""
+    contents = files_at(path)
+    digests = statement.digests_of(contents)
+    alone = REPORT not in contents
+    if alone and against.keys is not None:
+        remedy = "pass the folder that it was released in"
+        raise InvalidParameter("a released folder, whose signature is looked at", "a certificate by itself", remedy)
+    found = findings_of(contents)
+    said, parts = _said(contents), []
+    if not alone:
+        # A page is drawn only of a folder that holds: its numbers would mean nothing.
+        drawn = Part(CHECK_FAILED, unchecked=("what the page says: not compared, since the rest does not hold",))
+        parts.append(drawn if found.faults else compared(path, contents))
+        signature = statement.found_in(contents, digests, found.certificate)
+        parts.append(origin(signature, against.keys, against.today))
+    else:
+        parts.append(Part(NOT_TRUSTED, unchecked=(SIGNATURE_NOT_SEEN,)))
+    if against.history is None:
+        parts.append(Part(NOT_PAID, unchecked=(LEDGER_NOT_SEEN,)))
+    else:
+        # What reads ledgers is loaded only where one is held against.
+        from equipoise.artifact.payment import payment
+
+        signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
+        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
+        if not signed:
+            parts.append(Part(NOT_PAID, unchecked=(WEIGHTS_NOT_SEEN,)))
+    if against.policy is not None:
+        parts.append(_within(against.policy, found, parts))
+    return Verdict(found, tuple(parts))
+
+
+def _said(contents: Mapping[str, bytes]) -> page_file.LedgerSaid | None:
+    try:
+        return page_file.read(text_of(contents, PAGE)).ledger if PAGE in contents else None
+    except ReleaseUnreadable:
+        return None  # the page's own part says it
+
+
+def _within(policy: Policy, found: Findings, parts: Sequence[Part]) -> Part:
+    """Return in what a release exceeds the policy; what was not confirmed, or is disputed, was not shown."""
+
+    def shown(part_of: int, *also: int) -> bool:
+        own = [part for part in parts if part.code in (part_of, *also)]
+        return any(part.confirmed for part in own if part.code == part_of) and not any(part.faults for part in own)
+
+    held = Shown(shown(NOT_TRUSTED, NOT_SIGNED), shown(NOT_PAID, OTHER_HISTORY), shown(CHECK_FAILED))
+    return Part(BEYOND_POLICY, tuple(f"policy: {fault}" for fault in policy.faults(found.certificate, held)))

@@ -1,0 +1,487 @@
+"""Signed releases, and what a release is held against: keys, a ledger, witnesses. What is forged is refused by name."""
+
+import base64
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+from equipoise.artifact import folder as released
+from equipoise.artifact import page_check, page_file, statement
+from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.signing import sign_folder
+from equipoise.artifact.verdict import Against, examine
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import (
+    CERTIFICATE,
+    CHECK_FAILED,
+    DONE,
+    MANIFEST,
+    MODEL,
+    PAGE,
+    REFUSED,
+    REPORT,
+    SCHEMA,
+    STATEMENT,
+)
+from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable
+from equipoise.keys import private_key, sign
+from equipoise.ledger.signing import signed_head
+from program import run_program
+from released_folders import changed, sealed
+from signed_releases import Hospital
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plain_pages():
+    """Leave out the charts: tests/artifact/test_page_check.py compares whole pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place in (released, page_check):
+            patch.setattr(place, "page_of", page_without_charts)
+        yield
+
+
+def page_without_charts(certificate, shown, balance=None, at="") -> str:
+    left = None if balance is None else balance.epsilon_left
+    return f"<p>{certificate.digest} {shown.coefficients} {left} {at}</p>"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory) -> Hospital:
+    return Hospital(tmp_path_factory.mktemp("house"))
+
+
+@pytest.fixture(scope="module")
+def release(house) -> Path:
+    return house.release("release")
+
+
+@pytest.fixture(scope="module")
+def second(house) -> Path:
+    return house.release("second")
+
+
+@pytest.fixture
+def copy(release, tmp_path) -> Path:
+    return Path(shutil.copytree(release, tmp_path / "release"))
+
+
+@pytest.fixture
+def verify(house):
+    """Return what runs `equipoise verify` where the keys are, and gives its exit code and what it said."""
+
+    def call(*words: object) -> tuple[int, str]:
+        done = run_program("verify", *words, folder=house.folder)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    return call
+
+
+def resigned(folder: Path, house: Hospital, payload: bytes) -> None:
+    """Let the owner sign another payload, as whoever holds the key could."""
+    key = house.key
+    text = statement.written(payload, key.public, sign(key, statement.PAYLOAD_TYPE, payload))
+    (folder / STATEMENT).write_text(text)
+
+
+# --- what is signed ---------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_names_every_file_and_the_facts_of_the_release(house, release):
+    envelope = json.loads((release / STATEMENT).read_text())
+    assert envelope["payloadType"] == "application/vnd.in-toto+json"
+    said = json.loads(base64.b64decode(envelope["payload"]))
+    assert (said["_type"], said["predicateType"]) == ("https://in-toto.io/Statement/v1", "urn:equipoise:release:v1")
+    names = {path.name for path in release.iterdir()} - {STATEMENT}
+    assert [one["name"] for one in said["subject"]] == sorted(names)
+    certificate, facts = eq.load(release).certificate_, said["predicate"]
+    assert facts["release"] == certificate.release.id
+    assert facts["certificate"] == certificate.digest
+    assert facts["schema"] == certificate.terms.schema != ""
+    assert facts["ledger"]["dataset"] == "people"
+    assert facts["ledger"]["entry"] == certificate.release.entry
+    assert facts["ledger"]["head"] == eq.Ledger(house.ledger).entry(3).place
+    assert dict(facts["software"])["equipoise"] == eq.__version__
+    assert [name for name, _ in facts["renderer"]] == ["equipoise", "vl-convert-python"]
+    assert facts["producer"] == "Data office"
+    assert facts["made"] <= facts["signed"]
+
+
+READER = """
+import base64, hashlib, json, sys
+from pathlib import Path
+from securesystemslib.dsse import Envelope
+from securesystemslib.signer import SSlibKey
+
+folder = Path(sys.argv[1])
+envelope = Envelope.from_dict(json.loads((folder / "statement.dsse.json").read_text()))
+key = SSlibKey(sys.argv[2], "ed25519", "ed25519", {"public": sys.argv[2]})
+assert envelope.verify([key], 1) == {key.keyid: key}
+said = json.loads(envelope.payload)
+for one in said["subject"]:
+    assert hashlib.sha256((folder / one["name"]).read_bytes()).hexdigest() == one["digest"]["sha256"]
+print(said["predicateType"], len(said["subject"]))
+"""
+
+
+def test_an_existing_reader_of_envelopes_verifies_the_signature(house, release):
+    pytest.importorskip("securesystemslib", reason="pip install securesystemslib")
+    done = subprocess.run(
+        [sys.executable, "-c", READER, release, house.key.public.hex()], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "urn:equipoise:release:v1 6\n"
+
+
+def test_without_anything_it_is_consistent_and_what_was_not_checked_is_named(verify, release):
+    code, said = verify(release)
+    first, *rest = said.splitlines()
+    assert (code, first) == (DONE, "consistent; origin unproved: (1, 0)-differential privacy, replace-one")
+    unchecked = [line.removeprefix("  not checked: ") for line in rest if "not checked" in line]
+    assert [line.split(":")[0] for line in unchecked] == [
+        "who made the release and when",
+        "whether a ledger recorded the spend",
+        "whether noise was drawn",
+    ]
+    assert "'Data office' signed it on " in unchecked[0]
+
+
+def test_with_a_key_it_is_said_whose_it_is_and_with_a_ledger_which_entry_paid(verify, house, release):
+    code, said = verify(release, "--key", "owner.key.pub", "--ledger", house.ledger)
+    first, *rest = said.splitlines()
+    assert code == DONE
+    assert first.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
+    assert any(line.startswith("  checked: every file signed by owner.key.pub, ") for line in rest)
+    assert "  checked: paid for by entry 2 of the ledger's 'people', and by it alone" in rest
+    assert "weights" not in said
+    (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
+    code, said = verify(release, "--export", "export.json", "--json")
+    told = json.loads(said)
+    assert (code, told["exit_code"], told["verdict"]) == (0, 0, "consistent; origin unproved; paid for by entry 2")
+    assert (
+        told["confirmed"][-1]
+        == "paid for by entry 2 of 'people', as an export that nobody signed says, and by it alone"
+    )
+    assert any("whether the weights are those that were paid for" in line for line in told["unchecked"])
+
+
+def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, tmp_path):
+    plain = Path(shutil.copytree(release, tmp_path / "plain"))
+    (plain / STATEMENT).unlink()
+    run = run_program("sign", plain, "--key", house.folder / "owner.key", "--by", "A. Officer", "--json")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert json.loads(run.stdout)["key"] == house.key.public.hex()
+    assert examine(plain, Against()).answer[0] == DONE
+    again = run_program("sign", plain, "--key", house.folder / "owner.key")
+    assert again.returncode == REFUSED
+    sign_folder(plain, house.key, "B. Officer", force=True)
+    assert "B. Officer" in str(statement.read((plain / STATEMENT).read_text()).producer)
+    assert sorted(path.name for path in plain.iterdir()) == sorted(path.name for path in release.iterdir())
+    (plain / STATEMENT).unlink()
+    (plain / REPORT).write_text("<p>epsilon 0.01</p>")
+    sealed(plain)
+    with pytest.raises(ReleaseUnreadable, match="not the page that certificate, model and schema call for"):
+        sign_folder(plain, house.key)
+    assert not (plain / STATEMENT).exists()
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "x" * 201, "\x1b[31m", " "])
+def test_a_name_that_is_no_line_of_text_signs_nothing(house, copy, name):
+    (copy / STATEMENT).unlink()
+    run = run_program("sign", copy, "--key", house.folder / "owner.key", "--by", name)
+    assert run.returncode == REFUSED
+    assert not (copy / STATEMENT).exists()
+
+
+def test_a_folder_without_page_json_is_neither_signed_nor_consistent(house, copy):
+    for name in (STATEMENT, PAGE):
+        (copy / name).unlink()
+    sealed(copy)
+    assert any(fault.startswith("page.json: missing") for fault in examine(copy, Against()).whole.faults)
+    with pytest.raises(ReleaseUnreadable, match="whose page can be drawn again"):
+        sign_folder(copy, house.key)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def forged(house: Hospital, release: Path, place: Path) -> Path:
+    """Make a folder of numbers, without data, noise or a spend, under the ledger's name."""
+    folder = Path(shutil.copytree(release, place))
+    (folder / STATEMENT).unlink()
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text())
+    made = replace(certificate.release, id="31337" * 6 + "31", entry=f"2:{'31337' * 12}3133")
+    (folder / CERTIFICATE).write_text(replace(certificate, release=made).to_json())
+    changed(folder, MODEL, coefficients=[[31337.0]], intercepts=[31337.0])
+    redrawn(folder)
+    return folder
+
+
+def redrawn(folder: Path) -> None:
+    """Draw the page that the files call for, and write the manifest anew."""
+    (folder / REPORT).write_text(page_check.drawn_again(folder, page_file.read((folder / PAGE).read_text())))
+    sealed(folder)
+
+
+def test_a_forged_folder_is_refused_by_key_and_by_ledger(verify, house, release, tmp_path):
+    folder = forged(house, release, tmp_path / "forged")
+    code, said = verify(folder)
+    assert (code, "origin unproved" in said) == (DONE, True)
+    code, said = verify(folder, "--key", "owner.key.pub")
+    assert (code, "nobody signed this folder" in said) == (NOT_SIGNED, True)
+    code, said = verify(folder, "--ledger", house.ledger)
+    assert (code, "ledger: the ledger has no spend 2:31337" in said) == (NOT_PAID, True)
+
+
+def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, release, tmp_path):
+    folder = forged(house, release, tmp_path / "forged")
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text())
+    true = eq.load(release).certificate_.release
+    for stolen in (replace(true, made="2026-01-01T00:00:00+00:00"), replace(true, id="0" * 32)):
+        (folder / CERTIFICATE).write_text(replace(certificate, release=stolen).to_json())
+        sealed(folder)
+        assert verify(folder, "--ledger", house.ledger)[0] == NOT_PAID
+    # With the whole certificate the ledger has nothing to say, and says that; the signature has.
+    shutil.copy(release / CERTIFICATE, folder / CERTIFICATE)
+    sealed(folder)
+    code, said = verify(folder, "--ledger", house.ledger)
+    assert (code, "not checked: whether the weights are those that were paid for" in said) == (DONE, True)
+    shutil.copy(release / STATEMENT, folder / STATEMENT)
+    code, said = verify(folder, "--ledger", house.ledger)
+    assert (code, "about another folder, whose files are other ones: MANIFEST.sha256, model.json, report" in said) == (
+        7,
+        True,
+    )
+
+
+def test_of_two_folders_for_one_entry_one_at_most_is_paid_for(verify, house, release, second, tmp_path):
+    assert verify(second, "--ledger", house.ledger)[0] == DONE
+    folder = Path(shutil.copytree(second, tmp_path / "twin"))
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text())
+    entry = eq.load(release).certificate_.release.entry
+    (folder / CERTIFICATE).write_text(replace(certificate, release=replace(certificate.release, entry=entry)).to_json())
+    (folder / STATEMENT).unlink()
+    sealed(folder)
+    code, said = verify(folder, "--ledger", house.ledger)
+    assert code == NOT_PAID
+    assert "ledger: entry 2 paid for the release " in said
+    assert "entry 2 ended otherwise: released, and not with this certificate" in said
+    # One that its owner signed is refused all the same.
+    sign_folder(folder, house.key)
+    assert verify(folder, "--key", "owner.key.pub", "--ledger", house.ledger)[0] == NOT_PAID
+
+
+@pytest.mark.parametrize("name", [REPORT, SCHEMA, MODEL, CERTIFICATE, PAGE, MANIFEST, STATEMENT])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_every_file_swapped_between_two_releases_is_refused(house, second, copy, name, fresh):
+    shutil.copy(second / name, copy / name)
+    if fresh and name not in (MANIFEST, STATEMENT):
+        sealed(copy)
+    same = (second / name).read_bytes() == (house.folder / "release" / name).read_bytes()
+    code = examine(copy, Against()).answer[0]
+    assert code == (DONE if same else NOT_SIGNED if name == STATEMENT else code)
+    assert same is (code == DONE)
+    assert same is (name == SCHEMA)
+
+
+@pytest.mark.parametrize("name", [REPORT, SCHEMA])
+def test_a_swapped_page_or_schema_is_refused_without_any_signature(copy, name):
+    (copy / STATEMENT).unlink()
+    (copy / name).write_text((copy / name).read_text().replace("0", "1"))
+    sealed(copy)
+    found = examine(copy, Against())
+    assert found.answer == (CHECK_FAILED, "does not hold")
+    assert any(fault.startswith(name) for fault in found.whole.faults)
+
+
+def test_a_statement_of_another_folder_is_refused_with_and_without_a_key(verify, second, copy):
+    shutil.copy(second / STATEMENT, copy / STATEMENT)
+    for words in ((), ("--key", "owner.key.pub")):
+        code, said = verify(copy, *words)
+        assert code == NOT_SIGNED
+        assert said.startswith("not as it was signed: ")
+        assert "statement.dsse.json: about another folder, whose files are other ones: MANIFEST.sha256, " in said
+
+
+def test_another_key_is_refused_and_told_apart_from_a_broken_signature(verify, house, copy):
+    code, said = verify(copy, "--key", "other.key.pub")
+    assert code == NOT_TRUSTED
+    assert said.startswith("signed by a key that is not trusted: ")
+    # Somebody else's signature under the owner's name.
+    read = statement.read((copy / STATEMENT).read_text())
+    other = private_key(house.folder / "other.key")
+    signature = sign(other, statement.PAYLOAD_TYPE, read.payload)
+    (copy / STATEMENT).write_text(statement.written(read.payload, read.key, signature))
+    code, said = verify(copy, "--key", "owner.key.pub")
+    assert (code, "whom it names, did not make" in said) == (NOT_SIGNED, True)
+    # A signature that the owner made for another purpose is none of a release.
+    signature = sign(house.key, "application/vnd.equipoise.checkpoint.v1+json", read.payload)
+    (copy / STATEMENT).write_text(statement.written(read.payload, read.key, signature))
+    assert verify(copy, "--key", "owner.key.pub")[0] == NOT_SIGNED
+
+
+def altered(said: dict) -> list[tuple[str, dict]]:
+    """Return a statement with each of its fields altered, left out, or one added, one at a time."""
+    found = []
+
+    def walk(value, path, put):
+        if isinstance(value, dict):
+            for key in value:
+                walk(value[key], f"{path}.{key}", lambda new, key=key, value=value: put({**value, key: new}))
+                found.append((f"{path} without {key}", put({name: value[name] for name in value if name != key})))
+            found.append((f"{path} with more", put({**value, "more": 1})))
+        elif isinstance(value, list):
+            for place, entry in enumerate(value):
+                walk(
+                    entry,
+                    f"{path}[{place}]",
+                    lambda new, place=place, value=value: put([*value[:place], new, *value[place + 1 :]]),
+                )
+            found.append((f"{path} shorter", put(value[:-1])))
+            found.append((f"{path} longer", put([*value, value[-1]])))
+        else:
+            found.extend(
+                (f"{path} = {new!r}", put(new)) for new in (f"{value}0", "", None, True, 1, ["a"], {}) if new != value
+            )
+
+    walk(said, "", lambda new: new)
+    return found
+
+
+def test_every_field_of_the_statement_altered_breaks_the_signature_and_most_are_refused_though_signed_anew(house, copy):
+    read = statement.read((copy / STATEMENT).read_text())
+    said = json.loads(read.payload)
+    passed, ways = [], altered(said)
+    assert len(ways) > 200
+    for name, other in ways:
+        payload = json.dumps(other, sort_keys=True, separators=(",", ":")).encode()
+        (copy / STATEMENT).write_text(statement.written(payload, read.key, read.signature))
+        assert examine(copy, Against()).answer[0] == NOT_SIGNED, name
+        resigned(copy, house, payload)
+        if examine(copy, Against()).answer[0] == DONE:
+            passed.append(name)
+    # Who signs is the signer's word.
+    assert passed == [".predicate.producer = 'Data office0'", ".predicate.producer = ''"]
+
+
+# --- rolled back ledgers ----------------------------------------------------------------------------------------------
+
+
+def test_of_a_rolled_back_pair_the_half_that_the_witness_does_not_know_is_refused(tmp_path):
+    house = Hospital(tmp_path)
+    shutil.copy(tmp_path / "ledger.db", tmp_path / "yesterday.db")
+    known = house.release("known")
+    (tmp_path / "head.json").write_text(signed_head(house.ledger, house.key)[0].to_json())
+    (tmp_path / "before.json").write_text(eq.Ledger(house.ledger).export())
+    shutil.copy(tmp_path / "yesterday.db", tmp_path / "ledger.db")
+    unknown = house.release("unknown")
+
+    def verify(*words: object) -> tuple[int, str]:
+        done = run_program("verify", *words, "--key", "owner.key.pub", folder=tmp_path)
+        return done.returncode, done.stdout + done.stderr
+
+    witness = ("--witness", "head.json", "--witness-key", "owner.key.pub")
+    # Each has a ledger that paid for it, and the same owner signed both.
+    assert verify(unknown, "--ledger", house.ledger)[0] == DONE
+    assert verify(known, "--export", "before.json")[0] == DONE
+    assert verify(known, "--ledger", house.ledger)[0] == NOT_PAID
+    code, said = verify(known, "--export", "before.json", *witness)
+    assert (code, "checked: the history holds entry 3, which head.json knows, signed by " in said) == (DONE, True)
+    code, said = verify(unknown, "--ledger", house.ledger, *witness)
+    assert code == OTHER_HISTORY
+    assert said.startswith("paid for in another history: ")
+    assert "witness: the history of 'people' that head.json knows, which has entry 3" in said
+    # An export that is kept elsewhere is a witness, too.
+    assert verify(unknown, "--ledger", house.ledger, "--witness", "before.json")[0] == OTHER_HISTORY
+    # A witness whose key is not trusted vouches for nothing.
+    code, said = verify(known, "--export", "before.json", *witness[:3], "other.key.pub")
+    assert code == OTHER_HISTORY
+
+
+def test_witnesses_of_the_environment_are_asked(house, release, monkeypatch, tmp_path):
+    empty = f"sqlite:///{tmp_path}/none.db"
+    monkeypatch.setenv("EQUIPOISE_WITNESS", empty)
+    done = run_program("verify", release, "--ledger", house.ledger)
+    assert done.returncode == 3
+    assert "while a named witness cannot be read" in done.stderr
+
+
+def test_an_export_that_was_altered_vouches_for_nothing(verify, house, release):
+    text = eq.Ledger(house.ledger).export()
+    path = house.folder / "altered.json"
+    path.write_text(text.replace('"epsilon": "1.0"', '"epsilon": "0.1"', 1))
+    code, said = verify(release, "--export", path)
+    assert (code, "ledger: entry 2: a field was altered after it was written" in said) == (OTHER_HISTORY, True)
+    record = json.loads(text)
+    for spoiled in (
+        {**record, "entries": []},
+        {**record, "dataset": "others"},
+        {**record, "entries": [{**entry, "epsilon": ["1"]} for entry in record["entries"]]},
+        {**record, "entries": [{**entry, "more": "1"} for entry in record["entries"]]},
+        [],
+    ):
+        path.write_text(json.dumps(spoiled))
+        code, said = verify(release, "--export", path)
+        assert (code, said.count("\n")) == (REFUSED, 3)
+
+
+def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, tmp_path):
+    folder = Path(shutil.copytree(release, tmp_path / "richer"))
+    (folder / STATEMENT).unlink()
+    (folder / PAGE).write_text((folder / PAGE).read_text().replace('"epsilon_left": "9.0"', '"epsilon_left": "9.9"'))
+    facts = page_file.read((folder / PAGE).read_text())
+    assert facts.ledger.epsilon_left == "9.9"
+    sealed(folder)
+    redrawn(folder)
+    assert verify(folder)[0] == DONE
+    code, said = verify(folder, "--ledger", house.ledger)
+    assert (code, "never said what page.json and the page say it did" in said) == (NOT_PAID, True)
+
+
+# --- options that do not go together ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--key", "owner.key.pub", "--trust", "trust.toml"),
+        ("--ledger", "people", "--export", "export.json"),
+        ("--witness", "head.json"),
+        ("--key", "owner.key"),
+        ("--key", "nothing.pub"),
+        ("--trust", "nothing.toml"),
+        ("--policy", "nothing.toml"),
+        ("--export", "nothing.json"),
+    ],
+)
+def test_what_cannot_be_held_against_is_refused_in_three_lines(verify, release, words):
+    code, said = verify(release, *words)
+    assert code == REFUSED
+    assert [line.split("  ")[0] for line in said.splitlines()] == ["asked", "found", "to do"]
+
+
+def test_a_certificate_by_itself_has_no_signature(verify, house, release):
+    assert verify(release / CERTIFICATE, "--key", "owner.key.pub")[0] == REFUSED
+    code, said = verify(release / CERTIFICATE, "--ledger", house.ledger)
+    assert (code, "paid for by entry 2" in said) == (DONE, True)
+
+
+def test_saving_again_needs_force_and_leaves_no_signature_behind(house, copy):
+    model = eq.load(copy)
+    with pytest.raises(OutputRefused):
+        eq.save(model, copy)
+    eq.save(model, copy, force=True)
+    assert not (copy / STATEMENT).exists()
+
+
+def test_a_plan_is_not_signed(house, copy):
+    certificate = Certificate.from_json((copy / CERTIFICATE).read_text())
+    (copy / CERTIFICATE).write_text(replace(certificate, release=None).to_json())
+    sealed(copy)
+    with pytest.raises((ReleaseUnreadable, InvalidParameter)):
+        sign_folder(copy, house.key, force=True)
