@@ -34,8 +34,6 @@ STYLE = """
 .digest { font-family: ui-monospace, monospace; font-size: .82rem; overflow-wrap: anywhere; }
 .key { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-size: .92rem; margin: .8rem 0 0; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .45em; }
-.bar { height: 1.3rem; border: 1px solid var(--line); background: var(--card); max-width: 46rem; }
-.bar div { height: 100%; background: var(--first); }
 """
 
 
