@@ -13,7 +13,7 @@ Local Open Scope ring_scope.
 
 Section approximate.
 Variables (R : realType) (V : lmodType R) (ip : inner_product V).
-Implicit Types (F : V -> R) (C : V -> Prop) (u v w p x : V) (mu tau b e : R).
+Implicit Types (F : V -> R) (C : V -> Prop) (u v w p : V) (mu tau b e : R).
 Add Field reals : (real_field R).
 Local Notation "<< x , y >>" := (dot ip x y) (at level 0, x at level 99, y at level 99).
 Local Notation norm := (norm ip).
@@ -45,7 +45,7 @@ move=> x y t _ _ _; rewrite !sqr_norm /between !(dotDl, dotDr, dotZl, dotZr, dot
 by rewrite le_eqVlt; apply/orP; left; apply/eqP; real_fields R.
 Qed.
 
-Lemma quadratic_root mu q e x : 0 < mu -> mu * x ^+ 2 <= q * x + e ->
+Lemma quadratic_root (mu q e x : R) : 0 < mu -> mu * x ^+ 2 <= q * x + e ->
   x <= (q + Num.sqrt (q ^+ 2 + 4 * mu * e)) / (2 * mu).
 Proof.
 move=> mu0 h; have mu2 : 0 < 2 * mu by rewrite mulr_gt0 // ltr0n.
@@ -93,7 +93,7 @@ move=> x y t Cx Cy t01.
 have h1 : \sum_i share i * phi i << between x y t, row i >> <=
     (1 - t) * (\sum_i share i * phi i << x, row i >>) + t * (\sum_i share i * phi i << y, row i >>).
   rewrite !mulr_sumr -big_split; apply: ler_sum => i _ /=.
-  have h := ler_wpmul2l (share_ge0 i) (prediction_convex (row i) (phi_convex i) Cx Cy t01).
+  have h := ler_wpmul2l (share_ge0 i) (prediction_convex ip (row i) (phi_convex i) Cx Cy t01).
   by apply: (@le_by1 _ _ _ _ _ h); real_fields R.
 have h2 := ridge_strongly_convex mu Cx Cy t01.
 by apply: (@le_by2 _ _ _ _ _ _ _ h1 h2); rewrite /ridge_objective; real_fields R.
@@ -109,7 +109,7 @@ have all : @convex_set R V (fun=> True) by [].
 have h2 := strong_growth all (ridge_objective_convex (C := fun=> True))
   ((minimiser_subgradient ip _ _ _).1 min) (I : (fun=> True) w).
 rewrite dot0l addr0 in h2.
-have h3 := dot_norm ip (residual w) (w - w_S); rewrite -opprB dotNr (norm_subC ip w_S) in h1.
+have h3 := dot_norm ip (residual w) (w - w_S); rewrite -(opprB w w_S) dotNr normN in h1.
 by apply: (@le_by1 _ _ _ _ _ (ler_add (ler_add h1 h2) h3)); real_fields R.
 Qed.
 
