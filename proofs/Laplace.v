@@ -94,6 +94,9 @@ congr Num.sqrt; apply: eq_bigr => i _.
 by rewrite !mxE -normrM ger0_norm // -expr2 sqr_ge0.
 Qed.
 
+Lemma product_exponential k b : \prod_i expR (- (`|k 0 i| / b)) = expR (- (length1 k / b)).
+Proof. by rewrite /length1 mulr_suml -sumrN (big_morph _ (@expRD R) (expR0 R)). Qed.
+
 (* Page D2: the density of independent Laplace variables is the product of theirs. *)
 Theorem D2 lambda noise b c Delta w w' : translation_invariant lambda ->
   has_density lambda noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))) -> 0 < b -> 0 <= c ->
@@ -102,8 +105,7 @@ Proof.
 move=> invariant density b0 c0 near.
 have {}density : has_density lambda noise (fun k => c * expR (- (length1 k / b))).
   suff <- : (fun k => c * \prod_i expR (- (`|k 0 i| / b))) = fun k => c * expR (- (length1 k / b)) by [].
-  apply/funext => k; congr (_ * _); rewrite /length1 mulr_suml -sumrN.
-  by rewrite (big_morph _ (@expRD R) (expR0 R)).
+  by apply/funext => k; rewrite product_exponential.
 apply: (close_shifted invariant density) => //; first exact: length1_triangle.
 rewrite divfK ?gt_eqF //; apply: (le_trans (length1_norm _)).
 by rewrite ler_wpmul2l // sqrtr_ge0.
