@@ -80,6 +80,43 @@ have [t0 t00 h] := near e e0; exists t0 => // t tt0.
 by have := h t tt0; rewrite opprD !opprK.
 Qed.
 
+(* Slopes of a function that changes by at most l a unit are at most l in size. *)
+Lemma lipschitz_slope phi (l m s : R) : (forall a b, `|phi a - phi b| <= l * `|a - b|) ->
+  subslope phi m s -> `|s| <= l.
+Proof.
+move=> lipschitz sub; rewrite ler_norml; apply/andP; split.
+  have h := sub (m - 1); have h' := le_trans (ler_norm _) (lipschitz (m - 1) m).
+  rewrite (_ : m - 1 - m = -1) ?normrN1 in h h'; last by real_ring R.
+  by apply: (@le_by2 _ _ _ _ _ _ _ h h'); real_ring R.
+have h := sub (m + 1); have h' := le_trans (ler_norm _) (lipschitz (m + 1) m).
+rewrite (_ : m + 1 - m = 1) ?normr1 in h h'; last by real_ring R.
+by apply: (@le_by2 _ _ _ _ _ _ _ h h'); real_ring R.
+Qed.
+
+(* The hinge, which has a corner, is such a loss. *)
+Definition hinge (y m : R) : R := Num.max 0 (1 - y * m).
+
+Lemma hinge_convex y : convex_line (hinge y).
+Proof.
+move=> a b t /andP[t0 t1]; have s0 : 0 <= 1 - t by rewrite subr_ge0.
+have above m : 0 <= hinge y m /\ 1 - y * m <= hinge y m by rewrite /hinge !le_maxr !lexx orbT.
+rewrite {1}/hinge le_maxl; apply/andP; split.
+  by rewrite addr_ge0 // mulr_ge0 //; case: (above a) (above b) => ? _ [].
+have ha := ler_wpmul2l s0 (above a).2; have hb := ler_wpmul2l t0 (above b).2.
+by apply: (@le_by2 _ _ _ _ _ _ _ ha hb); real_ring R.
+Qed.
+
+Lemma hinge_lipschitz y a b : `|y| <= 1 -> `|hinge y a - hinge y b| <= 1 * `|a - b|.
+Proof.
+move=> y1; have step u v : hinge y u - hinge y v <= `|u - v|.
+  rewrite ler_subl_addr {1}/hinge le_maxl addr_ge0 ?le_maxr ?lexx //=.
+  have h : y * (v - u) <= `|u - v|.
+    by rewrite (le_trans (ler_norm _)) // normrM distrC ler_pimull.
+  have h' : 1 - y * v <= hinge y v by rewrite le_maxr lexx orbT.
+  by apply: (@le_by2 _ _ _ _ _ _ _ h h'); real_ring R.
+by rewrite mul1r ler_norml step ler_oppl opprB distrC step.
+Qed.
+
 End line.
 
 Section losses.

@@ -5,7 +5,8 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum zmodp matrix interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal topology normedtype realfun sequences signed esum.
 From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
-From Equipoise Require Import Arithmetic InnerProduct Minimisers Approximate Groups Privacy Vectors Laplace.
+From Equipoise Require Import Arithmetic InnerProduct Minimisers Losses Radius Approximate Groups.
+From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise.
 
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -22,29 +23,33 @@ Local Notation ip := (coordinates R d).
 Local Notation norm := (norm ip).
 Implicit Types lambda noise : {measure set (vectors R d) -> \bar R}.
 
-Lemma close_weaken d0 (T : measurableType d0) (epsilon epsilon' delta : R) (P Q : {measure set T -> \bar R}) :
-  epsilon <= epsilon' -> close epsilon delta P Q -> close epsilon' delta P Q.
+(* The laws `spherical_laplace` and `laplace`: densities with respect to Lebesgue measure on R^d. *)
+Definition spherical_laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
+  has_density (lebesgue R d) noise (fun k => c * expR (- (norm k / b))).
+
+Definition laplace noise (b : R) := noise setT = 1%E /\ exists2 c, 0 <= c &
+  has_density (lebesgue R d) noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))).
+
+(* Noise at a scale that hides the sensitivity Delta (pages D1 and D2). *)
+Definition calibrated noise (Delta epsilon : R) := exists2 b, 0 < b &
+  (spherical_laplace noise b /\ Delta / b <= epsilon) \/ (laplace noise b /\ Num.sqrt d%:R * Delta / b <= epsilon).
+
+(* There is such noise for every sensitivity and budget. *)
+Theorem calibrated_exists (Delta epsilon : R) : 0 < Delta -> 0 < epsilon -> exists noise, calibrated noise Delta epsilon.
 Proof.
-move=> le PQ E mE; apply: (le_trans (PQ E mE)); apply: lee_add2r; apply: lee_wpmul2r => //.
-by rewrite lee_fin ler_expR.
+move=> Delta0 epsilon0; have b0 : 0 < Delta / epsilon by exact: divr_gt0.
+have [noise [c [one c0 density]]] := spherical_laplace_exists d b0.
+exists noise, (Delta / epsilon) => //; left; split; first by split=> //; exists c.
+by rewrite invf_div mulrCA divff ?mulr1 ?gt_eqF.
 Qed.
 
-(* Noise for a sensitivity: what the laws `spherical_laplace` and `laplace` promise (pages D1 and D2). *)
-Definition hides noise (Delta epsilon : R) :=
-  forall w w' : weights, norm (w - w') <= Delta -> close epsilon 0 (shifted noise w) (shifted noise w').
-
-Theorem spherical_laplace_hides lambda noise (b c Delta epsilon : R) : translation_invariant lambda ->
-  has_density lambda noise (fun k => c * expR (- (norm k / b))) -> 0 < b -> 0 <= c ->
-  Delta / b <= epsilon -> hides noise Delta epsilon.
+Theorem calibrated_hides noise (Delta epsilon : R) w w' : calibrated noise Delta epsilon ->
+  norm (w - w') <= Delta -> close epsilon 0 (shifted noise w) (shifted noise w').
 Proof.
-by move=> invariant density b0 c0 le w w' near; apply: close_weaken le _; exact: (D1 invariant density b0 c0 near).
-Qed.
-
-Theorem laplace_hides lambda noise (b c Delta epsilon : R) : translation_invariant lambda ->
-  has_density lambda noise (fun k => c * \prod_i expR (- (`|k 0 i| / b))) -> 0 < b -> 0 <= c ->
-  Num.sqrt d%:R * Delta / b <= epsilon -> hides noise Delta epsilon.
-Proof.
-by move=> invariant density b0 c0 le w w' near; apply: close_weaken le _; exact: (D2 invariant density b0 c0 near).
+have invariant : translation_invariant (lebesgue R d) by move=> v E; exact: lebesgue_translation.
+move=> [b b0 [[[_ [c c0 density]] scale]|[[_ [c c0 density]] scale]]] near; apply: close_weaken scale _.
+  exact: (D1 invariant density b0 c0 near).
+exact: (D2 invariant density b0 c0 near).
 Qed.
 
 (* What stands in a slot is a row, a row of a class with a count, or a person: any P. *)
@@ -59,10 +64,10 @@ Definition solves (returned : table -> weights) (tau mu : R) :=
 
 Lemma release_private returned noise (bound tau mu epsilon : R) :
   (forall S S' w w', neighbours S S' -> exact S w -> exact S' w' -> norm (w - w') <= bound) ->
-  solves returned tau mu -> hides noise (bound + 2 * tau / mu) epsilon ->
+  solves returned tau mu -> calibrated noise (bound + 2 * tau / mu) epsilon ->
   private epsilon 0 (fun S => shifted noise (returned S)).
 Proof.
-move=> stable solved hidden S S' adj; apply: hidden.
+move=> stable solved hidden S S' adj; apply: calibrated_hides hidden _.
 have [w_S exactS nearS] := solved S; have [w_S' exactS' nearS'] := solved S'.
 by apply: A4 nearS nearS'; exact: stable adj exactS exactS'.
 Qed.
@@ -76,20 +81,13 @@ Local Notation ip := (coordinates R d).
 Local Notation norm := (norm ip).
 Variables (Z : Type) (loss : Z -> weights -> R) (G : Z -> weights -> weights -> Prop).
 Variables (penalty : weights -> R) (C D : weights -> Prop) (Gam mu tau epsilon : R).
-Variables (lambda noise : {measure set (vectors R d) -> \bar R}) (b c : R).
+Variable noise : {measure set (vectors R d) -> \bar R}.
 
-(* Public facts: convex rows with gradient diameter Gam where minimisers lie, a mu-strongly convex penalty. *)
+(* Public facts: convex rows with gradient diameter Gam where minimisers lie, a mu-strongly convex penalty, and noise
+   calibrated to the sensitivity that follows. *)
 Hypothesis mu_gt0 : 0 < mu.
 Hypothesis rows : rows_as_in_A2 ip loss G penalty C D Gam mu.
-(* Noise with the density c exp(-||k||/b), at the scale that hides the sensitivity. *)
-Hypothesis invariant : translation_invariant lambda.
-Hypothesis density : has_density lambda noise (fun k => c * expR (- (norm k / b))).
-Hypothesis b_gt0 : 0 < b.
-Hypothesis c_ge0 : 0 <= c.
-Hypothesis scale : (Gam / (n%:R * mu) + 2 * tau / mu) / b <= epsilon.
-
-Let hidden : hides noise (Gam / (n%:R * mu) + 2 * tau / mu) epsilon.
-Proof. exact: spherical_laplace_hides invariant density b_gt0 c_ge0 scale. Qed.
+Hypothesis hidden : calibrated noise (Gam / (n%:R * mu) + 2 * tau / mu) epsilon.
 
 (* Output perturbation as released, for rows: A2, A4, D1 and post-processing by any measurable f, as one theorem. *)
 Theorem output_perturbation (returned : ('I_n -> Z) -> weights) d0 (T : measurableType d0)
@@ -130,3 +128,57 @@ exact: (N2 count01 adj mu_gt0 rows origin inD minw minw').
 Qed.
 
 End released.
+
+(* The same with nothing left abstract but the loss: rows of norm at most B with any target, phi convex in the
+   prediction and l-Lipschitz (logistic, hinge, absolute: l = 1), any mu-strongly convex penalty. *)
+Section predictions.
+Variables (R : realType) (d n : nat) (Y : Type) (phi : Y -> R -> R) (B l mu tau epsilon : R).
+Local Notation weights := 'rV[R]_d.
+Local Notation ip := (coordinates R d).
+
+Structure row := Row { features : weights; target : Y; bounded : norm ip features <= B }.
+
+Definition prediction_loss (z : row) (w : weights) := phi (target z) (dot ip w (features z)).
+
+Theorem output_perturbation_predictions (penalty : weights -> R) (C : weights -> Prop)
+    (returned : ('I_n -> row) -> weights) (noise : {measure set (vectors R d) -> \bar R}) :
+  0 < mu -> convex_set C -> strongly_convex ip mu C penalty ->
+  (forall y, convex_line (phi y)) -> (forall y a b, `|phi y a - phi y b| <= l * `|a - b|) ->
+  solves prediction_loss penalty C returned tau mu ->
+  calibrated noise (2 * (l * B) / (n%:R * mu) + 2 * tau / mu) epsilon ->
+  private epsilon 0 (fun S => shifted noise (returned S)).
+Proof.
+move=> mu0 convexC convexr convexphi lipschitz solved hidden.
+have slope y m s := lipschitz_slope (m := m) (s := s) (lipschitz y).
+apply: release_private solved hidden => S S' w w' adj minw minw'.
+apply: (@A2 _ _ ip _ prediction_loss penalty C n S S'
+  (fun z => prediction_slopes ip (phi (target z)) (features z)) _ _ (fun=> True)) => //.
+- by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
+- by move=> z; apply: prediction_has_slopes; exact: convexphi.
+- by move=> x z z' s s' _; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
+Qed.
+
+End predictions.
+
+(* And with nothing left abstract: a support vector machine, two classes, a ridge, any weights. *)
+Section support_vector_machine.
+Variables (R : realType) (d n : nat) (B mu tau epsilon : R).
+Local Notation norm := (norm (coordinates R d)).
+
+Definition hinge_of_class (class : bool) : R -> R := hinge (if class then 1 else -1).
+
+Theorem support_vector_machine (returned : ('I_n -> row d bool B) -> 'rV[R]_d)
+    (noise : {measure set (vectors R d) -> \bar R}) :
+  0 < mu ->
+  solves (prediction_loss hinge_of_class (B := B)) (fun w => mu / 2 * norm w ^+ 2) (fun=> True) returned tau mu ->
+  calibrated noise (2 * B / (n%:R * mu) + 2 * tau / mu) epsilon ->
+  private epsilon 0 (fun S => shifted noise (returned S)).
+Proof.
+move=> mu0 solved; rewrite -[B in 2 * B]mul1r => hidden.
+apply: output_perturbation_predictions mu0 _ _ _ _ solved hidden => //.
+- exact: ridge_strongly_convex.
+- by move=> y; exact: hinge_convex.
+- by move=> y a b; apply: hinge_lipschitz; case: y; rewrite ?normrN normr1.
+Qed.
+
+End support_vector_machine.

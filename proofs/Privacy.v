@@ -46,6 +46,13 @@ apply: ge0_le_integral => //.
 - by move=> x _; rewrite -EFinM lee_fin.
 Qed.
 
+Lemma close_weaken P Q (epsilon epsilon' delta : R) : (epsilon <= epsilon')%R ->
+  close epsilon delta P Q -> close epsilon' delta P Q.
+Proof.
+move=> le PQ E mE; apply: (le_trans (PQ E mE)); apply: lee_add2r; apply: lee_wpmul2r => //.
+by rewrite lee_fin ler_expR.
+Qed.
+
 (* How many of 1, ..., n a number y between 0 and n has reached: y itself, up to 1. *)
 Lemma reached (y : R) n : (0 <= y <= n%:R)%R ->
   (\sum_(k < n) (k.+1%:R <= y : nat)%:R <= y <= \sum_(k < n) (k.+1%:R <= y : nat)%:R + 1)%R.
@@ -303,18 +310,28 @@ apply: ge0_le_integral => //.
 - by move=> y _; rewrite /h le_minl lexx orbT.
 Qed.
 
+(* Part 1, the second sentence: a pure mechanism before one with a curve. *)
+Corollary N3_pure_first epsilon1 (curve : R -> R) epsilon : (forall c, 0 <= curve c)%R ->
+  private epsilon1 0 M -> (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (epsilon1 <= epsilon)%R ->
+  private epsilon (curve (epsilon - epsilon1)%R) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> curve0 close1 close2 le; have c0 : (0 <= epsilon - epsilon1)%R by rewrite subr_ge0.
+have := N3_sequence (curve0 _) close1 (fun y => close2 y _ c0).
+by rewrite addrC subrK add0r.
+Qed.
+
 (* A mechanism that reads the rows at the places A alone. *)
 Definition reads d0 (T : measurableType d0) (A : 'I_n -> Prop) (M : table -> {measure set T -> \bar R}) :=
   forall S S', (forall i, A i -> S i = S' i) -> forall E, measurable E -> M S E = M S' E.
 
 (* Part 2, at one epsilon. *)
 Theorem N3_disjoint (A B : 'I_n -> Prop) epsilon delta1 delta2 :
-  (forall i, A i -> B i -> False) -> (0 <= epsilon)%R -> (0 <= delta1)%R -> (0 <= delta2)%R ->
+  (forall i, A i -> B i -> False) -> (0 <= delta2)%R ->
   reads A M -> (forall y, reads B (N ^~ y)) ->
   private epsilon delta1 M -> (forall y, private epsilon delta2 (N ^~ y)) ->
   private epsilon (Num.max delta1 delta2) (fun S => joint_law (M S) (N S)).
 Proof.
-move=> disjoint epsilon0 delta10 delta20 readsA readsB close1 close2 S S' adj E mE /=.
+move=> disjoint delta20 readsA readsB close1 close2 S S' adj E mE /=.
 have e0 : 0 <= (expR epsilon)%:E by rewrite lee_fin ltW // expR_gt0.
 have mN T : measurable_fun setT (fun y => N T y (xsection E y)) by exact: measurable_sections.
 have msection y : measurable (xsection E y) by exact: measurable_xsection.
