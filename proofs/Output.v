@@ -69,7 +69,7 @@ Lemma release_private returned noise (bound tau mu epsilon : R) :
 Proof.
 move=> stable solved hidden S S' adj; apply: calibrated_hides hidden _.
 have [w_S exactS nearS] := solved S; have [w_S' exactS' nearS'] := solved S'.
-by apply: A4 nearS nearS'; exact: stable adj exactS exactS'.
+exact: (A4 (stable _ _ _ _ adj exactS exactS') nearS nearS').
 Qed.
 
 End output.

@@ -112,7 +112,7 @@ congr (_ * _); rewrite ge0_integral_sum //; last 2 first.
 by apply: eq_bigr => k _; rewrite integral_indic // setIT.
 Qed.
 
-Lemma close_mean : \int[P]_x (h x)%:E <= (expR epsilon)%:E * \int[Q]_x (h x)%:E + delta%:E.
+Theorem close_mean : \int[P]_x (h x)%:E <= (expR epsilon)%:E * \int[Q]_x (h x)%:E + delta%:E.
 Proof.
 apply: lee_adde => e; pose n := Num.bound e%:num^-1.
 have bound : (e%:num^-1 < n%:R)%R by apply: archi_boundP; rewrite invr_ge0.
