@@ -55,6 +55,29 @@ have mu4 : 0 <= 4 * mu by rewrite mulr_ge0 ?ler0n // ltW.
 by apply: (@le_by1 _ _ _ _ _ (ler_wpmul2l mu4 h)); real_ring R.
 Qed.
 
+(* Page L3, rounding: what errors f of the residual and h of the gap do to inequality (1). *)
+Theorem L3_rounding (q f mu e h : R) : 0 <= q -> 0 <= f -> 0 <= mu -> 0 <= e -> 0 <= h ->
+  (q + f + Num.sqrt ((q + f) ^+ 2 + 4 * mu * (e + h))) / 2 <=
+  (q + Num.sqrt (q ^+ 2 + 4 * mu * e)) / 2 + f + Num.sqrt (mu * h).
+Proof.
+move=> q0 f0 mu0 e0 h0; set a := Num.sqrt (q ^+ 2 + 4 * mu * e); set c := Num.sqrt (mu * h).
+have me0 : 0 <= 4 * mu * e by rewrite !mulr_ge0 ?ler0n.
+have a0 : 0 <= a by exact: sqrtr_ge0.
+have c0 : 0 <= c by exact: sqrtr_ge0.
+have aa : a ^+ 2 = q ^+ 2 + 4 * mu * e by rewrite sqr_sqrtr // addr_ge0 ?sqr_ge0.
+have cc : c ^+ 2 = mu * h by rewrite sqr_sqrtr // mulr_ge0.
+have qa : q <= a by rewrite -[q]ger0_norm // -sqrtr_sqr ler_wsqrtr // ler_addl.
+suff root : Num.sqrt ((q + f) ^+ 2 + 4 * mu * (e + h)) <= a + f + 2 * c.
+  have half : 0 <= 2^-1 :> R by rewrite invr_ge0 ler0n.
+  by apply: (@le_by1 _ _ _ _ _ (ler_wpmul2l half root)); real_fields R.
+have s0 : 0 <= a + f + 2 * c by rewrite !addr_ge0 ?mulr_ge0 ?ler0n.
+rewrite -[X in _ <= X]ger0_norm // -sqrtr_sqr; apply: ler_wsqrtr.
+have h1 := ler_wpmul2l f0 qa; have h2 : 0 <= 4 * c * (a + f) by rewrite !mulr_ge0 ?addr_ge0 ?ler0n.
+apply: (@le_by2 _ _ _ _ _ _ _ (ler_add h1 h1) h2).
+have -> : 4 * mu * (e + h) = (a ^+ 2 - q ^+ 2) + 4 * c ^+ 2 by rewrite aa cc; real_ring R.
+real_ring R.
+Qed.
+
 (* Page L3: losses with corners, one prediction a row. Row i has the weight share i (1/n for rows, 1/(n k_p) for the
    rows of a person, a_i/n for a class's count), the slope s i, and conjugate i at least the conjugate of phi i at s i.
    The minimiser is over all weights. *)

@@ -74,6 +74,45 @@ Qed.
 
 End output.
 
+(* A solver with coins of its own, which do not depend on the rows: the release together with the coins. *)
+Section coins.
+Variables (R : realType) (d n : nat) (P : Type) (d0 : measure_display) (coins : measurableType d0).
+Variables (law : {measure set coins -> \bar R}) (noise : {measure set (vectors R d) -> \bar R}).
+Hypotheses (law1 : law setT = 1%E) (noise1 : noise setT = 1%E).
+Variable returned : coins -> ('I_n -> P) -> 'rV[R]_d.
+Hypothesis measurable_returned : forall S, measurable_fun setT (fun x => returned x S : vectors R d).
+
+Lemma release_measurable S E : measurable E -> measurable_fun setT (fun x => shifted noise (returned x S) E).
+Proof.
+move=> mE; pose sum (p : coins * vectors R d) : vectors R d := p.2 + returned p.1 S.
+have [mfst msnd] := (@prod_measurable_funP _ _ _ _ _ _ idfun).1
+  (@measurable_fun_id _ [the measurableType _ of (coins * vectors R d)%type] setT).
+have msum : measurable_fun setT sum.
+  apply: measurable_vector => i; under eq_fun do rewrite mxE.
+  apply: measurable_funD; first exact: (measurable_fun_comp (@measurable_coordinate R d i) msnd).
+  apply: (measurable_fun_comp (measurable_fun_comp (@measurable_coordinate R d i) (measurable_returned S)) mfst).
+have finite : sigma_finite setT noise.
+  by exists (fun=> setT) => [|k]; [rewrite bigcup_const //; exists 0%N|split=> //; rewrite noise1 ltry].
+have : measurable_fun setT (noise \o xsection (sum @^-1` E)).
+  by apply: measurable_fun_xsection => //; rewrite inE -[_ @^-1` _]setTI; exact: msum.
+congr (measurable_fun _ _); apply/funext => x; rewrite /= /pushforward; congr (noise _).
+by apply/seteqP; split=> y; rewrite /xsection /= inE.
+Qed.
+
+Definition release S : kernel R coins (vectors R d) :=
+  Kernel (at_point := fun x => shifted noise (returned x S)) (fun=> noise1) (release_measurable S).
+
+Theorem release_with_coins (epsilon : R) :
+  (forall x, private epsilon 0 (fun S => shifted noise (returned x S))) ->
+  private epsilon 0 (fun S => joint_law law (release S)).
+Proof.
+move=> given; have := @N3_sequence R _ _ _ _ P n (fun=> law) (fun=> law1) release 0 0 epsilon 0 (lexx 0) _ given.
+rewrite add0r addr0; apply=> S S' _ E _.
+by rewrite expR0 mul1e adde0.
+Qed.
+
+End coins.
+
 Section released.
 Variables (R : realType) (d n : nat).
 Local Notation weights := 'rV[R]_d.
@@ -156,6 +195,29 @@ apply: (@A2 _ _ ip _ prediction_loss penalty C n S S'
 - by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
 - by move=> z; apply: prediction_has_slopes; exact: convexphi.
 - by move=> x z z' s s' _; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
+Qed.
+
+(* For such losses a solver may be asked for a subgradient of norm tau in place of a distance from a minimiser, which
+   then need not even exist (page A4, "with the curvature of one dataset"). *)
+Theorem output_perturbation_subgradients (penalty : weights -> R) (C : weights -> Prop)
+    (returned : ('I_n -> row) -> weights) (noise : {measure set (vectors R d) -> \bar R}) :
+  0 < mu -> convex_set C -> strongly_convex ip mu C penalty ->
+  (forall y, convex_line (phi y)) -> (forall y a b, `|phi y a - phi y b| <= l * `|a - b|) ->
+  (forall S, exists2 p, subgradient ip C (objective prediction_loss penalty S) (returned S) p & norm ip p <= tau) ->
+  calibrated noise (2 * (l * B) / (n%:R * mu) + 2 * tau / mu) epsilon ->
+  private epsilon 0 (fun S => shifted noise (returned S)).
+Proof.
+move=> mu0 convexC convexr convexphi lipschitz ends hidden S S' adj; apply: calibrated_hides hidden _.
+have slope y m s := lipschitz_slope (m := m) (s := s) (lipschitz y).
+have [p sub small] := ends S; have [p' sub' small'] := ends S'.
+apply: (@le_trans _ _ ((2 * (l * B) / n%:R + norm ip p + norm ip p') / mu)).
+  apply: (@one_curvature _ _ ip _ prediction_loss penalty C n S S'
+    (fun z => prediction_slopes ip (phi (target z)) (features z)) _ _ _ _ p p' adj mu0 convexC) => //.
+  - by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
+  - by move=> z; apply: prediction_has_slopes; exact: convexphi.
+  - by move=> z z' s s'; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
+rewrite invfM [X in _ <= X + _]mulrA -mulrDl ler_pmul2r ?invr_gt0 // -addrA ler_add2l mulr_natl mulr2n.
+exact: ler_add.
 Qed.
 
 End predictions.
