@@ -163,3 +163,43 @@ by apply: (@le_by2 _ _ _ _ _ _ _ h value); real_ring R.
 Qed.
 
 End existence.
+
+(* Sums of a Lipschitz and a lower semicontinuous function, and the ridge, are lower semicontinuous. *)
+Section semicontinuity.
+Variables (R : realType) (d : nat) (C : 'rV[R]_d -> Prop).
+Local Notation norm := (norm (coordinates R d)).
+Add Field reals' : (real_field R).
+
+Lemma lower_add (g h : 'rV[R]_d -> R) (K : R) : 0 <= K -> (forall x y, g x <= g y + K * norm (y - x)) ->
+  lower_semicontinuous C h -> lower_semicontinuous C (fun w => g w + h w).
+Proof.
+move=> K0 lipschitz lowerh x e Cx e0; have e20 : 0 < e / 2 by rewrite divr_gt0 // ltr0n.
+have K1 : 0 < K + 1 by exact: ltr_spaddr ltr01 K0.
+have [r r0 low] := lowerh x _ Cx e20; exists (Num.min r (e / 2 / (K + 1))).
+  by rewrite lt_minr r0 divr_gt0.
+move=> y Cy; rewrite le_minr => /andP[near_r near_e].
+have h1 := lipschitz x y; have h2 := low y Cy near_r.
+have h3 : K * norm (y - x) <= e / 2.
+  rewrite ler_pdivl_mulr // in near_e; apply: le_trans near_e; rewrite mulrC.
+  by rewrite ler_wpmul2l ?(norm_ge0 (coordinates R d)) // ler_addl ler01.
+by apply: (@le_by1 _ _ _ _ _ (ler_add (ler_add h1 h2) h3)); real_fields R.
+Qed.
+
+Lemma ridge_lower (mu : R) : 0 < mu -> lower_semicontinuous C (fun w => mu / 2 * norm w ^+ 2).
+Proof.
+move=> mu0 x e Cx e0; have K0 : 0 <= mu * norm x by rewrite mulr_ge0 ?(norm_ge0 (coordinates R d)) // ltW.
+have K1 : 0 < mu * norm x + 1 by exact: ltr_spaddr ltr01 K0.
+exists (e / (mu * norm x + 1)) => [|y _ near]; first exact: divr_gt0.
+have h1 := ler_wpmul2l (ltW mu0) (dot_norm (coordinates R d) x (x - y)).
+rewrite (norm_subC _ x) in h1.
+have h2 : 0 <= mu / 2 * norm (x - y) ^+ 2.
+  by rewrite mulr_ge0 ?sqr_ge0 // divr_ge0 ?ler0n // ltW.
+have h3 : mu * norm x * norm (y - x) <= e.
+  rewrite ler_pdivl_mulr // in near; apply: le_trans near; rewrite mulrC.
+  by rewrite ler_wpmul2l ?(norm_ge0 (coordinates R d)) // ler_addl ler01.
+apply: (@le_by1 _ _ _ _ _ (ler_add (ler_add h1 h2) h3)).
+rewrite !sqr_norm !(dotBl, dotBr) (dotC _ y x); set a := norm (y - x); set b := norm x.
+by set xx := dot _ x x; set xy := dot _ x y; set yy := dot _ y y; real_fields R.
+Qed.
+
+End semicontinuity.

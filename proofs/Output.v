@@ -5,7 +5,7 @@ From mathcomp Require Import all_ssreflect ssralg ssrnum zmodp matrix interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality mathcomp_extra.
 From mathcomp.analysis Require Import reals ereal topology normedtype realfun sequences signed esum.
 From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
-From Equipoise Require Import Arithmetic InnerProduct Minimisers Losses Radius Approximate Groups.
+From Equipoise Require Import Arithmetic InnerProduct Minimisers Losses Radius Existence Approximate Groups.
 From Equipoise Require Import Privacy Vectors Laplace Lebesgue Noise.
 
 Set Implicit Arguments.
@@ -197,6 +197,38 @@ apply: (@A2 _ _ ip _ prediction_loss penalty C n S S'
 - by move=> x z z' s s' _; apply: slope_diameter; [exact: slope|exact: slope|exact: bounded|exact: bounded].
 Qed.
 
+(* Exact minimisers exist, on every closed convex set that holds a point. *)
+Theorem prediction_minimiser_exists (penalty : weights -> R) (C : weights -> Prop) x0 (S : 'I_n -> row) :
+  0 < mu -> convex_set C -> closed_weights C -> C x0 ->
+  strongly_convex ip mu C penalty -> lower_semicontinuous C penalty ->
+  (forall y, convex_line (phi y)) -> (forall y a b, `|phi y a - phi y b| <= l * `|a - b|) ->
+  exists w, exact prediction_loss penalty C S w.
+Proof.
+move=> mu0 convexC closedC Cx0 convexr lowerr convexphi lipschitz.
+have convexF : strongly_convex ip mu C (objective prediction_loss penalty S).
+  by apply: objective_convex => // z; apply: prediction_convex; exact: convexphi.
+suff lowerF : lower_semicontinuous C (objective prediction_loss penalty S).
+  exact: (minimiser_exists mu0 convexC convexF closedC lowerF Cx0).
+have K0 : 0 <= `|l| * `|B| by rewrite mulr_ge0.
+apply: (lower_add K0 _ lowerr) => x y.
+have each i : prediction_loss (S i) x <= prediction_loss (S i) y + `|l| * `|B| * norm ip (y - x).
+  rewrite -ler_subl_addl (le_trans (ler_norm _)) // (le_trans (lipschitz _ _ _)) // -dotBl.
+  apply: (@le_trans _ _ (`|l| * `|dot ip (x - y) (features (S i))|)); first by rewrite ler_wpmul2r ?ler_norm.
+  rewrite -mulrA ler_wpmul2l //; apply: (@le_trans _ _ (norm ip (y - x) * norm ip (features (S i)))).
+    rewrite ler_norml -(norm_subC ip x) dot_norm andbT ler_oppl -dotNl -(normN ip (x - y)).
+    exact: dot_norm.
+  rewrite mulrC ler_wpmul2r ?norm_ge0 //; apply: le_trans (bounded (S i)) _; exact: ler_norm.
+have [n0|n0] := posnP n.
+  have empty w : \sum_(i < n) prediction_loss (S i) w = 0 
+    by apply: big1 => -[i i_n] _; suff : (i < 0)%N by []; rewrite -n0.
+  by rewrite !empty mulr0 add0r mulr_ge0 ?norm_ge0.
+have N0 : 0 < n%:R :> R by rewrite ltr0n.
+rewrite -(ler_pmul2l N0) mulrDr !mulrA divff ?gt_eqF // !mul1r.
+apply: (@le_trans _ _ (\sum_i (prediction_loss (S i) y + `|l| * `|B| * norm ip (y - x)))).
+  by apply: ler_sum => i _; exact: each.
+by rewrite big_split /= sumr_const card_ord -[X in _ + X <= _]mulr_natl !mulrA.
+Qed.
+
 (* For such losses a solver may be asked for a subgradient of norm tau in place of a distance from a minimiser, which
    then need not even exist (page A4, "with the curvature of one dataset"). *)
 Theorem output_perturbation_subgradients (penalty : weights -> R) (C : weights -> Prop)
@@ -229,18 +261,37 @@ Local Notation norm := (norm (coordinates R d)).
 
 Definition hinge_of_class (class : bool) : R -> R := hinge (if class then 1 else -1).
 
+Definition machine n (S : 'I_n -> row d bool B) :=
+  exact (prediction_loss hinge_of_class (B := B)) (fun w => mu / 2 * norm w ^+ 2) (fun=> True) S.
+
+Let hinge_of_class_lipschitz y a b : `|hinge_of_class y a - hinge_of_class y b| <= 1 * `|a - b|.
+Proof. by apply: hinge_lipschitz; case: y; rewrite ?normrN normr1. Qed.
+
+Theorem machine_exists (S : 'I_n -> row d bool B) : 0 < mu -> exists! w, machine S w.
+Proof.
+move=> mu0; have [w min] : exists w, machine S w.
+  apply: (@prediction_minimiser_exists R d n bool hinge_of_class B 1 mu _ _ 0) => //.
+  - exact: ridge_strongly_convex.
+  - exact: ridge_lower.
+  - by move=> y; exact: hinge_convex.
+exists w; split=> // v; apply: (unique_minimiser mu0) min => //.
+apply: objective_convex; last exact: ridge_strongly_convex.
+by move=> z; apply: prediction_convex; exact: hinge_convex.
+Qed.
+
+(* The solver ends within tau/mu of the minimiser, whatever the rows. *)
 Theorem support_vector_machine (returned : ('I_n -> row d bool B) -> 'rV[R]_d)
     (noise : {measure set (vectors R d) -> \bar R}) :
-  0 < mu ->
-  solves (prediction_loss hinge_of_class (B := B)) (fun w => mu / 2 * norm w ^+ 2) (fun=> True) returned tau mu ->
+  0 < mu -> (forall S w_S, machine S w_S -> norm (returned S - w_S) <= tau / mu) ->
   calibrated noise (2 * B / (n%:R * mu) + 2 * tau / mu) epsilon ->
   private epsilon 0 (fun S => shifted noise (returned S)).
 Proof.
 move=> mu0 solved; rewrite -[B in 2 * B]mul1r => hidden.
-apply: output_perturbation_predictions mu0 _ _ _ _ solved hidden => //.
+apply: (@output_perturbation_predictions R d n bool hinge_of_class B 1 mu tau epsilon
+  (fun w => mu / 2 * norm w ^+ 2) (fun=> True)) hidden => //.
 - exact: ridge_strongly_convex.
 - by move=> y; exact: hinge_convex.
-- by move=> y a b; apply: hinge_lipschitz; case: y; rewrite ?normrN normr1.
+- by move=> S; have [w [min _]] := machine_exists S mu0; exists w => //; exact: solved.
 Qed.
 
 End support_vector_machine.
