@@ -36,7 +36,8 @@ Hypotheses (closedC : closed_weights C) (lowerf : lower_semicontinuous C f).
 Lemma unique_minimiser v w : minimiser C f v -> minimiser C f w -> v = w.
 Proof.
 move=> minv minw.
-have := strong_monotonicity convexC convexf ((minimiser_subgradient ip _ _ _).1 minv) ((minimiser_subgradient ip _ _ _).1 minw).
+have := strong_monotonicity convexC convexf
+  ((minimiser_subgradient ip _ _ _).1 minv) ((minimiser_subgradient ip _ _ _).1 minw).
 rewrite subrr dot0l sqr_norm pmulr_rle0 // => le0; apply/eqP; rewrite -subr_eq0.
 by apply: contraTT le0 => /(dot_gt0 ip); rewrite -ltNge.
 Qed.

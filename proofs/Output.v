@@ -56,14 +56,14 @@ Qed.
 Variables (P : Type) (n : nat) (loss : P -> weights -> R) (penalty : weights -> R) (C : weights -> Prop).
 Local Notation table := ('I_n -> P).
 
-Definition exact (S : table) w := minimiser C (objective loss penalty S) w.
+Definition exact_minimiser (S : table) w := minimiser C (objective loss penalty S) w.
 
 (* The solver ends within tau/mu of an exact minimiser, whatever the rows (page A4). *)
 Definition solves (returned : table -> weights) (tau mu : R) :=
-  forall S, exists2 w_S, exact S w_S & norm (returned S - w_S) <= tau / mu.
+  forall S, exists2 w_S, exact_minimiser S w_S & norm (returned S - w_S) <= tau / mu.
 
 Lemma release_private returned noise (bound tau mu epsilon : R) :
-  (forall S S' w w', neighbours S S' -> exact S w -> exact S' w' -> norm (w - w') <= bound) ->
+  (forall S S' w w', neighbours S S' -> exact_minimiser S w -> exact_minimiser S' w' -> norm (w - w') <= bound) ->
   solves returned tau mu -> calibrated noise (bound + 2 * tau / mu) epsilon ->
   private epsilon 0 (fun S => shifted noise (returned S)).
 Proof.
@@ -131,7 +131,7 @@ Hypothesis hidden : calibrated noise (Gam / (n%:R * mu) + 2 * tau / mu) epsilon.
 (* Output perturbation as released, for rows: A2, A4, D1 and post-processing by any measurable f, as one theorem. *)
 Theorem output_perturbation (returned : ('I_n -> Z) -> weights) d0 (T : measurableType d0)
     (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  (forall S x, exact loss penalty C (n := n) S x -> D x) -> solves loss penalty C returned tau mu ->
+  (forall S x, exact_minimiser loss penalty C (n := n) S x -> D x) -> solves loss penalty C returned tau mu ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
 Proof.
 move=> inD solved; apply: N3_function.
@@ -145,7 +145,7 @@ Hypothesis origin : forall x, D x -> exists z, G z x 0.
 
 Theorem output_perturbation_persons k_max (returned : ('I_n -> seq Z) -> weights) d0 (T : measurableType d0)
     (f : vectors R d -> T) (mf : measurable_fun setT f) :
-  (forall S x, exact (person_loss loss k_max) penalty C (n := n) S x -> D x) ->
+  (forall S x, exact_minimiser (person_loss loss k_max) penalty C (n := n) S x -> D x) ->
   solves (person_loss loss k_max) penalty C returned tau mu ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
 Proof.
@@ -157,7 +157,7 @@ Qed.
 Theorem output_perturbation_class_weights (count : Z -> R) (returned : ('I_n -> Z) -> weights)
     d0 (T : measurableType d0) (f : vectors R d -> T) (mf : measurable_fun setT f) :
   (forall z, 0 <= count z <= 1) ->
-  (forall S x, exact (fun z x => count z * loss z x) penalty C (n := n) S x -> D x) ->
+  (forall S x, exact_minimiser (fun z x => count z * loss z x) penalty C (n := n) S x -> D x) ->
   solves (fun z x => count z * loss z x) penalty C returned tau mu ->
   private epsilon 0 (fun S => [the measure _ _ of pushforward (shifted noise (returned S)) mf]).
 Proof.
@@ -202,7 +202,7 @@ Theorem prediction_minimiser_exists (penalty : weights -> R) (C : weights -> Pro
   0 < mu -> convex_set C -> closed_weights C -> C x0 ->
   strongly_convex ip mu C penalty -> lower_semicontinuous C penalty ->
   (forall y, convex_line (phi y)) -> (forall y a b, `|phi y a - phi y b| <= l * `|a - b|) ->
-  exists w, exact prediction_loss penalty C S w.
+  exists w, exact_minimiser prediction_loss penalty C S w.
 Proof.
 move=> mu0 convexC closedC Cx0 convexr lowerr convexphi lipschitz.
 have convexF : strongly_convex ip mu C (objective prediction_loss penalty S).
@@ -262,7 +262,7 @@ Local Notation norm := (norm (coordinates R d)).
 Definition hinge_of_class (class : bool) : R -> R := hinge (if class then 1 else -1).
 
 Definition machine n (S : 'I_n -> row d bool B) :=
-  exact (prediction_loss hinge_of_class (B := B)) (fun w => mu / 2 * norm w ^+ 2) (fun=> True) S.
+  exact_minimiser (prediction_loss hinge_of_class (B := B)) (fun w => mu / 2 * norm w ^+ 2) (fun=> True) S.
 
 Let hinge_of_class_lipschitz y a b : `|hinge_of_class y a - hinge_of_class y b| <= 1 * `|a - b|.
 Proof. by apply: hinge_lipschitz; case: y; rewrite ?normrN normr1. Qed.
