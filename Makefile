@@ -18,7 +18,7 @@ INPUTS ?= 1000000
 SPARK := .spark
 SPARK_READY := $(SPARK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz bench lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs bench lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -63,6 +63,9 @@ $(FUZZER_READY): fuzz/requirements.lock $(READY)
 
 fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
 	PYTHONPATH=$(FUZZER):.:tests OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
+
+proofs:  ## have Coq check the theorems of docs/machine-checked.md, about a minute (Debian: coq, libcoq-mathcomp-analysis)
+	timeout 600 proofs/check
 
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)

@@ -1,0 +1,392 @@
+(* Laws that are close: a density ratio, means (the lemma of page K1), post-processing, sequences and disjoint rows (N3). *)
+
+From HB Require Import structures.
+From mathcomp Require Import all_ssreflect ssralg ssrnum interval.
+From mathcomp.classical Require Import boolp classical_sets functions cardinality mathcomp_extra.
+From mathcomp.analysis Require Import reals ereal topology normedtype sequences signed esum.
+From mathcomp.analysis Require Import measure lebesgue_measure numfun lebesgue_integral exp.
+From Equipoise Require Import Arithmetic InnerProduct Minimisers.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Import numFieldTopology.Exports.
+Local Open Scope classical_set_scope.
+Local Open Scope ring_scope.
+Local Open Scope ereal_scope.
+
+Section close.
+Context (R : realType) d (T : measurableType d).
+Implicit Types P Q : {measure set T -> \bar R}.
+
+(* P(E) <= e^epsilon Q(E) + delta for every event E. *)
+Definition close (epsilon delta : R) (P Q : set T -> \bar R) :=
+  forall E, measurable E -> P E <= (expR epsilon)%:E * Q E + delta%:E.
+
+Definition has_density (lambda : {measure set T -> \bar R}) (P : set T -> \bar R) (p : T -> R) :=
+  [/\ measurable_fun setT p, forall x, (0 <= p x)%R &
+      forall E, measurable E -> P E = \int[lambda]_(x in E) (p x)%:E].
+
+(* From a density ratio to every event. *)
+Theorem density_ratio (lambda : {measure set T -> \bar R}) P Q p q (epsilon : R) :
+  has_density lambda P p -> has_density lambda Q q ->
+  (forall x, (p x <= expR epsilon * q x)%R) -> close epsilon 0 P Q.
+Proof.
+move=> [mp p0 Pp] [mq q0 Qq] ratio E mE; rewrite adde0 Pp // Qq //.
+have mq' : measurable_fun E (EFin \o q) by apply: measurable_funTS; exact/EFin_measurable_fun.
+rewrite -ge0_integralM_EFin //; last 2 first.
+- by move=> x _; rewrite lee_fin.
+- exact/ltW/expR_gt0.
+apply: ge0_le_integral => //.
+- by move=> x _; rewrite lee_fin.
+- by apply: measurable_funTS; exact/EFin_measurable_fun.
+- by move=> x _; rewrite -EFinM lee_fin mulr_ge0 // ltW // expR_gt0.
+- exact: measurable_funeM.
+- by move=> x _; rewrite -EFinM lee_fin.
+Qed.
+
+Lemma close_weaken P Q (epsilon epsilon' delta : R) : (epsilon <= epsilon')%R ->
+  close epsilon delta P Q -> close epsilon' delta P Q.
+Proof.
+move=> le PQ E mE; apply: (le_trans (PQ E mE)); apply: lee_add2r; apply: lee_wpmul2r => //.
+by rewrite lee_fin ler_expR.
+Qed.
+
+(* How many of 1, ..., n a number y between 0 and n has reached: y itself, up to 1. *)
+Lemma reached (y : R) n : (0 <= y <= n%:R)%R ->
+  (\sum_(k < n) (k.+1%:R <= y : nat)%:R <= y <= \sum_(k < n) (k.+1%:R <= y : nat)%:R + 1)%R.
+Proof.
+elim: n => [|n IH] /andP[y0]; first by rewrite big_ord0 => yn; rewrite y0 add0r (le_trans yn) // ler01.
+move=> yn; rewrite big_ord_recr /=; have [small|big] := lerP y n%:R.
+  have -> : (n.+1%:R <= y)%R = false.
+    by apply/negbTE; rewrite -ltNge (le_lt_trans small) // ltr_nat.
+  by rewrite addr0; apply: IH; rewrite y0.
+rewrite (eq_bigr (fun=> 1%R)) => [|k _]; last first.
+  by rewrite (le_trans _ (ltW big)) // ler_nat.
+rewrite sumr_const card_ord; have [all|part] := lerP n.+1%:R y.
+  have -> : y = n.+1%:R by apply/eqP; rewrite eq_le yn.
+  by rewrite [(1 *+ n + _)%R]natr1 lexx ler_addl ler01.
+by rewrite addr0 (ltW big) natr1.
+Qed.
+
+(* The lemma of pages K1 and N3: what holds for events holds for means of functions with values in [0, 1]. *)
+Section mean.
+Variables (P Q : {measure set T -> \bar R}) (epsilon delta : R) (h : T -> R).
+Hypotheses (P1 : P setT = 1) (PQ : close epsilon delta P Q).
+Hypotheses (mh : measurable_fun setT h) (h01 : forall x, (0 <= h x <= 1)%R).
+
+Let level n k := [set x | (k.+1%:R <= n%:R * h x)%R].
+
+Let measurable_level n k : measurable (level n k).
+Proof.
+rewrite -[level n k]setTI (_ : level n k = (fun x => n%:R * h x)%R @^-1` `[k.+1%:R, +oo[%classic).
+  by apply: measurable_funrM => //; exact: measurable_itv.
+by apply/seteqP; split=> x /=; rewrite in_itv /= andbT.
+Qed.
+
+Let steps n x : R := (n%:R^-1 * \sum_(k < n) \1_(level n k) x)%R.
+
+Let stepsP n x : (0 < n)%N -> (steps n x <= h x <= steps n x + n%:R^-1)%R.
+Proof.
+move=> n0; have pos : (0 < n%:R :> R)%R by rewrite ltr0n.
+have /andP[low high] : (\sum_(k < n) \1_(level n k) x <= n%:R * h x
+    <= \sum_(k < n) \1_(level n k) x + 1)%R.
+  have -> : (\sum_(k < n) \1_(level n k) x = \sum_(k < n) (k.+1%:R <= n%:R * h x : nat)%:R :> R)%R.
+    apply: eq_bigr => k _; rewrite indicE; congr (nat_of_bool _)%:R.
+    by apply/idP/idP; rewrite inE.
+  by apply: reached; case/andP: (h01 x) => h0 h1; rewrite mulr_ge0 ?ler0n //= ger_pmulr.
+by rewrite /steps ler_pdivr_mull // low -[X in (_ <= _ + X)%R]mulr1 -mulrDr ler_pdivl_mull.
+Qed.
+
+Let integral_steps (M : {measure set T -> \bar R}) n :
+  \int[M]_x (steps n x)%:E = (n%:R^-1)%:E * \sum_(k < n) M (level n k).
+Proof.
+under eq_integral do rewrite /steps EFinM -sumEFin.
+rewrite ge0_integralM_EFin ?invr_ge0 ?ler0n //; last 2 first.
+- by move=> x _; apply: sume_ge0 => k _; rewrite lee_fin.
+- by apply: emeasurable_fun_sum => k; exact/EFin_measurable_fun/measurable_fun_indic.
+congr (_ * _); rewrite ge0_integral_sum //; last 2 first.
+- by move=> k; exact/EFin_measurable_fun/measurable_fun_indic.
+- by move=> k x _; rewrite lee_fin.
+by apply: eq_bigr => k _; rewrite integral_indic // setIT.
+Qed.
+
+Theorem close_mean : \int[P]_x (h x)%:E <= (expR epsilon)%:E * \int[Q]_x (h x)%:E + delta%:E.
+Proof.
+apply: lee_adde => e; pose n := Num.bound e%:num^-1.
+have bound : (e%:num^-1 < n%:R)%R by apply: archi_boundP; rewrite invr_ge0.
+have n0 : (0 < n%:R :> R)%R by rewrite (le_lt_trans _ bound) // invr_ge0.
+have small : (n%:R^-1 <= e%:num)%R by rewrite -(invrK e%:num) lef_pinv ?posrE ?invr_gt0 // ltW.
+have nN : (0 < n)%N by rewrite -(ltr0n R).
+have msteps : measurable_fun setT (EFin \o steps n).
+  have -> : EFin \o steps n = fun x => (n%:R^-1)%:E * \sum_(k < n) (\1_(level n k) x)%:E.
+    by apply/funext => x /=; rewrite /steps EFinM sumEFin.
+  apply: measurable_funeM; apply: emeasurable_fun_sum => k.
+  exact/EFin_measurable_fun/measurable_fun_indic.
+have steps0 x : 0 <= (EFin \o steps n) x.
+  by rewrite lee_fin mulr_ge0 ?invr_ge0 ?ler0n // sumr_ge0.
+apply: (@le_trans _ _ (\int[P]_x (steps n x)%:E + (n%:R^-1)%:E)).
+  have -> : (n%:R^-1)%:E = \int[P]_x (cst (n%:R^-1)%:E) x by rewrite integral_cst // P1 mule1.
+  rewrite -ge0_integralD //; last 3 first.
+  - by move=> x _; exact: steps0.
+  - by move=> x _; rewrite lee_fin invr_ge0.
+  - exact: measurable_fun_cst.
+  apply: ge0_le_integral => //.
+  - by move=> x _; rewrite lee_fin; case/andP: (h01 x).
+  - exact/EFin_measurable_fun.
+  - by move=> x _; apply: adde_ge0; [exact: steps0|rewrite lee_fin invr_ge0].
+  - by apply: emeasurable_funD => //; exact: measurable_fun_cst.
+  - by move=> x _; rewrite -EFinD lee_fin; case/andP: (stepsP x nN).
+apply: lee_add; last by rewrite lee_fin.
+apply: (@le_trans _ _ ((expR epsilon)%:E * \int[Q]_x (steps n x)%:E + delta%:E)); last first.
+  apply: lee_add2r; apply: lee_wpmul2l; first by rewrite lee_fin ltW // expR_gt0.
+  apply: ge0_le_integral => //.
+  - by move=> x _; exact: steps0.
+  - by move=> x _; rewrite lee_fin; case/andP: (h01 x).
+  - exact/EFin_measurable_fun.
+  - by move=> x _; rewrite lee_fin; case/andP: (stepsP x nN).
+rewrite !integral_steps muleCA.
+apply: (@le_trans _ _ ((n%:R^-1)%:E * \sum_(k < n) ((expR epsilon)%:E * Q (level n k) + delta%:E))).
+  apply: lee_wpmul2l; first by rewrite lee_fin invr_ge0.
+  by apply: lee_sum => k _; exact: PQ.
+rewrite big_split /= sumEFin sumr_const card_ord -ge0_sume_distrr //.
+rewrite muleDr //; last exact: fin_num_adde_def.
+rewrite -(EFinM n%:R^-1 (delta *+ n)).
+by rewrite -[(delta *+ n)%R]mulr_natl mulrA mulVf ?gt_eqF // mul1r.
+Qed.
+End mean.
+
+(* The same for functions with values in the extended reals, as probabilities of kernels are. *)
+Lemma close_emean P Q (epsilon delta : R) (h : T -> \bar R) :
+  P setT = 1 -> close epsilon delta P Q -> measurable_fun setT h -> (forall x, 0 <= h x <= 1) ->
+  \int[P]_x h x <= (expR epsilon)%:E * \int[Q]_x h x + delta%:E.
+Proof.
+move=> P1 PQ mh h01.
+have fin x : h x \is a fin_num.
+  by case/andP: (h01 x) => h0 h1; rewrite ge0_fin_numE // (le_lt_trans h1) // ltry.
+have real : h = EFin \o (fine \o h) by apply/funext => x /=; rewrite fineK.
+rewrite real; apply: close_mean => //.
+  by apply/EFin_measurable_fun; rewrite -real.
+by move=> x /=; rewrite -!lee_fin fineK.
+Qed.
+
+End close.
+
+(* A mechanism that sees y: a law for every y, measurable in y. *)
+Structure kernel (R : realType) d d' (Y : measurableType d) (X : measurableType d') := Kernel {
+  at_point :> Y -> {measure set X -> \bar R};
+  kernel_law : forall y, at_point y setT = 1;
+  kernel_measurable : forall E, measurable E -> measurable_fun setT (fun y => at_point y E) }.
+
+Section kernels.
+Context (R : realType) d d' (Y : measurableType d) (X : measurableType d').
+Implicit Types (nu : {measure set Y -> \bar R}) (K : kernel R Y X).
+
+Lemma kernel_le1 K y E : measurable E -> K y E <= 1.
+Proof. by move=> mE; rewrite -(kernel_law K y); apply: le_measure; rewrite ?inE. Qed.
+
+(* Probabilities of sections are measurable: true for rectangles, and kept by differences and unions. *)
+Lemma measurable_sections K E : measurable E -> measurable_fun setT (fun y => K y (xsection E y)).
+Proof.
+pose good := [set E : set (Y * X) | measurable E /\ measurable_fun setT (fun y => K y (xsection E y))].
+suff : measurable `<=` good by move=> /[apply] -[].
+rewrite measurable_prod_measurableType.
+set rectangles := [set A `*` B | A in measurable & B in measurable].
+have rectanglesP : rectangles `<=` good.
+  move=> _ [A mA [B mB <-]]; split; first exact: measurableM.
+  have -> : (fun y => K y (xsection (A `*` B) y)) = fun y => (\1_A y)%:E * K y B.
+    apply/funext => y; rewrite indicE; have [yA|yA] := boolP (y \in A).
+      by rewrite mul1e in_xsectionM.
+    by rewrite mul0e notin_xsectionM // measure0.
+  apply: emeasurable_funM; last exact: kernel_measurable.
+  exact/EFin_measurable_fun/measurable_fun_indic.
+have rectanglesT : rectangles setT by exists setT => //; exists setT => //; rewrite setMTT.
+apply: monotone_class_subset => //.
+- move=> _ _ [A mA [B mB <-]] [A' mA' [B' mB' <-]]; exists (A `&` A'); first exact: measurableI.
+  by exists (B `&` B'); [exact: measurableI|rewrite setMI].
+- split => //.
+  + exact: rectanglesP.
+  + move=> A B BA [mA hA] [mB hB]; split; first exact: measurableD.
+    have -> : (fun y => K y (xsection (A `\` B) y)) =
+        fun y => K y (xsection A y) - K y (xsection B y).
+      apply/funext => y; rewrite xsectionD measureD; try exact: measurable_xsection.
+        by rewrite setIidr //; exact: le_xsection.
+      by rewrite (le_lt_trans (kernel_le1 K y _)) ?ltry //; exact: measurable_xsection.
+    exact: emeasurable_funB.
+  + move=> F increasing inF; have mF i : measurable (F i) by case: (inF i).
+    split; first exact: bigcupT_measurable.
+    apply: (emeasurable_fun_cvg (fun i y => K y (xsection (F i) y))) => [i|y _]; first by case: (inF i).
+    rewrite xsection_bigcup; apply: nondecreasing_cvg_mu.
+    - by move=> i; exact: measurable_xsection.
+    - by apply: bigcupT_measurable => i; exact: measurable_xsection.
+    - by move=> i j ij; exact/subsetPset/le_xsection/subsetPset/increasing.
+Qed.
+
+(* The law of both releases: y from nu, then x from K y. *)
+Definition joint nu K (E : set (Y * X)) := \int[nu]_y K y (xsection E y).
+
+Section joint.
+Variables (nu : {measure set Y -> \bar R}) (K : kernel R Y X).
+
+Let joint0 : joint nu K set0 = 0.
+Proof. by rewrite /joint (eq_integral (cst 0)) ?integral0 // => y _; rewrite xsection0 measure0. Qed.
+
+Let joint_ge0 E : 0 <= joint nu K E.
+Proof. by apply: integral_ge0 => y _; exact: measure_ge0. Qed.
+
+Let joint_sigma_additive : semi_sigma_additive (joint nu K).
+Proof.
+move=> F mF disjoint mUF.
+have -> : joint nu K (\bigcup_n F n) = \sum_(n <oo) joint nu K (F n).
+  rewrite -integral_nneseries //; last by move=> n; exact: measurable_sections.
+  apply: eq_integral => y _; rewrite xsection_bigcup; apply/esym/cvg_lim => //.
+  apply: (measure_sigma_additive _ (trivIset_xsection disjoint)) => n.
+  exact: measurable_xsection.
+by apply: is_cvg_nneseries => n _; exact: joint_ge0.
+Qed.
+
+HB.instance Definition _ := isMeasure.Build _ _ _ (joint nu K) joint0 joint_ge0 joint_sigma_additive.
+
+End joint.
+
+Definition joint_law nu K : {measure set (Y * X)%type -> \bar R} := [the measure _ _ of joint nu K].
+
+Lemma joint_is_law nu K : nu setT = 1 -> joint_law nu K setT = 1.
+Proof.
+move=> nu1; rewrite /= /joint (eq_integral (cst 1)) ?integral_cst ?mul1e // => y _.
+by rewrite (_ : xsection _ _ = setT) ?kernel_law //; apply/seteqP; split=> x //= _; rewrite /xsection /= inE.
+Qed.
+
+End kernels.
+
+(* Page N3: mechanisms on tables of n rows, of which the second sees what the first released. *)
+Section compositions.
+Context (R : realType) d d' (Y : measurableType d) (X : measurableType d').
+Variables (Z : Type) (n : nat).
+Local Notation table := ('I_n -> Z).
+Implicit Types (epsilon delta : R).
+
+Definition private d0 (T : measurableType d0) epsilon delta (M : table -> {measure set T -> \bar R}) :=
+  forall S S', neighbours S S' -> close epsilon delta (M S) (M S').
+
+Variables (M : table -> {measure set Y -> \bar R}) (M1 : forall S, M S setT = 1).
+Variable (N : table -> kernel R Y X).
+
+(* Part 1. More than two: by repetition, since the joint law is the law of a first mechanism. *)
+Theorem N3_sequence epsilon1 delta1 epsilon2 delta2 : (0 <= delta2)%R ->
+  private epsilon1 delta1 M -> (forall y, private epsilon2 delta2 (N ^~ y)) ->
+  private (epsilon1 + epsilon2)%R (delta1 + delta2)%R (fun S => joint_law (M S) (N S)).
+Proof.
+move=> delta0 close1 close2 S S' adj E mE /=.
+have e0 (epsilon : R) : 0 <= (expR epsilon)%:E by rewrite lee_fin ltW // expR_gt0.
+have mN T : measurable_fun setT (fun y => N T y (xsection E y)) by exact: measurable_sections.
+have msection y : measurable (xsection E y) by exact: measurable_xsection.
+pose h y := mine 1 ((expR epsilon2)%:E * N S' y (xsection E y)).
+have mh : measurable_fun setT h.
+  by apply: emeasurable_fun_min; [exact: measurable_fun_cst|exact: measurable_funeM].
+have h01 y : 0 <= h y <= 1 by rewrite /h le_minr le_minl lexx mule_ge0 //= lee01.
+have above y : N S y (xsection E y) <= h y + delta2%:E.
+  rewrite /h; have [_|_] := leP 1 ((expR epsilon2)%:E * N S' y (xsection E y)); last first.
+    exact: (close2 y S S' adj _ (msection y)).
+  apply: le_trans (kernel_le1 _ _ (msection y)) _.
+  by rewrite -[leLHS]adde0 lee_add2l // lee_fin.
+apply: (@le_trans _ _ (\int[M S]_y h y + delta2%:E)).
+  have -> : delta2%:E = \int[M S]_y (cst delta2%:E) y by rewrite integral_cst // M1 mule1.
+  rewrite -ge0_integralD //; last 2 first.
+  - by move=> y _; case/andP: (h01 y).
+  - exact: measurable_fun_cst.
+  apply: ge0_le_integral => //.
+  - by move=> y _; apply: adde_ge0; [case/andP: (h01 y)|rewrite lee_fin].
+  - by apply: emeasurable_funD => //; exact: measurable_fun_cst.
+have mean := close_emean (M1 S) (close1 S S' adj) mh h01.
+apply: (le_trans (lee_add2r delta2%:E mean)); rewrite -addeA -EFinD lee_add2r //.
+rewrite expRD EFinM -muleA lee_wpmul2l //.
+rewrite -ge0_integralM_EFin //; last by rewrite ltW // expR_gt0.
+apply: ge0_le_integral => //.
+- by move=> y _; case/andP: (h01 y).
+- by move=> y _; rewrite mule_ge0.
+- exact: measurable_funeM.
+- by move=> y _; rewrite /h le_minl lexx orbT.
+Qed.
+
+(* Part 1, the second sentence: a pure mechanism before one with a curve. *)
+Corollary N3_pure_first epsilon1 (curve : R -> R) epsilon : (forall c, 0 <= curve c)%R ->
+  private epsilon1 0 M -> (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (epsilon1 <= epsilon)%R ->
+  private epsilon (curve (epsilon - epsilon1)%R) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> curve0 close1 close2 le; have c0 : (0 <= epsilon - epsilon1)%R by rewrite subr_ge0.
+have := N3_sequence (curve0 _) close1 (fun y => close2 y _ c0).
+by rewrite addrC subrK add0r.
+Qed.
+
+(* A mechanism that reads the rows at the places A alone. *)
+Definition reads d0 (T : measurableType d0) (A : 'I_n -> Prop) (M : table -> {measure set T -> \bar R}) :=
+  forall S S', (forall i, A i -> S i = S' i) -> forall E, measurable E -> M S E = M S' E.
+
+(* Part 2, at one epsilon. *)
+Theorem N3_disjoint (A B : 'I_n -> Prop) epsilon delta1 delta2 :
+  (forall i, A i -> B i -> False) -> (0 <= delta2)%R ->
+  reads A M -> (forall y, reads B (N ^~ y)) ->
+  private epsilon delta1 M -> (forall y, private epsilon delta2 (N ^~ y)) ->
+  private epsilon (Num.max delta1 delta2) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> disjoint delta20 readsA readsB close1 close2 S S' adj E mE /=.
+have e0 : 0 <= (expR epsilon)%:E by rewrite lee_fin ltW // expR_gt0.
+have mN T : measurable_fun setT (fun y => N T y (xsection E y)) by exact: measurable_sections.
+have msection y : measurable (xsection E y) by exact: measurable_xsection.
+have [i same] := adj; have [Ai|nAi] := pselect (A i).
+  (* the row is the first mechanism's: the second is one kernel *)
+  have -> : joint (M S') (N S') E = joint (M S') (N S) E.
+    apply: eq_integral => y _; apply: readsB => // j Bj; apply/esym/same.
+    by apply: contraPneq Bj => ->; exact: disjoint.
+  apply: (@le_trans _ _ ((expR epsilon)%:E * joint (M S') (N S) E + delta1%:E)); last first.
+    by rewrite lee_add2l // lee_fin le_maxr lexx.
+  apply: close_emean => //; first exact: close1.
+  by move=> y; rewrite measure_ge0 kernel_le1.
+(* the row is not the first mechanism's: its law is one *)
+have -> : joint (M S') (N S') E = joint (M S) (N S') E.
+  apply: eq_measure_integral => D mD _; apply: readsA => // j Aj; apply/esym/same.
+  by apply: contra_not_neq nAi => <-.
+apply: (@le_trans _ _ ((expR epsilon)%:E * joint (M S) (N S') E + delta2%:E)); last first.
+  by rewrite lee_add2l // lee_fin le_maxr lexx orbT.
+have -> : delta2%:E = \int[M S]_y (cst delta2%:E) y by rewrite integral_cst // M1 mule1.
+rewrite /joint -ge0_integralM_EFin // -ge0_integralD //; last 3 first.
+- by move=> y _; rewrite mule_ge0.
+- exact: measurable_funeM.
+- exact: measurable_fun_cst.
+apply: ge0_le_integral => //.
+- by move=> y _; rewrite adde_ge0 ?mule_ge0 // lee_fin.
+- by apply: emeasurable_funD; [exact: measurable_funeM|exact: measurable_fun_cst].
+- by move=> y _; exact: (close2 y S S' adj _ (msection y)).
+Qed.
+
+(* What both read together. *)
+Lemma reads_joint (A B : 'I_n -> Prop) : reads A M -> (forall y, reads B (N ^~ y)) ->
+  reads (fun i => A i \/ B i) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> readsA readsB S S' same E mE /=.
+have -> : joint (M S) (N S) E = joint (M S) (N S') E.
+  apply: eq_integral => y _; apply: readsB; last exact: measurable_xsection.
+  by move=> i Bi; apply: same; right.
+by apply: eq_measure_integral => D mD _; apply: readsA => // i Ai; apply: same; left.
+Qed.
+
+(* Part 3: what is computed from a release, with coins of its own or without. *)
+Theorem N3_post_processing epsilon delta (K : kernel R Y X) : private epsilon delta M ->
+  forall S S', neighbours S S' -> forall E, measurable E ->
+    \int[M S]_y K y E <= (expR epsilon)%:E * (\int[M S']_y K y E) + delta%:E.
+Proof.
+move=> close1 S S' adj E mE; apply: close_emean => //; first exact: close1.
+  exact: kernel_measurable.
+by move=> y; rewrite measure_ge0 kernel_le1.
+Qed.
+
+Theorem N3_function epsilon delta (f : Y -> X) (mf : measurable_fun setT f) : private epsilon delta M ->
+  private epsilon delta (fun S => [the measure _ _ of pushforward (M S) mf]).
+Proof.
+move=> close1 S S' adj E mE; rewrite /= /pushforward; apply: close1 => //.
+by rewrite -[_ @^-1` _]setTI; exact: mf.
+Qed.
+
+End compositions.
