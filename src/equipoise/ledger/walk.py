@@ -65,6 +65,7 @@ class Walk:
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
         self._open: dict[int, str] = {}
+        self._releases: set[str] = set()
         self.last: Entry | None = None
         self.budget: Budget | None = None
         self.currency: Currency = currency_named("basic")
@@ -165,6 +166,9 @@ class Walk:
         if self._earlier is None:
             return
         self._open[entry.number] = rest["release"]
+        if rest["release"] in self._releases:
+            yield "it pays for the release of an earlier spend"
+        self._releases.add(rest["release"])
         found = judged(self.currency.name, head)
         yield from found.faults
         if not found.faults:
