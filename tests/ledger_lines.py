@@ -7,7 +7,7 @@ from decimal import Decimal
 
 MADE = "2026-11-17T10:00:00+00:00"
 NOTHING_BEFORE = "0" * 64
-NEIGHBOURS = "replace one row"
+NEIGHBOURS = "replace-one"
 
 
 def written(value: object) -> str:

@@ -12,10 +12,12 @@ import pytest
 import sqlalchemy as sql
 
 import equipoise as eq
+from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
 from equipoise.ledger import postgresql, records, store
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
+from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST
 from former_ledgers import make_former
 from ledger_lines import MADE, Line, Lines, amount, written
 from stored_certificates import STORED
@@ -266,6 +268,9 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "epsilon is inf": replace(spend, epsilon="inf"),
         "epsilon is negative": replace(spend, epsilon="-0.5"),
         "epsilon is 0": replace(spend, epsilon="0.0"),
+        "epsilon is smaller than any budget's": replace(spend, epsilon="9e-101"),
+        "epsilon is larger than any budget's": replace(spend, epsilon="1000000000000001.0"),
+        "delta is a negative zero": replace(spend, delta="-0.0"),
         "epsilon is 1e400": replace(spend, epsilon="1e400"),
         "epsilon is 1e+400": replace(spend, epsilon="1e+400"),
         "epsilon is not as Python writes it": replace(spend, epsilon="0.50"),
@@ -287,6 +292,7 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "a key too many": again(spend, extra=1),
         "a number beyond doubles": replace(spend, record=raw.replace("0.25", "1e400")),
         "a number of a thousand digits": replace(spend, record=raw.replace("0.25", "9" * 1000)),
+        "a number as PostgreSQL writes it": replace(spend, record=raw.replace("0.25", "1e+15")),
         "a number not as Python writes it": replace(spend, record=raw.replace("0.25", "0.250")),
         "NaN in the record": replace(spend, record=raw.replace("0.25", "NaN")),
         "a record that is too deep": replace(spend, record=raw.replace("[1,0.25", f"[{deep},0.25")),
@@ -312,8 +318,10 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "more delta than remains": lines.spend("0.1", "0.000002"),
         "another limit": again(spend, under=2),
         "another limit as text": again(spend, under="1"),
-        "other neighbours": again(spend, adjacency="replace one person"),
+        "other neighbours": again(spend, adjacency="replace-one-person"),
         "no neighbours": again(spend, adjacency=["x"]),
+        "software inside software": again(spend, software={"a": {"b": 1}, "cost": 1}),
+        "a version that is no text": again(spend, software={"equipoise": 3}),
         "no release": again(spend, release=""),
         "a release that is no text": again(spend, release=3),
         "a release with an escape": again(spend, release="\u001b[31m"),
@@ -350,6 +358,22 @@ def test_a_line_is_refused_and_freezes_nothing(shared, halfway, fault):
     assert shared.count("halfway") == 2
     with analyst_of(shared) as connection, connection.transaction(force_rollback=True):
         connection.execute(APPEND, [str(halfway.spend())])
+
+
+@pytest.mark.parametrize("neighbours", ["foo", "", None, "replace-one "])
+def test_the_first_spend_cannot_be_about_neighbours_that_nobody_knows(shared, neighbours):
+    lines = Lines("untouched", amount(3), entries=[Line(1, "untouched", "budget")])
+    lines.entries[0] = lines.budget()
+    if not shared.count("untouched"):
+        shared.insert(lines.entries[0])
+    assert "neighbours that nobody knows" in str(refused(shared, lines.spend(adjacency=neighbours)))
+
+
+def test_the_function_knows_the_bounds_and_the_neighbours_of_the_library():
+    text = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text()
+    assert f"IN ({', '.join(map(repr, ADJACENCIES.values()))})" in text
+    for bound in (f"< {SMALLEST:g}", f"> {LARGEST_EPSILON:g}"):
+        assert f"fresh.epsilon::float8 {bound.replace('e+', 'e')}" in text
 
 
 # What a session can set for itself. The planted functions would be found if the function looked for names along the
@@ -489,13 +513,16 @@ def test_of_many_who_send_the_same_line_one_is_served(duties):
 def test_entries_without_records_are_summed_by_the_function(duties):
     lines = started(duties, "former", 0, currency=None)
     for _ in range(5):
-        appended(duties, lines, lines.spend())
+        assert "without a record" in str(refused(duties, lines.spend()))
+        lines.took(lines.spend())
+        duties.insert(lines.entries[-1])
+    lines.currency = "basic"
     for bad in (lines.spend("0.6"), replace(lines.spend(), epsilon="NaN"), replace(lines.spend(), delta="0.5")):
         assert refused(duties, bad).sqlstate in {"EQ001", "EQ002"}
-    with analyst_of(duties) as connection, pytest.raises(psycopg.Error, match="grounds that are no JSON object"):
-        connection.execute("SELECT equipoise_append(%s, %s)", [str(lines.spend()), "[]"])
+    with analyst_of(duties) as connection, pytest.raises(psycopg.Error, match="grounds"):
+        connection.execute("SELECT equipoise_append(%s, %s)", [str(lines.spend()), "{}"])
     appended(duties, lines, lines.spend())
-    assert refused(duties, lines.spend("5e-324")).sqlstate == "EQ002"
+    assert refused(duties, lines.spend("1E-20")).sqlstate == "EQ002"
 
 
 @pytest.mark.parametrize(

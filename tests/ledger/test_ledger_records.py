@@ -489,3 +489,25 @@ def test_what_was_withdrawn_is_looked_up_in_the_recorded_certificate(ledger, mon
         monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (false,))
         [(entry, reasons)], unknown = ledger.withdrawn()
         assert (entry.number, reasons, unknown) == (2, (str(false),), ())
+
+
+@pytest.mark.parametrize(
+    "under", ["Infinity", "NaN", "1e999", "1.9", "-1", "0", "null", "[1]", "9" * 30, f"-{'9' * 30}"]
+)
+def test_a_limit_that_no_entry_set_is_a_broken_history_and_no_crash(database, ledger, monkeypatch, under):
+    for _ in range(3):
+        ledger.admit(PLAN)
+    monkeypatch.setattr(book, "LAST", 2)
+    ledger.balance()
+    entries = list(ledger.history())
+    text = entries[2].record.replace('"under":1', f'"under":{under}')
+    rewrite(database, [*entries[:2], dataclasses.replace(entries[2], record=text), entries[3]])
+    with pytest.raises(LedgerTampered):
+        ledger.balance()
+
+
+def test_two_spends_for_one_release_are_found_by_verify(ledger):
+    for _ in range(2):
+        ledger.admit(PLAN, release_id="twice")
+    (fault,) = ledger.verify()
+    assert "entry 3: it pays for the release of an earlier spend" in fault

@@ -325,8 +325,7 @@ class Ledger:
         return self._following(walk, "spend", amount, certificate.planned_digest, text), grounds, walk
 
     def _following(self, walk: Walk, kind: str, amount: Budget | None, certificate: str, text: str | None) -> Entry:
-        last = _last(walk)
-        return chain.following((last,), last.dataset, kind, amount, certificate, text)
+        return chain.following((_last(walk),), _last(walk).dataset, kind, amount, certificate, text)
 
     def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
         left, limit = walk.limit - walk.spent, balance_after(walk).limit
@@ -374,11 +373,12 @@ class Ledger:
         first = last[start]
         try:
             under = 1 if first.kind == "migration" else json.loads(first.record or "")["under"]
-            budget, setter = (self._store.entry(connection, name, int(number)) for number in (1, under))
+            places = (1, max(0, min(int(under), first.number)))  # of a size that every database takes
+            budget, setter = (self._store.entry(connection, name, number) for number in places)
             if budget is None or setter is None:
                 raise ValueError("the budget, or the entry that moved it to a currency, is missing")
             return Walk.midway(budget, setter, first), iter(last[start:])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             found = str(error) if type(error) is ValueError else f"entry {first.number!r:.20}: {NO_RECORD}"
             raise self._tampered(found) from None
 

@@ -46,8 +46,8 @@ BEGIN
     );
 END $body$;
 
--- Whether a text is what Python writes for a finite double. From 1e15 on the two differ in form, and a few doubles
--- beyond 2^53 in digits: those are refused.
+-- Whether a text is what Python writes for a finite double. From 1e15 on, and below 1e16, PostgreSQL writes an exponent
+-- and Python none; a few doubles beyond 2^53 differ in digits: those are refused.
 CREATE OR REPLACE FUNCTION public.equipoise_is_double(given text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET extra_float_digits = 1
@@ -63,7 +63,7 @@ BEGIN
     IF shown !~ '[.e]' THEN
         shown := shown || '.0';
     END IF;
-    RETURN shown = given OR (given ~ '^-?[1-9][0-9]{15}\.0$' AND given::numeric = given::float8::numeric);
+    RETURN (shown = given AND given !~ 'e\+15$') OR (given ~ '^-?[1-9][0-9]{15}\.0$' AND given::numeric = given::float8::numeric);
 END $body$;
 
 -- A JSON value as `equipoise` writes records: keys sorted, each once, no blanks, numbers as Python writes them.
@@ -162,8 +162,8 @@ BEGIN
         || CASE WHEN entry.record IS NULL THEN '' ELSE ',' || public.equipoise_quoted(entry.record) END || ']';
 END $body$;
 
--- Appends a spend, or what became of one. `line` is the JSON list that the entry is sealed over, `rests_on` what a
--- spend without a record rests on (ledgers before 0.3). Returns the digest of the entry.
+-- Appends a spend, or what became of one. `line` is the JSON list that the entry is sealed over; `rests_on` is empty
+-- (the name of the function in everybody's rights has two arguments). Returns the digest of the entry.
 CREATE OR REPLACE FUNCTION public.equipoise_append(line text, rests_on text DEFAULT '') RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET extra_float_digits = 1
@@ -231,9 +231,10 @@ BEGIN
             THEN 'an outcome that spends'
         WHEN NOT public.equipoise_is_double(fresh.epsilon) OR NOT public.equipoise_is_double(fresh.delta)
             THEN 'an epsilon or a delta that is no amount'
-        WHEN fresh.epsilon::float8 < 0 OR fresh.epsilon::float8 > 1e15 OR fresh.delta::float8 < 0
-            OR fresh.delta::float8 >= 1 OR (fresh.kind = 'spend' AND fresh.epsilon::float8 = 0)
-            THEN 'an epsilon or a delta that is no amount'
+        -- The bounds of equipoise.vocabulary.numbers; a minus before a zero is refused too.
+        WHEN fresh.kind = 'spend' AND (fresh.epsilon::float8 < 1e-100 OR fresh.epsilon::float8 > 1e15
+            OR fresh.delta ~ '^-' OR fresh.delta::float8 >= 1) THEN 'an epsilon or a delta that is no amount'
+        WHEN coalesce(rests_on, '') <> '' THEN 'grounds: they are in the record'
     END;
     IF fault IS NOT NULL THEN
         RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
@@ -249,8 +250,7 @@ BEGIN
             THEN 'a spend of a dataset without a budget: creating one is the owner''s'
         WHEN fresh.number <> latest.number + 1 THEN 'entry ' || fresh.number || ' after entry ' || latest.number
         WHEN fresh.previous <> latest.digest THEN 'an entry that does not follow the one before it'
-        WHEN fresh.record IS NULL AND (fresh.kind = 'outcome' OR latest.record IS NOT NULL)
-            THEN 'an entry without a record, in a ledger of records'
+        WHEN fresh.record IS NULL THEN 'an entry without a record'
     END;
     IF fault IS NOT NULL THEN
         RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
@@ -274,45 +274,49 @@ BEGIN
     END IF;
 
     cost := ARRAY[fresh.epsilon::numeric, fresh.delta::numeric];
-    IF fresh.record IS NOT NULL THEN
-        told := fresh.record::json;
-        IF (json_typeof(told) = 'object' AND public.equipoise_canonical(told, 0) = fresh.record) IS NOT TRUE THEN
-            RAISE EXCEPTION 'the ledger refuses a record that is not written as equipoise writes it' USING ERRCODE = 'EQ001';
-        END IF;
-        IF fresh.kind = 'spend' AND (bound.record IS NULL OR bound.record::json ->> 'currency' = 'basic')
-            AND public.equipoise_amount(told -> 'cost') IS DISTINCT FROM cost THEN
-            RAISE EXCEPTION 'the ledger refuses a cost that is not epsilon and delta' USING ERRCODE = 'EQ001';
-        ELSIF fresh.kind = 'spend' THEN
-            cost := public.equipoise_amount(told -> 'cost');
-        END IF;
-        after := public.equipoise_amount(told -> 'spent');
-        SELECT array_agg(key ORDER BY key COLLATE "C") INTO keys FROM json_object_keys(told) AS key;
-        fault := CASE
-            WHEN keys <> CASE fresh.kind
-                WHEN 'spend' THEN ARRAY['adjacency', 'certificate', 'cost', 'release', 'software', 'spent', 'under']
-                ELSE ARRAY['adjacency', 'of', 'outcome', 'release', 'spent', 'under']
-            END THEN 'a record that does not say what it must, and nothing else'
-            WHEN told ->> 'under' IS DISTINCT FROM bound.number::text OR json_typeof(told -> 'under') <> 'number'
-                THEN 'an entry under another limit than the last one that was set'
-            WHEN json_typeof(told -> 'adjacency') <> 'string'
-                OR told ->> 'adjacency' <> latest.record::json ->> 'adjacency'
-                THEN 'an entry about other neighbours than those before it'
-            WHEN (cost[1] >= 0 AND cost[2] >= 0 AND (fresh.kind = 'outcome' OR cost[1] + cost[2] > 0)) IS NOT TRUE
-                THEN 'a spend that says no cost'
-            WHEN after IS DISTINCT FROM ARRAY[before[1] + cost[1], before[2] + cost[2]]
-                THEN 'a total that is not the one before and the cost'
-            WHEN (json_typeof(told -> 'release') = 'string' AND length(told ->> 'release') <= 200
-                AND told ->> 'release' COLLATE "C" ~ '^[!-~]+$') IS NOT TRUE
-                THEN 'a release id that is none'
-            WHEN fresh.kind = 'spend' AND (
-                json_typeof(told -> 'certificate') = 'object' AND json_typeof(told -> 'software') = 'object'
-            ) IS NOT TRUE THEN 'a spend that does not say its certificate and software'
-        END;
-        IF fault IS NOT NULL THEN
-            RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
-        END IF;
+    told := fresh.record::json;
+    IF (json_typeof(told) = 'object' AND public.equipoise_canonical(told, 0) = fresh.record) IS NOT TRUE THEN
+        RAISE EXCEPTION 'the ledger refuses a record that is not written as equipoise writes it' USING ERRCODE = 'EQ001';
     END IF;
-    after := ARRAY[before[1] + cost[1], before[2] + cost[2]];
+    IF fresh.kind = 'spend' AND (bound.record IS NULL OR bound.record::json ->> 'currency' = 'basic')
+        AND public.equipoise_amount(told -> 'cost') IS DISTINCT FROM cost THEN
+        RAISE EXCEPTION 'the ledger refuses a cost that is not epsilon and delta' USING ERRCODE = 'EQ001';
+    ELSIF fresh.kind = 'spend' THEN
+        cost := public.equipoise_amount(told -> 'cost');
+    END IF;
+    after := public.equipoise_amount(told -> 'spent');
+    SELECT array_agg(key ORDER BY key COLLATE "C") INTO keys FROM json_object_keys(told) AS key;
+    fault := CASE
+        WHEN keys <> CASE fresh.kind
+            WHEN 'spend' THEN ARRAY['adjacency', 'certificate', 'cost', 'release', 'software', 'spent', 'under']
+            ELSE ARRAY['adjacency', 'of', 'outcome', 'release', 'spent', 'under']
+        END THEN 'a record that does not say what it must, and nothing else'
+        WHEN told ->> 'under' IS DISTINCT FROM bound.number::text OR json_typeof(told -> 'under') <> 'number'
+            THEN 'an entry under another limit than the last one that was set'
+        -- Those of equipoise.certify.certificate: with any others the first spend would shut out all others.
+        WHEN (json_typeof(told -> 'adjacency') = 'string'
+            AND told ->> 'adjacency' IN ('replace-one', 'replace-one-person')) IS NOT TRUE
+            THEN 'an entry about neighbours that nobody knows'
+        WHEN told ->> 'adjacency' <> latest.record::json ->> 'adjacency'
+            THEN 'an entry about other neighbours than those before it'
+        WHEN (cost[1] >= 0 AND cost[2] >= 0 AND (fresh.kind = 'outcome' OR cost[1] + cost[2] > 0)) IS NOT TRUE
+            THEN 'a spend that says no cost'
+        WHEN after IS DISTINCT FROM ARRAY[before[1] + cost[1], before[2] + cost[2]]
+            THEN 'a total that is not the one before and the cost'
+        WHEN (json_typeof(told -> 'release') = 'string' AND length(told ->> 'release') <= 200
+            AND told ->> 'release' COLLATE "C" ~ '^[!-~]+$') IS NOT TRUE
+            THEN 'a release id that is none'
+        WHEN fresh.kind = 'spend' AND (
+            json_typeof(told -> 'certificate') = 'object' AND json_typeof(told -> 'software') = 'object'
+        ) IS NOT TRUE THEN 'a spend that does not say its certificate and software'
+        -- A reader looks for the end of the certificate from behind, over the software: that must be flat.
+        WHEN fresh.kind = 'spend' AND EXISTS (
+            SELECT 1 FROM json_each(told -> 'software') AS part WHERE json_typeof(part.value) <> 'string'
+        ) THEN 'software whose version is no text'
+    END;
+    IF fault IS NOT NULL THEN
+        RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
+    END IF;
     IF (after[1] <= most[1] AND after[2] <= most[2]) IS NOT TRUE THEN
         -- Of an outcome, too: a history that is over its budget takes nothing more.
         RAISE EXCEPTION 'the ledger refuses more than remains' USING ERRCODE = 'EQ002';
@@ -346,12 +350,6 @@ BEGIN
     VALUES (fresh.number, fresh.dataset, fresh.kind, fresh.epsilon, fresh.delta, fresh.certificate, fresh.made,
         fresh.previous, fresh.record, fresh.digest);
     INSERT INTO public.callers VALUES (fresh.number, fresh.dataset, session_user, clock_timestamp());
-    IF coalesce(rests_on, '') <> '' THEN
-        IF (octet_length(rests_on) <= 1048576 AND json_typeof(rests_on::json) = 'object') IS NOT TRUE THEN
-            RAISE EXCEPTION 'the ledger refuses grounds that are no JSON object' USING ERRCODE = 'EQ001';
-        END IF;
-        INSERT INTO public.grounds (number, dataset, grounds) VALUES (fresh.number, fresh.dataset, rests_on);
-    END IF;
     RETURN fresh.digest;
 END $body$;
 

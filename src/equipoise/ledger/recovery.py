@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
+from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
 from equipoise.ledger import chain, records
 from equipoise.ledger.book import Ledger
@@ -40,29 +41,35 @@ _FINEST_DIGITS = 400
 def recover(ledger: Ledger, stated: Amount | None) -> Entry:
     """Move a history from its first fault on to the table `quarantined`, and return the entry that says so.
 
-    The entries before stay. The new total is theirs, plus what the moved entries say where they are as they were
-    sealed, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
+    The entries before stay. A fault is what `verify` finds: a spend that costs more than it says is one. The new total
+    is theirs, plus what the moved entries that are as they were sealed say or, if that is more, what their certificates
+    cost, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
+    The limit it is, whatever was stated, where the moved entries set another currency or recovered another fault, or
+    where nobody knows what neighbours are for the spends.
 
     Parameters
     ----------
     ledger : Ledger
         As its owner: in PostgreSQL the role that owns the table `entries`.
     stated : Amount or None
-        What the moved entries that cannot be relied on may have spent, in the ledger's currency; None for all that is
-        left.
+        What the moved entries that cannot be relied on may have spent, in the currency of the entries before; None for
+        all that is left.
 
     Examples
     --------
     >>> import sqlite3, tempfile
+    >>> import equipoise as eq
+    >>> plan = eq.Ridge(epsilon=1.0, domain=eq.Domain(1.0, labels=(0, 1))).plan(5000, 4)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(f"sqlite:///{folder}/ledger.db#trial")
     ...     ledger.create(Budget(3.0))
+    ...     spend = ledger.admit(plan)
     ...     with sqlite3.connect(f"{folder}/ledger.db") as file:
     ...         columns = "number, dataset, kind, epsilon, delta, certificate, made, previous, digest"
-    ...         bad = file.execute(f"INSERT INTO entries ({columns}) VALUES (2, 'trial', '', '', '', '', '', '', '')")
+    ...         bad = file.execute(f"INSERT INTO entries ({columns}) VALUES (3, 'trial', '', '', '', '', '', '', '')")
     ...     entry = recover(ledger, Amount(Decimal("0.5"), Decimal(0)))
     ...     entry.kind, str(ledger.balance().epsilon_left), ledger.verify()
-    ('recovery', '2.5', ())
+    ('recovery', '1.5', ())
     """
     if stated is not None and not all(_is_amount(part) for part in (stated.amount, stated.delta)):
         remedy = "state decimals that are at least 0, or count everything that is left"
@@ -83,10 +90,12 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a budget that is itself malformed, or none", remedy)
         if not moved:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
-        spent = _capped(walk.spent + _said(walk.currency, moved) + stated, walk.limit) if stated else walk.limit
+        neighbours = ledger._neighbours(connection, walk) | _neighbours_of(moved)
+        agreed = len(neighbours) == 1 and neighbours <= set(ADJACENCIES.values())
+        spent = _counted(walk, moved, stated) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
         record = {
-            "adjacency": walk.adjacency,
+            "adjacency": min(neighbours) if agreed else walk.adjacency,
             "quarantined": [hashlib.sha256(text.encode()).hexdigest() for text in evidence],
             "spent": records.plain(spent),
             "under": walk.under,
@@ -131,27 +140,66 @@ def _is_number(number: object) -> bool:
 
 
 def _sound(entries: Sequence[Entry]) -> int:
-    """Return how many entries, from the first on, hold together; prices are taken as recorded, as in admission."""
-    walk = Walk()
+    """Return how many entries, from the first on, hold together, every price computed again from its certificate."""
+    walk = Walk(lambda number: entries[: number - 1])
     for place, entry in enumerate(entries):
         if list(walk.take(entry)) or list(walk.end()):
             return place
     return len(entries)
 
 
-def _said(currency: Currency, moved: Sequence[Entry]) -> Amount:
-    """Return what the moved entries that are as they were sealed say they cost; of the others nothing is believed."""
-    total = NOTHING
+def _told(entry: Entry) -> dict[str, Any]:
+    """Return what an entry that is as it was sealed records; of the others nothing is believed."""
+    try:
+        record = json.loads(entry.record or "") if entry.digest == entry.seal() else None
+    except (ValueError, TypeError, RecursionError):
+        record = None
+    return record if isinstance(record, dict) else {}
+
+
+def _neighbours_of(moved: Sequence[Entry]) -> set[str]:
+    """Return what neighbours are for the moved entries that say it, known or not."""
+    return {str(said) for entry in moved if (said := _told(entry).get("adjacency")) is not None}
+
+
+def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount) -> Amount:
+    """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable."""
+    total, highest = walk.spent + stated, NOTHING
     for entry in moved:
-        if entry.kind == "spend" and entry.digest == entry.seal():
-            try:
-                if entry.record is None:
-                    total += currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta)))
-                else:
-                    total += records.amount_of(records.read_spend(entry.record)[0]["cost"])
-            except (ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
-                continue
-    return total
+        told = _told(entry)
+        # What was spent after a migration is in another currency, and nobody knows what it was worth in this one. What
+        # a moved recovery counted has no certificates either. A migration that was altered or deleted shows in `under`.
+        if entry.kind in ("migration", "recovery") or told.get("under", walk.under) != walk.under:
+            return walk.limit
+        total += _said(walk.currency, entry)
+        # Of an entry that is gone the totals after it still tell.
+        highest = _larger(highest, _amount_in(told, "spent"))
+    spent = _capped(_larger(total, highest), walk.limit)
+    return spent if _is_amount(spent.amount) and _is_amount(spent.delta) else walk.limit
+
+
+def _said(currency: Currency, entry: Entry) -> Amount:
+    """Return what a spend that is as it was sealed costs: what it says, or by its certificate where that is more."""
+    if entry.kind != "spend" or entry.digest != entry.seal():
+        return NOTHING
+    try:
+        if entry.record is None:
+            return currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta)))
+        rest, head = records.read_spend(entry.record)
+        return _larger(_amount_in(rest, "cost"), records.judged(currency.name, head).price)
+    except (ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
+        return _amount_in(_told(entry), "cost")
+
+
+def _amount_in(record: Mapping[str, Any], key: str) -> Amount:
+    try:
+        return records.amount_of(record.get(key))
+    except (ValueError, KeyError):
+        return NOTHING
+
+
+def _larger(one: Amount, other: Amount) -> Amount:
+    return Amount(max(one.amount, other.amount), max(one.delta, other.delta))
 
 
 def _capped(spent: Amount, limit: Amount) -> Amount:

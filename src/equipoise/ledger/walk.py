@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import EquipoiseError, LedgerRefused
 from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
@@ -22,6 +23,7 @@ KINDS = ("spend", "outcome", "migration", "recovery")
 
 NO_RECORD = "its record is missing, or cannot be read"
 OTHER_LIMIT = "it was counted under another limit than the last one that was set"
+UNKNOWN_NEIGHBOURS = "it does not say what neighbours are, or nothing that is known"
 WRONG_TOTAL = "what it says was spent so far is not the sum of what was recorded before it"
 
 
@@ -63,6 +65,7 @@ class Walk:
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
         self._open: dict[int, str] = {}
+        self._releases: set[str] = set()
         self.last: Entry | None = None
         self.budget: Budget | None = None
         self.currency: Currency = currency_named("basic")
@@ -154,12 +157,18 @@ class Walk:
         rest, head = records.read_spend(entry.record)
         cost = amount_of(rest["cost"])
         yield from self._standing(rest, cost)
-        yield from self._neighbours(_neighbours_in(head))
+        neighbours = _neighbours_in(head)
+        yield from self._neighbours(neighbours)
+        if neighbours is None:
+            yield UNKNOWN_NEIGHBOURS
         if not (isinstance(rest["release"], str) and rest["release"] and isinstance(rest["software"], dict)):
             yield "it names no release, or no software"
         if self._earlier is None:
             return
         self._open[entry.number] = rest["release"]
+        if rest["release"] in self._releases:
+            yield "it pays for the release of an earlier spend"
+        self._releases.add(rest["release"])
         found = judged(self.currency.name, head)
         yield from found.faults
         if not found.faults:
@@ -207,6 +216,8 @@ class Walk:
     def _neighbours(self, adjacency: object) -> Iterator[str]:
         if self.adjacency is not None and adjacency != self.adjacency:
             yield "it is about other neighbours than the spends before it"
+        elif adjacency is not None and adjacency not in ADJACENCIES.values():
+            yield UNKNOWN_NEIGHBOURS
         self.adjacency = str(adjacency) if adjacency is not None else None
 
     def _jumped(self, entry: Entry) -> bool:
