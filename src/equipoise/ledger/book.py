@@ -142,7 +142,7 @@ class Ledger:
     def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None) -> None:
         """Record what became of a spend, once: "released" with the released certificate, or "failed".
 
-        Nothing else is recorded, and nothing depends on why. A ledger of version 0.1.0 or 0.2.0 keeps no outcomes.
+        Nothing else, not even when, and nothing depends on why. A ledger of version 0.1.0 or 0.2.0 keeps no outcomes.
         """
         if outcome not in records.OUTCOMES or (certificate is None) is (outcome == "released"):
             remedy = 'pass "released" and the released certificate, or "failed" alone'
@@ -163,7 +163,9 @@ class Ledger:
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
             digest = "" if certificate is None else claim_digest(certificate)
             text = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
-            self._store.append(connection, self._following(walk, "outcome", None, digest, text))
+            # The spend's own time: how long a fit takes depends on rows, and everybody may read entries.
+            ended = chain.following((_last(walk),), entry.dataset, "outcome", None, digest, text, entry.made)
+            self._store.append(connection, ended)
 
     def migrate(self, currency: str) -> Entry:
         """Move a dataset to another currency and return the entry that says what was done; for the owner.
