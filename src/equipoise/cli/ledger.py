@@ -150,8 +150,10 @@ def show(
     if as_json:
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
         drawn_points = [{"made": made, "share": share} for made, share in points]
-        record |= {"migrations": moves, "proved": {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}}
-        print(json.dumps({**record, **_in_currency(balance), "spends": len(points), "course": drawn_points}, indent=2))
+        proved = {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}
+        record |= {"proved": proved}
+        told = {**record, "migrations": moves, **_in_currency(balance), "spends": len(points), "course": drawn_points}
+        print(json.dumps(told, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
     headings = (
