@@ -118,6 +118,20 @@ def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkey
     assert json.loads(run("migrate", reference, "--currency", "basic", "--json").stdout)["entry"] == 4
 
 
+def test_show_says_no_more_after_migrations_than_is_proved(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#moved"
+    run("create", reference, "--epsilon", "3", "--delta", "1e-6", "--currency", "basic")
+    assert "All releases together are private with the limit." in run("show", reference).stdout
+    assert json.loads(run("show", reference, "--json").stdout)["proved"] == {"epsilon": "3.0", "delta": "0.000001"}
+    for moves, currency in enumerate(("gaussian", "basic"), start=1):
+        said = run("migrate", reference, "--currency", currency).stdout, run("show", reference).stdout
+        record = json.loads(run("show", reference, "--json").stdout)
+        assert (record["migrations"], float(record["proved"]["delta"])) == (moves, (moves + 1) * 1e-6)
+        for text in said:
+            assert f"It was migrated {moves} time(s)" in text
+            assert f"else with delta {record['proved']['delta']} (docs/ledger.md)" in text
+
+
 def test_history_lists_every_entry(reference):
     shown = run("history", reference).stdout
     assert PLAN.digest[:12] in shown

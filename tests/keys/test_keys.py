@@ -132,6 +132,22 @@ def test_a_private_key_that_others_can_use_is_refused_with_what_to_do(path, mode
     private_key(path)
 
 
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o720, 0o702])
+def test_a_private_key_in_a_folder_that_others_can_write_is_refused_with_what_to_do(path, mode):
+    path.parent.chmod(mode)
+    with pytest.raises(KeyRefused, match=f"mode {mode:o}.*chmod go-w {path.parent}"):
+        private_key(path)
+    with pytest.raises(KeyRefused, match="chmod go-w"):
+        new_key(path.with_name("other.key"))
+    assert not path.with_name("other.key").exists()
+    public_key(path.with_name("owner.key.pub"))  # is compared by its fingerprint
+    # Nobody replaces files of others where the folder is sticky.
+    path.parent.chmod(mode | 0o1000)
+    private_key(path)
+    path.parent.chmod(0o755)
+    private_key(path)
+
+
 def test_a_private_key_of_somebody_else_is_refused(path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     with pytest.raises(KeyRefused, match="this is user 4711"):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar
 
@@ -434,6 +435,22 @@ def test_releases_are_listed_with_what_became_of_them(ledger):
     assert listed == [(2, "one", "released"), (3, "two", "failed"), (4, "three", "unknown")]
     assert ledger.verify() == ()
     assert ledger.balance().spent.amount == Decimal("0.03")
+
+
+def test_an_outcome_does_not_tell_how_long_a_fit_took(ledger, monkeypatch):
+    entry = ledger.admit(PLAN, release_id="one")
+    other = ledger.admit(PLAN, release_id="two")
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime(2036, 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr(chain, "datetime", Later)
+    ledger.conclude(other, "failed")
+    ledger.conclude(entry, "released", released(entry, "one"))
+    assert [found.made for found in ledger.history()[-2:]] == [other.made, entry.made]
+    assert ledger.verify() == ()
 
 
 def test_an_outcome_is_recorded_once_and_of_a_spend(ledger):

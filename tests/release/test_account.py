@@ -16,11 +16,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import BaggingClassifier, StackingClassifier
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor, StackingClassifier
 from sklearn.feature_selection import RFECV
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 import equipoise as eq
 from equipoise.errors import (
@@ -407,6 +417,12 @@ def loky(count):
     return list(executor.map(attempt, range(count)))
 
 
+def child(_):
+    # A program that a worker starts: its parent knows of no account, its parent's parent holds one.
+    program = [sys.executable, "-c", "import program; print(program.attempt())"]
+    return subprocess.run(program, capture_output=True, text=True).stdout.strip()
+
+
 def every(found):
     # What takes longer: programs, workers of every age, two of them at once.
     joblib.externals.loky.get_reusable_executor().shutdown()
@@ -424,7 +440,9 @@ def every(found):
 
 def main():
     found = {"before": loky(1)}
-    with eq.account(epsilon=2.0, currency="basic") as account:
+    with eq.account(epsilon=3.0, currency="basic") as account:
+        executor = joblib.externals.loky.get_reusable_executor(max_workers=1, timeout=None)
+        found["a child of a worker from before"] = executor.submit(child, 0).result()
         pool = multiprocessing.get_context("spawn").Pool(1)
         found["spawn"] = pool.map(attempt, [0])
         found["loky"] = loky(2)
@@ -459,10 +477,11 @@ def ran(folder: Path, *arguments: str) -> dict[str, object]:
 # what it fits when the account is over was to be counted.
 WORKERS = {
     "before": ["fitted"],
+    "a child of a worker from before": "fitted",
     "spawn": ["fitted"],
     "loky": ["fitted", "Overdraft"],
-    "spent": 2.0,
-    "processes": 2,
+    "spent": 3.0,
+    "processes": 3,
     "spawn afterwards": ["LedgerRefused"],
     "loky afterwards": ["fitted"],
 }
@@ -483,6 +502,25 @@ def test_workers_of_every_age_and_programs_are_counted(tmp_path):
     }
 
 
+def test_a_process_older_than_the_block_hands_the_account_on_and_takes_it_back(monkeypatch):
+    with counting(3.0) as account:
+        book = Book.found()
+        # As a worker sees it that was started before: nothing in its environment, an ancestor with an account.
+        del os.environ[VARIABLE]
+        monkeypatch.setattr(Book, "near", lambda: book if book.folder.exists() else None)
+        assert attempt() == "fitted"
+        assert os.environ[VARIABLE] == str(book.folder)
+    handed = str(book.folder)
+    assert account.spent.epsilon == 1.0
+    # The block has ended: what this process named itself refuses nothing, what a copy of it inherits does.
+    os.environ[VARIABLE] = handed
+    with monkeypatch.context() as copy:
+        copy.setattr("equipoise.release.account_book.os.getpid", lambda: -1)
+        assert attempt() == "LedgerRefused"
+    assert attempt() == "fitted"
+    assert VARIABLE not in os.environ
+
+
 def test_a_process_that_inherits_the_name_of_a_finished_account_is_told(monkeypatch, never_read):
     monkeypatch.setenv(VARIABLE, "equipoise-account-of-long-ago")
     with pytest.raises(LedgerRefused, match=f"unset {VARIABLE}"):
@@ -499,7 +537,7 @@ FOLDS = KFold(3)
 AROUND = {
     "GridSearchCV": (lambda: GridSearchCV(model(0.25), {"alpha": [0.1, 0.2, 0.3]}, cv=KFold(5)).fit(ROWS, LABELS), 16),
     "cross_val_score": (lambda: cross_val_score(model(0.25), ROWS, LABELS, cv=FOLDS), 3),
-    "cross_validate": (lambda: cross_validate(model(0.25), ROWS, LABELS, cv=list(FOLDS.split(ROWS))), 3),
+    "cross_validate": (lambda: cross_validate(model(0.25), ROWS, LABELS, cv=FOLDS), 3),
     "CalibratedClassifierCV": (lambda: CalibratedClassifierCV(model(0.25), cv=FOLDS).fit(ROWS, LABELS), 3),
     "RFECV": (lambda: RFECV(model(0.25), cv=FOLDS, min_features_to_select=3).fit(ROWS, LABELS), 3 + 2),
     "StackingClassifier": (
@@ -540,6 +578,28 @@ def test_why_folds_by_labels_are_no_public_rule():
     assert rows_that_differ(StratifiedKFold(5), LABELS, changed) > 1
 
 
+def scores(estimator, rule, **arguments):
+    return cross_val_score(estimator, ROWS, LABELS, cv=rule, error_score="raise", **arguments)
+
+
+class LikeKFold(KFold):
+    """Says that it is a KFold, and deals by labels."""
+
+    def split(self, X, y=None, groups=None):
+        return StratifiedKFold(3).split(X, y)
+
+
+class Wrapped(RegressorMixin, BaseEstimator):
+    """A private model inside of another, to which scikit-learn gives no random_state."""
+
+    def fit(self, X, y):
+        self.inner_ = ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
 BY_LABELS = {
     "GridSearchCV": lambda: GridSearchCV(model(), {"alpha": [0.1]}, error_score="raise").fit(ROWS, LABELS),
     "cross_val_score": lambda: cross_val_score(model(), ROWS, LABELS, error_score="raise"),
@@ -548,6 +608,16 @@ BY_LABELS = {
     "RFECV": lambda: RFECV(model()).fit(ROWS, LABELS),
     "in threads": lambda: cross_val_score(model(), ROWS, LABELS, cv=StratifiedKFold(3), error_score="raise", n_jobs=2),
     "of a regressor": lambda: cross_val_score(ridge(), ROWS, LABELS, cv=StratifiedKFold(3), error_score="raise"),
+    "of a regressor in threads": lambda: scores(ridge(), GroupKFold(3), groups=np.arange(240) % 7, n_jobs=2),
+    "a search in each of two threads": lambda: scores(
+        GridSearchCV(ridge(), {"alpha": [0.1]}, cv=KFold(3), error_score="raise"), StratifiedKFold(3), n_jobs=2
+    ),
+    "a list of splits": lambda: scores(model(), list(StratifiedKFold(3).split(ROWS, LABELS))),
+    "PredefinedSplit": lambda: scores(model(), PredefinedSplit((np.arange(240) + LABELS) % 3)),
+    "a class of one's own": lambda: scores(model(), LikeKFold(3)),
+    "SelfTrainingClassifier": lambda: SelfTrainingClassifier(model()).fit(ROWS, np.where(ROWS[:, 1] > 0, LABELS, -1)),
+    "a bag of wrapped models": lambda: BaggingRegressor(Wrapped(), n_estimators=2).fit(ROWS, LABELS),
+    "OneVsOneClassifier": lambda: OneVsOneClassifier(model()).fit(ROWS, LABELS),
 }
 
 

@@ -606,6 +606,14 @@ def test_a_release_records_a_random_id_its_time_and_the_software_with_versions(w
         assert entry.software == tuple((name, version(name)) for name in names)
 
 
+def test_the_time_of_a_release_does_not_tell_how_long_it_took(monkeypatch):
+    moments = iter(["2026-11-17T10:00:00+00:00"])
+    monkeypatch.setattr("equipoise.release.door._now", lambda: next(moments))
+    certificate = WAYS["weights"].plan(1.0)
+    # The clock is asked once, before a row is read.
+    assert WAYS["weights"].carried_out(certificate).certificate.release.made == "2026-11-17T10:00:00+00:00"
+
+
 def test_a_seeded_release_names_the_generator_that_its_noise_came_from():
     released = WAYS["weights"].carried_out(WAYS["weights"].plan(1.0, seeded=True), seed=0)
     assert [name for name, _ in released.certificate.release.software] == ["equipoise", "numpy"]

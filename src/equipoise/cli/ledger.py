@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from pathlib import Path
@@ -19,6 +20,7 @@ from equipoise.cli.options import AsJson
 from equipoise.errors import InvalidParameter
 from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
+from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
 from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
@@ -87,7 +89,8 @@ def migrate(
     named = f"{escape(repr(ledger.dataset))} counts in {balance.currency} from entry {entry.number} on"
     console.print(f"[bold green]moved[/]: {named}")
     console.print(f"spent {balance.spent.amount} of {balance.allowed.amount}, in {balance.currency}")
-    console.print("If what was released had a say in this step, the promise is twice the delta (docs/ledger.md).")
+    for line in _promise(balance, _migrations(ledger.history())):
+        console.print(line)
 
 
 @group.command()
@@ -139,7 +142,7 @@ def show(
         chart(f"The budget of {ledger.dataset}", points).save(drawn, format="svg")
         with new_file(picture) as file:
             file.write(drawn.getvalue())
-    sums, left = basic_sums(entries), balance.left
+    sums, left, moves = basic_sums(entries), balance.left, _migrations(entries)
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
     remaining = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
     basic = {"epsilon": str(sums.amount), "delta": str(sums.delta)}
@@ -147,7 +150,10 @@ def show(
     if as_json:
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
         drawn_points = [{"made": made, "share": share} for made, share in points]
-        print(json.dumps({**record, **_in_currency(balance), "spends": len(points), "course": drawn_points}, indent=2))
+        proved = {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}
+        record |= {"proved": proved}
+        told = {**record, "migrations": moves, **_in_currency(balance), "spends": len(points), "course": drawn_points}
+        print(json.dumps(told, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
     headings = (
@@ -167,7 +173,9 @@ def show(
         table.add_row("spent, by basic composition", basic["epsilon"], basic["delta"], style="dim")
     console = _console()
     console.print(table)
-    console.print(f"All releases together are private with the limit; it counts in {balance.currency}.")
+    for line in _promise(balance, moves):
+        console.print(line)
+    console.print(f"It counts in {balance.currency}.")
     for line in as_lines(points):
         console.print(line, markup=False)
     console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")
@@ -314,6 +322,24 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise InvalidParameter("an amount", f"{text!r:.80}", "write a decimal, such as 0.5 or 1e-8") from None
+
+
+def _migrations(entries: Sequence[Entry]) -> int:
+    return sum(entry.kind == "migration" for entry in entries)
+
+
+def _proved_delta(balance: Balance, migrations: int) -> str:
+    """Return (k + 1) delta: what is proved after k migrations, whatever they were decided by (docs/ledger.md)."""
+    return str((migrations + 1) * Decimal(repr(balance.limit.delta)))
+
+
+def _promise(balance: Balance, migrations: int) -> Iterator[str]:
+    """Yield what all releases of a ledger together promise, after so many migrations."""
+    if not migrations or not balance.limit.delta:
+        yield "All releases together are private with the limit."
+        return
+    yield f"It was migrated {migrations} time(s). All releases together are private with the limit if none of these"
+    yield f"decisions looked at a release; else with delta {_proved_delta(balance, migrations)} (docs/ledger.md)."
 
 
 def _console() -> Console:

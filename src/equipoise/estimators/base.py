@@ -31,6 +31,7 @@ from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
 from equipoise.estimators.scoring import PredictionFacts
+from equipoise.estimators.showing import as_asked
 from equipoise.estimators.unknown_arguments import known_arguments
 from equipoise.noise import noise_source
 from equipoise.planning import kinds
@@ -65,6 +66,10 @@ class PrivateEstimator(BaseEstimator, ABC):
         dataclass(eq=False, repr=False)(cls)
         for name in {"__init__", "fit"} & vars(cls).keys():
             setattr(cls, name, known_arguments(vars(cls)[name]))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn does; where it prints them, a ledger's address has no password."""
+        return as_asked(super().get_params(deep))
 
     def _unchanged_by_failure(self, fit: Callable[[], Self]) -> Self:
         """Fit, or leave the object as it was: unfitted, or fitted with the earlier release."""
@@ -421,7 +426,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 def dataset_of(ledger: str | None) -> str | None:
     """Return the dataset id of a ledger, which is all that a certificate records of it.
 
-    An address with a password is refused: scikit-learn shows parameters in every repr, on every page and in every copy.
+    An address with a password is refused: parameters are in every copy of an estimator, and in every pickle.
     """
     if ledger is None:
         return None
@@ -430,6 +435,8 @@ def dataset_of(ledger: str | None) -> str | None:
 
     found = Ledger(ledger)
     if found.has_password:
-        remedy = "leave the password to PGPASSWORD or ~/.pgpass: an estimator shows its parameters to everybody"
+        remedy = (
+            "leave the password to PGPASSWORD or ~/.pgpass: every copy and pickle of an estimator holds its parameters"
+        )
         raise LedgerRefused("an estimator's ledger without a password", "one with a password, not shown here", remedy)
     return found.dataset

@@ -97,6 +97,8 @@ def new_key(path: Path, passphrase: str | None = None) -> bytes:
     secret = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, hidden)
     public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
     beside = public_path(path)
+    if path.parent.is_dir():
+        _require_closed_folder(path, f"a new private key in {path}")
     if os.path.lexists(beside):
         raise OutputRefused(f"a new file {beside.name}", "one that exists", "choose another name; keys are kept")
     _write_new(path, secret, 0o600)
@@ -120,7 +122,7 @@ def public_path(path: Path) -> Path:
 
 
 def private_key(path: Path, passphrase: Callable[[], str] | None = None) -> PrivateKey:
-    """Return the private key of a file that belongs to this user and that nobody else can read.
+    """Return the private key of a file that belongs to this user and that nobody else can read or replace.
 
     Parameters
     ----------
@@ -210,6 +212,7 @@ def _content(path: Path, asked: str, remedy: str, private: bool = False) -> byte
                 raise KeyRefused(asked, "no plain file", remedy)
             if private:
                 _require_own(path, asked, facts)
+                _require_closed_folder(path, asked)
             content = os.read(handle, LARGEST_KEY_FILE + 1)
         finally:
             os.close(handle)
@@ -235,6 +238,18 @@ def _require_own(path: Path, asked: str, facts: os.stat_result) -> None:
         found = f"a file that others than its owner may use (mode {stat.S_IMODE(facts.st_mode):o})"
         remedy = f"chmod 600 {shlex.quote(str(path))}"
         raise KeyRefused(asked, found, f"{remedy}; if others could read it, make a new key")
+
+
+def _require_closed_folder(path: Path, asked: str) -> None:
+    """Refuse a private key in a folder in which others can put another one in its place.
+
+    Where the folder is sticky, as the one of temporary files is, only the owner of a file can.
+    """
+    mode = path.parent.stat().st_mode
+    if mode & 0o022 and not mode & stat.S_ISVTX:
+        found = f"a folder that others than its owner may write (mode {stat.S_IMODE(mode):o}), and so change the key"
+        remedy = f"chmod go-w {shlex.quote(str(path.parent))}"
+        raise KeyRefused(asked, found, f"{remedy}; then check the fingerprint: equipoise key show")
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:

@@ -142,7 +142,8 @@ class Ledger:
     def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None) -> None:
         """Record what became of a spend, once: "released" with the released certificate, or "failed".
 
-        Nothing else is recorded, and nothing depends on why. A ledger of version 0.1.0 or 0.2.0 keeps no outcomes.
+        Nothing depends on why, and it bears the spend's time: how long a fit takes depends on rows. A ledger of version
+        0.1.0 or 0.2.0 keeps no outcomes.
         """
         if outcome not in records.OUTCOMES or (certificate is None) is (outcome == "released"):
             remedy = 'pass "released" and the released certificate, or "failed" alone'
@@ -155,15 +156,14 @@ class Ledger:
             if entry.kind != "spend" or entry.record is None or recorded != entry:
                 raise LedgerRefused("the outcome of a spend", "no spend of this ledger", "pass what `admit` returned")
             rest, _ = records.read_spend(entry.record)
-            # Usually nothing came between, or a few entries of others.
-            later = self._store.history(connection, entry.dataset, after=entry.number)
+            later = self._store.history(connection, entry.dataset, after=entry.number)  # usually few, and of others
             if entry.number in [outcome_of(found)[0] for found in later if found.kind == "outcome"]:
-                remedy = "spend again for another release: an entry pays for one"
-                raise LedgerRefused(f"an outcome of entry {entry.number}", "one that was recorded already", remedy)
+                asked, remedy = f"an outcome of entry {entry.number}", "spend again: an entry pays for one release"
+                raise LedgerRefused(asked, "one that was recorded already", remedy)
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
-            digest = "" if certificate is None else claim_digest(certificate)
-            text = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
-            self._store.append(connection, self._following(walk, "outcome", None, digest, text))
+            told = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
+            facts = None, "" if certificate is None else claim_digest(certificate), told, entry.made
+            self._store.append(connection, chain.following((_last(walk),), entry.dataset, "outcome", *facts))
 
     def migrate(self, currency: str) -> Entry:
         """Move a dataset to another currency and return the entry that says what was done; for the owner.

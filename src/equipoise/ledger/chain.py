@@ -104,18 +104,21 @@ def following(
     amount: Budget | None = None,
     certificate: str = "",
     record: str | None = None,
+    made: str | None = None,
 ) -> Entry:
     """Return the sealed entry that comes next; of the entries before it only the last one is looked at.
+
+    It is made now, unless `made` says another time.
 
     Examples
     --------
     >>> following((), "trial", "budget", Budget(1.0)).previous == NOTHING_BEFORE
     True
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    made = made or datetime.now(UTC).isoformat(timespec="seconds")
     number, previous = (entries[-1].number + 1, entries[-1].digest) if entries else (1, NOTHING_BEFORE)
     epsilon, delta = (NO_AMOUNT, NO_AMOUNT) if amount is None else (repr(amount.epsilon), repr(amount.delta))
-    draft = Entry(number, dataset, kind, epsilon, delta, certificate, now, previous, "", record)
+    draft = Entry(number, dataset, kind, epsilon, delta, certificate, made, previous, "", record)
     return replace(draft, digest=draft.seal())
 
 

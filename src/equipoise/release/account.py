@@ -15,10 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims import Trained
 from equipoise.errors import FitNotCounted, InvalidParameter, LedgerRefused, ScoresNotCovered
 from equipoise.release.account_book import VARIABLE, Allowance, Book, CountedRelease, amount_of
-from equipoise.release.callers import doubtful_folds, looking, warn_the_user
+from equipoise.release.callers import doubtful_rows, looking, warn_the_user
 from equipoise.vocabulary.facts import Budget
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def admit(certificate: Certificate, ledger: str | None) -> None:
             warn_the_user(_SECOND_FIT, FitNotCounted)
         return
     _require_release(certificate)
-    _require_rows_by_a_public_rule(certificate)
+    _require_rows_by_a_public_rule()
     if ledger is not None:
         from equipoise.ledger import Ledger
 
@@ -259,15 +258,13 @@ def _require_release(certificate: Certificate) -> None:
         )
 
 
-def _require_rows_by_a_public_rule(certificate: Certificate) -> None:
-    """Refuse a fit on rows of a fold that depends on labels: neighbours then differ in more rows than the claim has."""
-    trained = certificate.claim.trained
-    classifying = isinstance(trained, Trained) and trained.problem.loss.task == "classification"
-    if rule := doubtful_folds(classifying):
+def _require_rows_by_a_public_rule() -> None:
+    """Refuse a fit on rows that labels may have picked: neighbours then differ in more rows than the claim has."""
+    if rule := doubtful_rows():
         raise LedgerRefused(
             "a fit on rows that a public rule picks",
-            f"folds by {rule}: where labels or groups decide, one person's row moves rows of others from fold to fold, "
-            "and a fit costs more than its epsilon",
-            "pass cv=KFold(5), which deals by places, and n_jobs=None for a classifier, so that it can be seen; or "
-            "choose by eq.PrivateGridSearch, and columns by eq.FeatureSelector. Nothing was read and nothing was spent",
+            f"{rule}: where labels, groups or other models decide, one person's row moves rows of others into the "
+            "table or out of it, and a fit costs more than its epsilon",
+            "pass cv=KFold(5) itself, which deals by places, and n_jobs=None, so that it can be seen; or choose by "
+            "eq.PrivateGridSearch, and columns by eq.FeatureSelector. Nothing was read and nothing was spent",
         )

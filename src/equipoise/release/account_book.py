@@ -1,8 +1,9 @@
 """An account's book: one small SQLite file that every process of the block finds, reads and writes.
 
 It lies in a folder of its own among the temporary files, named after the process that holds the account. A process asks
-for the book of itself, then of its parent, then of the environment variable that processes inherit: workers that were
-started before the block find it by the second way, whatever starts inside by the third. It is gone with the block.
+for the book of itself, then of every ancestor that lives, then of the environment variable that processes inherit:
+workers that were started before the block, and their children, find it by the second way, whatever starts inside by the
+third. Who finds it by the second hands it on by the third. It is gone with the block.
 """
 
 from __future__ import annotations
@@ -148,19 +149,22 @@ class Book:
         A process that was started inside of an account which is over is refused: its fits were to be counted.
         """
         if (book := cls.near()) is not None:
+            book._hand_on()
             return book
         if (book := cls.inherited()) is not None and not book.open:
+            if _take_back(book):
+                return cls.found()
             raise book._over()
         return book
 
     @classmethod
     def near(cls) -> Book | None:
-        """Return the open book of this process or of its parent, if there is one."""
+        """Return the open book of this process or of the nearest living ancestor, if there is one."""
         parent = multiprocessing.parent_process()
-        named = () if parent is None or parent.pid is None else (parent.pid,)
+        # What a fork server or a launcher stands between is still the parent for `multiprocessing`.
+        named = () if parent is None or parent.pid is None else _with_ancestors(parent.pid)
         try:
-            # What a fork server or a launcher stands between is still the parent for `multiprocessing`.
-            books = [cls(_place(process)) for process in (os.getpid(), os.getppid(), *named)]
+            books = [cls(_place(each)) for each in (os.getpid(), *_with_ancestors(os.getppid()), *named)]
         except OSError:  # nowhere are temporary files, so there is no book among them
             return None
         return next((book for book in books if book.open), None)
@@ -247,6 +251,14 @@ class Book:
         shutil.rmtree(self.folder, ignore_errors=True)
         return counted
 
+    def _hand_on(self) -> None:
+        """Name the book in the environment, for children who may outlive this process, or cannot see ancestors."""
+        global _handed_on
+        before = os.environ.get(VARIABLE)
+        if before != str(self.folder):
+            _handed_on = _HandedOn(os.getpid(), str(self.folder), before)
+            os.environ[VARIABLE] = str(self.folder)
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Open the file under its write lock; commit at the end, and roll back on any exception.
@@ -273,6 +285,35 @@ class Book:
             f"joblib.externals.loky.get_reusable_executor().shutdown()), or unset {VARIABLE} where it was inherited "
             "by chance; nothing was read and nothing was spent",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _HandedOn:
+    """That a process, older than the block, named a book in its own environment, and what was named there before."""
+
+    process: int
+    folder: str
+    before: str | None
+
+
+# What this process handed on, if it did.
+_handed_on: _HandedOn | None = None
+
+
+def _take_back(book: Book) -> bool:
+    """Leave the environment as it was before this process, which is older than the block, named a book there.
+
+    A copy by fork was started inside of the block: it takes nothing back, and is refused when the account is over.
+    """
+    global _handed_on
+    given = _handed_on
+    if given is None or (given.process, given.folder) != (os.getpid(), str(book.folder)):
+        return False
+    _handed_on = None
+    os.environ.pop(VARIABLE, None)
+    if given.before is not None:
+        os.environ[VARIABLE] = given.before
+    return True
 
 
 def amount_of(amount: str, delta: str) -> Amount:
@@ -319,12 +360,23 @@ def _place(process: int) -> Path:
 
 def _birth(process: int) -> str:
     """Return when a process was started, in the system's own ticks: process numbers are used again. Else "0"."""
+    return _told_by_the_system(process, 19) or "0"
+
+
+def _with_ancestors(process: int) -> Iterator[int]:
+    """Yield a process and its living ancestors, from the nearest on; itself alone where the system does not tell."""
+    while process > 0:
+        yield process
+        process = int(_told_by_the_system(process, 1) or 0)
+
+
+def _told_by_the_system(process: int, field: int) -> str:
+    """Return a field of Linux's /proc/PROCESS/stat after the program's name, "" elsewhere and of a process gone."""
     try:
-        return (
-            Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-        )
+        told = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        return told.rpartition(")")[2].split()[field]
     except (OSError, IndexError):
-        return "0"
+        return ""
 
 
 def _reason(error: BaseException) -> str:

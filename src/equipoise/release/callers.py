@@ -15,6 +15,12 @@ _BETWEEN = ("equipoise", "sklearn", "joblib")
 # Where scikit-learn scores, chooses or calibrates by the rows that it fits on.
 _LOOKING = ("sklearn.model_selection", "sklearn.calibration", "sklearn.feature_selection._rfe")
 
+# Where scikit-learn picks, repeats or leaves out rows by chance, by their labels or by what an earlier model said.
+_PICKING = (
+    *("sklearn.ensemble._bagging", "sklearn.ensemble._weight_boosting", "sklearn.impute._iterative"),
+    *("sklearn.linear_model._ransac", "sklearn.semi_supervised._self_training"),
+)
+
 
 def warn_the_user(message: str, category: type[Warning]) -> None:
     """Warn from the innermost line that is neither ours nor scikit-learn's."""
@@ -36,34 +42,47 @@ def looking() -> bool:
     return any(_module(frame).startswith(_LOOKING) for frame in _frames())
 
 
-def doubtful_folds(classifying: bool) -> str:
-    """Return the rule that deals rows into folds by what is in them, where there may be one; "" where there is none.
+def doubtful_rows() -> str:
+    """Return what picks the rows of this fit, where it may be something else than their places; "" where nothing is.
 
     A fold by places holds a row of a neighbouring table in the same place, so it differs in that row alone. Folds by
-    labels or by groups do not: one person's label moves rows of others from fold to fold. Without a rule in sight (a
-    worker process is sent rows alone) a classifier's are folds by labels, scikit-learn's default for it.
+    labels or by groups do not: one person's label moves rows of others from fold to fold. The rule must be in sight, on
+    the stack, and be one of scikit-learn's own by places, of that very class; a worker process is sent rows alone.
 
     Examples
     --------
-    >>> doubtful_folds(classifying=True)
+    >>> doubtful_rows()
     ''
     """
+    theirs = [frame for frame in _frames() if _module(frame).startswith("sklearn.")]
+    if pickers := {_module(frame) for frame in theirs if _picks(frame)}:
+        return f"rows that {', '.join(sorted(pickers))} picks"
     if not looking():
         return ""
     from sklearn import model_selection as rules
 
-    by_place = (
-        *(rules.KFold, rules.RepeatedKFold, rules.ShuffleSplit, rules.LeaveOneOut, rules.LeavePOut),
-        *(rules.TimeSeriesSplit, rules.PredefinedSplit),
-        type(rules.check_cv([])),  # places that the caller lists
-    )
-    theirs = [frame.f_locals for frame in _frames() if _module(frame).startswith("sklearn.")]
-    held = [value for names in theirs for value in (*names.values(), getattr(names.get("self"), "cv", None))]
-    seen = [value for value in held if callable(getattr(type(value), "get_n_splits", None))]
-    odd = {type(value).__name__ for value in seen if not isinstance(value, by_place)}
-    if odd or seen or not classifying:
-        return ", ".join(sorted(odd))
-    return "a rule that cannot be seen from here"
+    by_place = (rules.KFold, rules.RepeatedKFold, rules.ShuffleSplit, rules.LeaveOneOut, rules.LeavePOut)
+    listed = type(rules.check_cv([]))  # splits that somebody dealt before, by whatever rule
+    seen: list[type] = []
+    unseen = False
+    for frame in reversed(theirs):  # as they were called
+        local = frame.f_locals
+        kept = getattr(local.get("self"), "__dict__", {})  # a search keeps its rule, and shows it nowhere else
+        held = (type(value) for value in (*local.values(), *kept.values()))
+        seen += [each for each in held if callable(getattr(each, "get_n_splits", None))]
+        # Work that scikit-learn hands out: who did so is not in sight from a worker.
+        unseen = unseen or (
+            not seen and frame.f_code.co_name == "__call__" and _module(frame) == "sklearn.utils.parallel"
+        )
+    odd = {each for each in seen if each not in (*by_place, rules.TimeSeriesSplit)}
+    if odd:
+        names = {"a ready-made list of splits" if each is listed else each.__name__ for each in odd}
+        return f"folds by {', '.join(sorted(names))}"
+    return "folds by a rule that cannot be seen from here" if unseen or not seen else ""
+
+
+def _picks(frame: FrameType) -> bool:
+    return _module(frame).startswith(_PICKING) or frame.f_code.co_name == "_fit_ovo_binary"
 
 
 def _frames() -> Iterator[FrameType]:

@@ -126,7 +126,7 @@ def release(
     if carried is None:
         _conclude(ledger, entry, None)
         raise PrivateFailure
-    made = replace(made, made=_now(), entry=None if entry is None else entry.place)
+    made = replace(made, entry=None if entry is None else entry.place)
     released = certificate.with_release(carried.claim, made)
     _conclude(ledger, entry, released)
     return Released(carried.weights, job.classes, released)
@@ -214,7 +214,10 @@ def _conclude(ledger: str | None, entry: "Entry | None", released: Certificate |
 
 
 def _made(source: NoiseSource) -> Release:
-    """Return by which software a release is to be made, under a random name."""
+    """Return by which software a release is to be made, under a random name, and when it was asked for.
+
+    Not when it was ready: how long a fit takes depends on rows, and the spend's time stands in a ledger.
+    """
     return Release(secrets.token_hex(16), _now(), _software(source))
 
 
