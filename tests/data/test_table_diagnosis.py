@@ -12,7 +12,7 @@ from equipoise.data.diagnosis import HEAD, STAMP, ColumnDiagnosis, check_rows, c
 from equipoise.data.files import open_table
 from equipoise.data.frames import FrameTable
 from equipoise.data.raw import RawTable
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.schema import CategoryColumn, FileFormat, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 
@@ -191,6 +191,28 @@ def test_a_schema_with_blanks_cannot_count():
 def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_remedy(tmp_path, lines, said):
     found = check_table(SCHEMA, table_of(tmp_path, lines)).mismatches
     assert [said in mismatch for mismatch in found] == [True]
+
+
+MARKS = {
+    # How numbers are written, those of the file, and what the advice says first and after that.
+    "thousands that were forgotten": ((",", ""), ["999", "1.234", "5.678"], 'with thousands = "."', 'decimal = "."'),
+    "a comma that can be either": ((".", ""), ["1,234", "5,678"], 'with thousands = ","', 'with decimal = ","'),
+    "thousands and decimals": ((",", ""), ["1.234,5", "5.678"], 'they are with thousands = "."', None),
+    "decimals alone": ((".", ""), ["1,5", "2,25"], 'they are with decimal = ","', None),
+    "points that were called thousands": ((",", "."), ["1.5", "2.25"], 'with decimal = "." and thousands = ""', None),
+}
+
+
+@pytest.mark.parametrize("case", MARKS)
+def test_numbers_that_can_be_read_in_two_ways_are_told_so(tmp_path, case):
+    (decimal, thousands), values, first, second = MARKS[case]
+    file = FileFormat(delimiter=";", decimal=decimal, thousands=thousands)
+    (tmp_path / "rows.csv").write_text("\n".join(["a;y", *(f"{value};no" for value in values)]), encoding="utf-8")
+    schema = Schema(3, (NumberColumn("a", (0, 10)),), Target("y", classes=("no", "yes")), file=file)
+    said = check_table(schema, open_table(tmp_path / "rows.csv", file=file)).mismatches[0]
+    assert first in said
+    assert ("ambiguous" in said) is (second is not None)
+    assert second is None or said.index(first) < said.index(second)
 
 
 @pytest.mark.parametrize(

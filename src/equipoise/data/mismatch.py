@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from equipoise.data.schema.numerals import Numerals, likeliest
+from equipoise.data.schema.numerals import Numerals, likeliest, rival
 from equipoise.data.schema.text import written
 
 # A number column fails if more than this share of its values that are not missing are no numbers; a table, if it has
@@ -88,22 +88,36 @@ def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[
     size: most values are no numbers; they are with decimal = "," in the schema's [file]
     >>> print(readings_mismatch("weight", 9, 10, ["72 kg"], Numerals(",")))
     weight: most values are no numbers; they are with unit = "..." for what stands beside them
+    >>> print(readings_mismatch("pay", 9, 10, ["1.234"], Numerals(",")))
+    pay: most values are no numbers; ambiguous: they are with thousands = "." in the schema's [file], and others with \
+decimal = "."; write what is publicly known of the program that wrote the file
     """
     if unreadable <= MOST * present:
         return None
     if not texts:
         return f"{name}: most values cannot be read; write formats as dates and times are written there"
     numerals = [found[1] for found in map(_WITH_UNIT.fullmatch, texts) if found]
-    better = likeliest(numerals)
+    better = likeliest(numerals, way.decimal)
     better = way if _readable(way, numerals) == _readable(better, numerals) else better
     if _readable(better, numerals) <= MOST * len(texts):
         return f'{name}: most values are no numbers; is it a kind = "category" or "date"?'
     unit = _readable(better, texts) <= MOST * len(texts)
+    lines, beside = _lines(better, way), ['unit = "..." for what stands beside them'] if unit else []
+    other = rival(numerals, better, delimiter="") if lines else None
+    if other is not None:
+        return (
+            f"{name}: most values are no numbers; ambiguous: they are with {lines} in the schema's [file], and others "
+            f"with {_lines(other, way)}; write what is publicly known of the program that wrote the file"
+            f"{''.join(f', and {remedy}' for remedy in beside)}"
+        )
+    remedies = [f"{lines} in the schema's [file]"] if lines else []
+    return f"{name}: most values are no numbers; they are with {', and '.join([*remedies, *beside])}"
+
+
+def _lines(better: Numerals, way: Numerals) -> str:
+    """Return the lines of `[file]` in which one way of writing numbers differs from another."""
     facts = {"decimal": (better.decimal, way.decimal), "thousands": (better.thousands, way.thousands)}
-    lines = [f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old]
-    remedies = [f"{' and '.join(lines)} in the schema's [file]"] if lines else []
-    remedies += ['unit = "..." for what stands beside them'] if unit else []
-    return f"{name}: most values are no numbers; they are with {', and '.join(remedies)}"
+    return " and ".join(f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old)
 
 
 def _readable(way: Numerals, texts: Sequence[str]) -> int:
