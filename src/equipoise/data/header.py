@@ -29,6 +29,8 @@ RENAME = (
 def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
     r"""Return the names of the columns of a file, as its first line has them in UTF-8; refuse what may be a row.
 
+    Names that are not published, those of new rows, may be anything.
+
     Examples
     --------
     >>> header_names(b"age;town\n", FileFormat(delimiter=";"), "people.csv")
@@ -46,7 +48,7 @@ def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
                     f"or write delimiter = {written(other)} into the schema's [file]"
                 )
                 raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
-    return usable_names(names, asked, source, NO_HEADER)
+    return usable_names(names, asked, source, NO_HEADER) if file.published else check_names(names, source)
 
 
 def usable_names(
@@ -76,10 +78,11 @@ to do: rename them
     return check_names(names, source)
 
 
-def contained_names(names: Sequence[object], source: str) -> tuple[str, ...]:
+def contained_names(names: Sequence[object], source: str, published: bool = True) -> tuple[str, ...]:
     """Return the names that a file with types or a data frame has for its columns; refuse what may be a row.
 
-    Whoever wrote it may have taken a first row for names. Numbers of columns, from 0 or 1 on, tell nothing.
+    Whoever wrote it may have taken a first row for names. Numbers of columns, from 0 or 1 on, tell nothing. Names that
+    are not published, those of new rows, may be anything.
 
     Examples
     --------
@@ -92,6 +95,8 @@ position 1; to do: if these names are a row, read the first file again with head
 are none, rename them: "sales 2019"
     """
     known = check_names(names, source)
+    if not published:
+        return known
     return usable_names(known, f"names of columns in {source}", source, RENAME, column_numbers(known))
 
 
