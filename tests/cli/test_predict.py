@@ -199,7 +199,9 @@ EXTRA = {"rs7412": "x", "2020": 7, "31": 1}
 @pytest.mark.parametrize("file", ["new.csv", "new.parquet", "new.feather", "new.xlsx"])
 def test_names_of_new_rows_that_no_feature_has_may_be_anything(run, file):
     released("logistic")
-    table = pyarrow.table({"age": [31.0, 70.0], "job": ["nurse", "none"], **{name: [EXTRA[name]] * 2 for name in EXTRA}})
+    table = pyarrow.table(
+        {"age": [31.0, 70.0], "job": ["nurse", "none"], **{name: [EXTRA[name]] * 2 for name in EXTRA}}
+    )
     if file == "new.csv":
         Path(file).write_text("age,job,rs7412,2020,31\n31,nurse,x,7,1\n70,none,x,7,1\n")
     elif file == "new.parquet":

@@ -157,6 +157,34 @@ def targets_mismatch(mapped: int, rows: int) -> str | None:
     return "nearly all targets are missing, no declared class, or out of range: declare them as they are"
 
 
+def classes_mismatch(others: int, rows: int) -> str | None:
+    """Return what to say of a table no row of which counts as another class than the first, None for another.
+
+    Any value that is no class counts as the first, so that a class that is spelt otherwise leaves nothing to learn.
+
+    Examples
+    --------
+    >>> classes_mismatch(1, 100) is None, classes_mismatch(0, 0) is None
+    (True, True)
+    """
+    if others > 0 or rows == 0:
+        return None
+    return "no row has another class than the first; write the classes as they are in the data"
+
+
+def hours_mismatch(name: str, others: int, present: int) -> str | None:
+    """Return what to say of a column of which the hour alone counts and every one is midnight, None for another.
+
+    Examples
+    --------
+    >>> hours_mismatch("seen", 1, 100) is None, hours_mismatch("seen", 0, 0) is None
+    (True, True)
+    """
+    if others > 0 or present == 0:
+        return None
+    return f"{name}: no value has a time of day but midnight, and the hour alone counts; choose other parts of the date"
+
+
 def levels_mismatch(name: str, unknown: int, present: int) -> str | None:
     """Return what to say of a column none of whose values is a declared level or spelling, None for another.
 

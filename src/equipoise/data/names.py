@@ -139,7 +139,7 @@ def _has_a_unit(text: str) -> bool:
     if found["before"] is not None:
         return found["before"] in _CURRENCIES and not _VARIABLE.fullmatch(text)
     unit, *others = _WORDS.findall(found["behind"])
-    return unit in _UNITS and _UNITS | _TIMES >= set(others)
+    return unit in _UNITS and set(others) <= _UNITS | _TIMES
 
 
 def _is_a_number(text: str) -> bool:

@@ -202,7 +202,7 @@ TARGET_ARRAYS = {
         (case, through)
         for case in TARGET_ARRAYS
         for through in ("schema", "domain")
-        if through == "schema" or "truth" not in case and "boolean" not in case
+        if through == "schema" or ("truth" not in case and "boolean" not in case)
     ],
 )
 def test_a_target_beside_the_table_is_compared_too(case, through):
