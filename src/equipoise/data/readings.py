@@ -154,9 +154,8 @@ class Positions(Reading):
     def __init__(
         self, positions: Mapping[str, int], missing: tuple[str, ...], at_missing: int, at_unknown: int
     ) -> None:
-        positions = {other: place for text, place in positions.items() for other in same_moments(text)} | dict(
-            positions
-        )
+        moments = {other: place for text, place in positions.items() for other in same_moments(text)}
+        positions = moments | dict(positions)
         self._levels = frozenset(positions)
         self._missing_texts = frozenset(missing) - self._levels
         self._unknown = at_unknown
