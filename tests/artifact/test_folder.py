@@ -106,12 +106,26 @@ def test_what_is_loaded_is_what_was_saved(name, columns, frame, tmp_path):
         eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), random_state=0),
         eq.LogisticRegression(domain=eq.Domain(1.0, classes=("a", "b", "c")), random_state=0),
         eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed"), random_state=0),
+        eq.LogisticRegression(domain=eq.Domain(1.0, classes=(1, 1.5, 2)), random_state=0),
+        eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1.0)), random_state=0),
+        eq.LinearSVC(domain=eq.Domain(1.0, classes=(False, 2)), random_state=0),
         eq.LinearSVC(domain=eq.Domain(1.0, classes=(False, True)), loss="smooth-hinge:0.5", random_state=0),
         eq.Ridge(domain=eq.Domain(1.0, labels=(-1.0, 3.0)), fit_intercept=False, random_state=0),
         eq.HuberRegressor(domain=eq.Domain(1.0, labels=(-1.0, 3.0)), cap=0.25, random_state=0),
         eq.ElasticNet(domain=eq.Domain(1.0, labels=(-1.0, 3.0)), l1_ratio=0.75, alpha=0.1, random_state=0),
     ],
-    ids=["two classes", "three classes", "observed", "smooth hinge", "no intercept", "huber", "elastic net"],
+    ids=[
+        "two classes",
+        "three classes",
+        "observed",
+        "whole and fractional classes",
+        "a whole class written as a fraction",
+        "truth and number",
+        "smooth hinge",
+        "no intercept",
+        "huber",
+        "elastic net",
+    ],
 )
 @pytest.mark.usefixtures("plain_page")
 def test_a_model_of_plain_rows_is_saved_without_a_schema(model, tmp_path):

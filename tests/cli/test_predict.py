@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import equipoise as eq
 from equipoise.artifact.page import page_of
@@ -20,6 +20,7 @@ from equipoise.data import compiling
 from equipoise.estimators import members
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
+from sample_workbooks import workbook
 
 pytestmark = pytest.mark.usefixtures("plain_page")
 
@@ -193,6 +194,32 @@ def test_an_id_that_is_no_column_is_refused_with_those_there_are(run):
     code, said, error = run("predict", "release", "rows.csv", "--id", "name")
     assert (code, said) == (2, "")
     assert "id, age, job" in error
+
+
+EXTRA = {"rs7412": "x", "2020": 7, "31": 1}
+
+
+@pytest.mark.parametrize("file", ["new.csv", "new.parquet", "new.feather", "new.xlsx"])
+def test_names_of_new_rows_that_no_feature_has_may_be_anything(run, file):
+    released("logistic")
+    table = pyarrow.table(
+        {"age": [31.0, 70.0], "job": ["nurse", "none"], **{name: [EXTRA[name]] * 2 for name in EXTRA}}
+    )
+    if file == "new.csv":
+        Path(file).write_text("age,job,rs7412,2020,31\n31,nurse,x,7,1\n70,none,x,7,1\n")
+    elif file == "new.parquet":
+        parquet.write_table(table, file)
+    elif file == "new.feather":
+        feather.write_feather(table, file)
+    else:
+        Path(file).write_bytes(
+            workbook(("age", "job", "rs7412", 2020, 31), (31, "nurse", "x", 7, 1), (70, "none", "x", 7, 1))
+        )
+    for more in ((), ("--probabilities",)):
+        code, said, error = run("predict", "release", file, *more)
+        assert (code, error) == (0, "")
+        assert len(lines(said)) == 3
+    assert len(eq.load("release").predict(table.to_pandas())) == 2
 
 
 def test_an_id_of_the_name_of_predictions_is_refused(run):

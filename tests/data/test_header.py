@@ -73,8 +73,9 @@ VALUES = {
             "20200101T120000",
             "2020-02-29T12:30:00Z",
         ),
-        *("5. Mai 1970", "12-Mai-2020", "3rd May 2020", "March 5th, 2020", "May 5", "Jan 2020", "Jan2020"),
+        *("5. Mai 1970", "12-Mai-2020", "3rd May 2020", "March 5th, 2020", "May 5 70", "Jan 2020", "Jan2020"),
         *("5 de mayo de 2020", "12 février 2020", "Dienstag, 17.11.2026", "17. Nov. 2026 um 14:30 Uhr", "2020年1月2日"),
+        *("2020-02", "02/2020", "1/2/20", "1.2.20", "9:05", "Feb 29, 20", "29 Feb '20"),
         *("Tue Nov 17 18:39:25 UTC 2026", "2020-01-01 00:00:00.000 +0000"),
     ),
     "numbers": (
@@ -84,7 +85,7 @@ VALUES = {
             "37.5 °C",
             "120 mg/dl",
             "12 m²",
-            "80 years",
+            "90 km/h",
             "(12.5)",
             "[3]",
             "<5",
@@ -92,6 +93,7 @@ VALUES = {
             "+49 171 123",
         ),
         *("¥500", "1 200,50 EUR", "1\u00a0200,50\u202f€", "EUR 12", "US$ 5", "R$5", "1,5 Mio.", "10k"),
+        *("0171/1234567", "123-45-6789", "-$5", "5 %", "# 7"),
         *("31\u200b", "\ufeff31", "\uff13\uff11", "٣١", "1e5", "inf", "45 %"),
     ),
     "missing values": ("N/A", "NULL", "None", "?", "-", "--", ".", "NA", "nan", "#N/A", "<NA>", "NaT", "\u200b"),
@@ -100,6 +102,8 @@ NAMES = (
     *("age", "Q1", "1st visit", "2nd degree", "age at 31", "x1", "T1", "t0", "May", "März", "no. 5", "é", "in", "Z"),
     *("2020 income", "income 2020", "sales 2019", "Q1 2020", "age>50", "PM2.5", "PM10", "OCT4", "MARCH1", "Na", "B12"),
     *("day 3", "24h urine", "90 day mortality", "25th percentile", "1a", "5c", "m2", "height (cm)", "column 1", "R2"),
+    *("rs7412", "rs429358", "FEV 1", "Set 1", "gen 1", "out 1", "Mag 5", "May 5", "SEPT 9", "Mar2"),
+    *("24h", "48h", "60 min", "80 years", "30 days", "18-24", "18\u201324", "65+", "120/80", "1-3"),
 )
 
 
@@ -135,6 +139,16 @@ def test_the_numbers_of_all_columns_tell_nothing(tmp_path, start):
     pa.parquet.write_table(table, tmp_path / "rows.parquet")
     assert eq.open_table(tmp_path / "rows.parquet").names == (str(start), str(start + 1))
     raw_table(table)
+
+
+def test_columns_that_a_program_numbered_may_stand_beside_others(tmp_path):
+    table = pa.table({"0": [1], "1": [2], "y": [3]})
+    pa.parquet.write_table(table, tmp_path / "rows.parquet")
+    assert eq.open_table(tmp_path / "rows.parquet").names == ("0", "1", "y")
+    raw_table(pa.table({"0": [1], "y": [3]}))
+    for names in (["Smith", "1"], ["0", "2", "y"], ["7", "8", "y"]):
+        with pytest.raises(InvalidData, match="position"):
+            raw_table(pa.table({name: [1] for name in names}))
 
 
 def test_names_of_a_data_frame_are_looked_at_too():

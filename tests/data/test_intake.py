@@ -351,7 +351,7 @@ NEVER_EQUAL = {
     "NumPy text": (np.zeros(6, dtype="U3"), (NUMBERS, BOTH)),
     "NumPy variable text": (np.array(["no"] * 6, dtype=np.dtypes.StringDType()), (NUMBERS, BOTH)),
     "NumPy numbers": (np.zeros(6), (TEXTS,)),
-    "NumPy truth": (np.zeros(6, dtype=bool), (NUMBERS, TEXTS, BOTH)),
+    "NumPy truth": (np.zeros(6, dtype=bool), (TEXTS,)),
     "NumPy column": (np.zeros((6, 1), dtype=complex), (NUMBERS, TEXTS, BOTH)),
     "NumPy objects": (np.zeros(6, dtype=object), ()),
     "list": (["no"] * 6, ()),
@@ -363,14 +363,14 @@ NEVER_EQUAL = {
     "pandas whole": (pd.Series([0] * 6, dtype="Int64"), (TEXTS,)),
     "pandas categories": (pd.Series(["no"] * 6, dtype="category"), (NUMBERS, BOTH)),
     "pandas categories of numbers": (pd.Series([0] * 6, dtype="category"), (TEXTS,)),
-    "pandas categories of truth values": (pd.Series([True] * 6, dtype="category"), (NUMBERS, TEXTS, BOTH)),
+    "pandas categories of truth values": (pd.Series([True] * 6, dtype="category"), (TEXTS,)),
     "pandas categories of objects": (pd.Series(pd.Categorical([0, "no"] * 3)), ()),
     "pandas objects": (pd.Series(["no"] * 6, dtype=object), ()),
     "pandas frame": (pd.DataFrame({"y": pd.date_range("2020", periods=6)}), (NUMBERS, TEXTS, BOTH)),
     "Polars dates": (pl.Series(np.zeros(6, dtype="datetime64[us]")), (NUMBERS, TEXTS, BOTH)),
     "Polars times": (pl.Series([0] * 6).cast(pl.Time), (NUMBERS, TEXTS, BOTH)),
     "Polars text": (pl.Series(["no"] * 6), (NUMBERS, BOTH)),
-    "Polars truth": (pl.Series([True] * 6), (NUMBERS, TEXTS, BOTH)),
+    "Polars truth": (pl.Series([True] * 6), (TEXTS,)),
     "Polars categories": (pl.Series(["no"] * 6, dtype=pl.Categorical), (NUMBERS, BOTH)),
     "Arrow dates": (pa.array([0] * 6, pa.date32()), (NUMBERS, TEXTS, BOTH)),
     "Arrow text": (pa.array(["no"] * 6), (NUMBERS, BOTH)),
@@ -392,20 +392,27 @@ def test_a_target_whose_type_can_equal_no_class_is_refused(name):
                 model.fit(X, y)
         else:
             model.fit(X, y)
-    if len(wrong) == 3 and "truth" not in name:
+    if len(wrong) == 3:
         with pytest.raises(InvalidData):
             eq.LogisticRegression(domain=eq.Domain(1.0, classes="observed")).fit(X, y)
 
 
 @pytest.mark.parametrize("form", MISSING_TRUTH)
-def test_truth_values_are_false_and_true_and_no_numbers(form):
-    y = target_column(MISSING_TRUTH[form]([True, False, True, None]), 4) if "frame" not in form else None
-    if y is not None:
-        require_labels(y, (False, True))
-        with pytest.raises(InvalidData, match=r"truth values.* classes=\(False, True\)"):
-            require_labels(y, (0, 1))
-    with pytest.raises(InvalidData, match="numbers, where no class but the first is a number"):
-        require_labels(target_column(np.array([0, 1]), 2), (False, True))
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_truth_values_are_the_numbers_that_python_calls_equal_to_them(form):
+    values = [True, False, True, None, False, True]
+    given = MISSING_TRUTH[form](values)
+    target = target_column(given, 6)
+    for classes in ((False, True), (0, 1), (0, 1.0), ("no", 1), (1, 0)):
+        require_labels(target, classes)
+    for classes in (("no", "yes"), (0, 2), (True, 7)):
+        with pytest.raises(InvalidData, match=r"truth values, .*; to do: declare classes=\(False, True\)$"):
+            require_labels(target, classes)
+    require_labels(target_column(np.array([0, 1]), 2), (False, True))
+    # What the fit takes is what is counted as known: all but the missing one.
+    assert eq.check_rows(X, given, eq.Domain(1.0, classes=(0, 1))).targets_mapped == 1
+    np.testing.assert_array_equal(class_codes(target.read(), (0, 1)), [1, -1, 1, -1, -1, 1])
+    eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), alpha=1.0, mechanism="output").fit(X, given)
 
 
 def test_an_index_of_several_levels_is_no_column():

@@ -109,6 +109,15 @@ def draft_lines(proposal) -> list[str]:
     return ['[target]\nname = ""\nclasses = []', *columns, *proposal.lines()]
 
 
+def test_a_comma_in_quotes_can_be_read_in_two_ways(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('a,b\n"1,534",ja\n"2,250",nein\n999,ja\n', encoding="utf-8")
+    assert propose(path).blank == ("decimal", "thousands")
+    # A text with a comma is no number: of these the point is a decimal one.
+    path.write_text('a,b\n1.534,"Graz, Linz"\n2.250,nein\n', encoding="utf-8")
+    assert propose(path).blank == ()
+
+
 def test_a_point_in_a_file_of_commas_is_a_decimal_point(tmp_path):
     (tmp_path / "rows.csv").write_text("a,b\n1.234,x\n5.678,y\n")
     assert not propose(tmp_path / "rows.csv").blank

@@ -12,7 +12,7 @@ from equipoise.data.diagnosis import HEAD, STAMP, ColumnDiagnosis, check_rows, c
 from equipoise.data.files import open_table
 from equipoise.data.frames import FrameTable
 from equipoise.data.raw import RawTable
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema, Target
+from equipoise.data.schema import CategoryColumn, DateColumn, FileFormat, NumberColumn, Schema, Target
 from equipoise.errors import InvalidData, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
 
@@ -176,6 +176,10 @@ def test_a_schema_with_blanks_cannot_count():
         check_table(schema, FrameTable(frame))
 
 
+def of_two_classes(lines: list[str]) -> list[str]:
+    return [lines[0].replace("low", "high"), *lines[1:]]
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -189,8 +193,30 @@ def test_a_schema_with_blanks_cannot_count():
     ],
 )
 def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_remedy(tmp_path, lines, said):
-    found = check_table(SCHEMA, table_of(tmp_path, lines)).mismatches
+    found = check_table(SCHEMA, table_of(tmp_path, of_two_classes(lines))).mismatches
     assert [said in mismatch for mismatch in found] == [True]
+
+
+MARKS = {
+    # How numbers are written, those of the file, and what the advice says first and after that.
+    "thousands that were forgotten": ((",", ""), ["999", "1.234", "5.678"], 'with thousands = "."', 'decimal = "."'),
+    "a comma that can be either": ((".", ""), ["1,234", "5,678"], 'with thousands = ","', 'with decimal = ","'),
+    "thousands and decimals": ((",", ""), ["1.234,5", "5.678"], 'they are with thousands = "."', None),
+    "decimals alone": ((".", ""), ["1,5", "2,25"], 'they are with decimal = ","', None),
+    "points that were called thousands": ((",", "."), ["1.5", "2.25"], 'with decimal = "." and thousands = ""', None),
+}
+
+
+@pytest.mark.parametrize("case", MARKS)
+def test_numbers_that_can_be_read_in_two_ways_are_told_so(tmp_path, case):
+    (decimal, thousands), values, first, second = MARKS[case]
+    file = FileFormat(delimiter=";", decimal=decimal, thousands=thousands)
+    (tmp_path / "rows.csv").write_text("\n".join(["a;y", *(f"{value};no" for value in values)]), encoding="utf-8")
+    schema = Schema(3, (NumberColumn("a", (0, 10)),), Target("y", classes=("no", "yes")), file=file)
+    said = check_table(schema, open_table(tmp_path / "rows.csv", file=file)).mismatches[0]
+    assert first in said
+    assert ("ambiguous" in said) is (second is not None)
+    assert second is None or said.index(first) < said.index(second)
 
 
 @pytest.mark.parametrize(
@@ -204,12 +230,14 @@ def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_rem
     ],
 )
 def test_what_may_be_so_on_purpose_passes(tmp_path, lines):
-    assert check_table(SCHEMA, table_of(tmp_path, lines)).mismatches == ()
+    assert check_table(SCHEMA, table_of(tmp_path, of_two_classes(lines))).mismatches == ()
 
 
 NUMBERS = Schema(100, (NumberColumn("a", (0, 10)),), Target("y", bounds=(0, 10)))
 CLASSES = replace(NUMBERS, target=Target("y", classes=("no", "yes")))
 HALVES = ["no", "yes"] * 50
+HOURS = replace(CLASSES, columns=(DateColumn("a", ("hour", "cyclic hour")),))
+DATES = replace(CLASSES, columns=(DateColumn("a", ("hour", "month")),))
 # Of each: the column a, the target, and what is said of whom.
 WASTED = {
     "a target without a value": (CLASSES, [5] * 100, [None] * 100, "y: nearly all targets are missing"),
@@ -219,6 +247,9 @@ WASTED = {
     "a regression out of range": (NUMBERS, [5] * 100, [500] * 100, "y: nearly all values lie outside"),
     "a regression nearly out of range": (NUMBERS, [5] * 100, [5, *[500] * 99], "y: nearly all values lie outside"),
     "a regression of nothing usable": (NUMBERS, [5] * 100, [*[None] * 98, 500, 5], "y: nearly all targets"),
+    "a class that is spelt otherwise": (CLASSES, [5] * 100, ["no", "ja"] * 50, "y: no row has another class than"),
+    "one class alone": (CLASSES, [5] * 100, ["no"] * 100, "y: no row has another class than the first"),
+    "days of which the hour counts": (HOURS, ["2020-01-01", "2020-02-29"] * 50, HALVES, "a: no value has a time of"),
     "numbers without a value": (CLASSES, [None] * 100, HALVES, "a: no row has a value"),
     "numbers of another unit": (CLASSES, [500] * 100, HALVES, "a: nearly all values lie outside"),
     "numbers of another unit where there are any": (CLASSES, [None, 500] * 50, HALVES, "a: nearly all values"),
@@ -227,6 +258,9 @@ KEPT = {
     "a rare number": (CLASSES, [5, *[None] * 99], HALVES),
     "many that are clipped": (CLASSES, [5, 5, *[500] * 98], HALVES),
     "a class against all others": (CLASSES, [5] * 100, ["yes", "yes", *["nay"] * 98]),
+    "a rare class": (CLASSES, [5] * 100, ["yes", *["no"] * 99]),
+    "a rare hour": (HOURS, ["2020-01-01 07:00", *["2020-01-01"] * 99], HALVES),
+    "days of which the hour counts too": (DATES, ["2020-01-01"] * 100, HALVES),
     "some targets": (NUMBERS, [5] * 100, [5, 5, *[None] * 98]),
 }
 
@@ -258,5 +292,6 @@ def test_what_is_said_of_targets_is_the_same_without_a_schema(tmp_path, case):
     schema, _, target = (WASTED | KEPT)[case][:3]
     facts = {"labels": (0.0, 10.0)} if schema.task == "regression" else {"classes": ("no", "yes")}
     said = HEAD in str(check_rows([[0.0]] * 100, target, Domain(1.0, **facts)))
+    schema = replace(schema, columns=NUMBERS.columns)
     found = check_table(schema, files_of(tmp_path, [5] * 100, target)[0]).mismatches
     assert said == bool(found)

@@ -16,6 +16,9 @@ Column = NDArray[Any] | Texts
 Kind = Literal["number", "truth", "text", "date", "day", "time", "duration", "nothing", "unknown"]
 
 
+# Units in which moments and times are written with a fraction of a second.
+FRACTIONS = ("ms", "us", "ns", "ps", "fs", "as")
+
 # A dictionary of more bytes is unpacked only as far as a batch of rows needs it.
 SMALL_DICTIONARY = 2**20
 
@@ -144,9 +147,11 @@ def arrow_values(column: Any) -> NDArray[Any]:
         return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
     missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False))
     if types.is_time(column.type):
-        column = column.cast(pyarrow.string())
+        column = _times_as_text(column)
     elif types.is_temporal(column.type):
-        return dates_as_text(column.to_numpy(zero_copy_only=False), missing)
+        values = column.to_numpy(zero_copy_only=False)
+        # Arrow has two types of days; one of them counts milliseconds.
+        return dates_as_text(values.astype("datetime64[D]") if types.is_date(column.type) else values, missing)
     if _is_text(column.type):
         try:
             return objects(column.to_numpy(zero_copy_only=False), missing)
@@ -213,9 +218,32 @@ def objects(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def dates_as_text(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return dates and times of day as NumPy writes them, and durations as whole numbers of their unit."""
-    texts = values.astype(np.int64).astype(str) if values.dtype.kind == "m" else values.astype(str)
+    """Return dates and moments as NumPy writes them, and durations as whole numbers of their unit.
+
+    A moment has one text, whatever the unit: without zeros at the end of a fraction.
+
+    Examples
+    --------
+    >>> dates_as_text(np.array(["2020-02-29T14:30:00.500"], dtype="datetime64[ns]"), np.array([False]))
+    array(['2020-02-29T14:30:00.5'], dtype=object)
+    """
+    if values.dtype.kind == "m":
+        return objects(values.astype(np.int64).astype(str), missing)
+    texts = values.astype(str)
+    if np.datetime_data(values.dtype)[0] in FRACTIONS:
+        texts = np.strings.rstrip(np.strings.rstrip(texts, "0"), ".")
     return objects(texts, missing)
+
+
+def _times_as_text(column: Any) -> Any:
+    """Return an Arrow array of times of day as texts, without zeros at the end of a fraction."""
+    import pyarrow
+    from pyarrow import compute
+
+    texts = column.cast(pyarrow.string())
+    if column.type.unit not in FRACTIONS:
+        return texts
+    return compute.utf8_rtrim(compute.utf8_rtrim(texts, characters="0"), characters=".")
 
 
 def decoded(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.data.arrow_values import Column
+from equipoise.data.date_parts import DAY
 from equipoise.data.encoded import check_columns
-from equipoise.data.encoder import Encoder
+from equipoise.data.encoder import Encoder, target_as_column
 from equipoise.data.entries import numbers_of_entries
 from equipoise.data.mismatch import (
+    classes_mismatch,
     count_mismatch,
+    hours_mismatch,
     labels_mismatch,
     levels_mismatch,
     lines_mismatch,
@@ -25,7 +28,9 @@ from equipoise.data.mismatch import (
 from equipoise.data.raw import RawTable
 from equipoise.data.readings import LOOKED_AT, Reading
 from equipoise.data.rows import class_codes
+from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import Schema
+from equipoise.data.schema.kinds.date import DateColumn
 from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import text_of
 from equipoise.data.slots import Slots
@@ -48,6 +53,8 @@ class RowDiagnosis:
     filled: int
     clipped: int
     targets_mapped: int
+    # What shows that the domain describes another table (equipoise.data.mismatch).
+    mismatches: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the counts with the stamp."""
@@ -58,8 +65,8 @@ class RowDiagnosis:
             f"  longer than row_norm, clipped       {self.clipped}",
             f"  with an unknown or far target       {self.targets_mapped}",
         ]
-        if (mismatch := targets_mismatch(self.targets_mapped, self.rows)) is not None:
-            lines += [HEAD, f"  {mismatch}"]
+        if self.mismatches:
+            lines += [HEAD, *(f"  {mismatch}" for mismatch in self.mismatches)]
         return "\n".join(lines)
 
 
@@ -92,20 +99,22 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
             norms = np.linalg.norm(np.where(finite, values, domain.fill), axis=1)
         filled += int(np.sum(~finite.all(axis=1)))
         clipped += int(np.sum(norms > domain.row_norm))
-    return RowDiagnosis(table.shape[0], filled, clipped, _mapped_targets(target.read(), domain))
+    mapped, others = _mapped_targets(target.read(), domain)
+    found = targets_mismatch(mapped, table.shape[0]) or classes_mismatch(others, table.shape[0])
+    return RowDiagnosis(table.shape[0], filled, clipped, mapped, () if found is None else (found,))
 
 
-def _mapped_targets(target: NDArray[Any], domain: Domain) -> int:
+def _mapped_targets(target: NDArray[Any], domain: Domain) -> tuple[int, int]:
+    """Return how many targets are mapped, and how many count as another class than the first: all in a regression."""
     if domain.labels is not None:
         numeric = target.dtype.kind in NUMERIC_KINDS
         values = target.astype(np.float64) if numeric else numbers_of_entries(target, len(target))
-        return int(np.sum(~(np.abs(values - domain.label_centre) <= domain.label_bound)))
+        return int(np.sum(~(np.abs(values - domain.label_centre) <= domain.label_bound))), len(target)
     if domain.classes is None or domain.classes == "observed":
-        return 0
-    known = np.zeros(len(target), dtype=bool)
-    for label in domain.classes:
-        known |= class_codes(target, (domain.classes[0], label)) > 0
-    return int(np.sum(~known))
+        return 0, len(target)
+    first, *rest = (class_codes(target, (domain.classes[0], label)) > 0 for label in domain.classes)
+    others = np.logical_or.reduce(rest)
+    return int(np.sum(~(first | others))), int(np.sum(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +242,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
     encoder = Encoder(replace(schema, row_norm=None))
     check_columns(schema, raw)
     target = schema.target
-    tallies = [
-        _Tally(name, encoder.reading(name)) for name in (*(column.name for column in schema.columns), target.name)
-    ]
+    tallies = [_Tally(column, encoder.reading(column.name)) for column in schema.columns]
+    tallies.append(_Tally(target_as_column(schema), encoder.reading(target.name)))
     natural = schema.longest_row
     limit = math.inf if schema.row_norm is None else schema.row_norm / natural * (1 + 1e-12)
     rows = unusable = clipped = identified = 0
@@ -257,7 +265,7 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
     declared = schema.n_samples if person is None else None
     found = [lines_mismatch(unusable, rows), count_mismatch(rows, declared)]
-    found += [tally.mismatch(rows) or tally.levels_mismatch(rows) for tally in tallies[:-1]]
+    found += [tally.mismatch(rows) or tally.others_mismatch(rows) for tally in tallies[:-1]]
     found.append(tallies[-1].target_mismatch(rows, target.classes))
     mismatches = tuple(mismatch for mismatch in found if mismatch is not None)
     return TableDiagnosis(rows, declared, unusable, clipped, counts[:-1], counts[-1], persons, mismatches)
@@ -266,9 +274,12 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
 class _Tally:
     """Counts over the batches of one column."""
 
-    def __init__(self, name: str, reading: Reading) -> None:
-        self.name = name
+    def __init__(self, column: Declared, reading: Reading) -> None:
+        self.name = column.name
         self._reading = reading
+        # Where the hour alone counts, midnight is the first of its levels.
+        self._hours = isinstance(column, DateColumn) and column.hours_alone
+        self._others = 0
         self._missing = 0
         self._counts: list[int | None] = list(reading.seen(np.empty(0, dtype=object))[1:4])
         self._numerals = COMMON
@@ -283,6 +294,8 @@ class _Tally:
         if isinstance(values, Texts):
             self._numerals = values.numerals
         self._texts.extend(seen.texts[: LOOKED_AT - len(self._texts)])
+        read = self._reading(values)
+        self._others += int(np.sum((read % DAY if self._hours else read)[~seen.missing] > 0))
         return seen.missing
 
     def mismatch(self, rows: int) -> str | None:
@@ -292,9 +305,12 @@ class _Tally:
             self.name, unreadable, rows - self._missing, self._texts, self._numerals
         ) or values_mismatch(self.name, self._missing, unreadable, outside, rows)
 
-    def levels_mismatch(self, rows: int) -> str | None:
-        """Return what shows that the schema is wrong about the levels or spellings, if anything does."""
-        return levels_mismatch(self.name, self._counts[2] or 0, rows - self._missing)
+    def others_mismatch(self, rows: int) -> str | None:
+        """Return what shows that the schema is wrong about levels, spellings or hours, if anything does."""
+        present = rows - self._missing
+        if self._hours:
+            return hours_mismatch(self.name, self._others, present)
+        return levels_mismatch(self.name, self._counts[2] or 0, present)
 
     def target_mismatch(self, rows: int, classes: Sequence[Label] | None) -> str | None:
         """Return what shows that the schema is wrong about the target, if anything does."""
@@ -306,6 +322,8 @@ class _Tally:
         if found is not None:
             return found
         none = targets_mismatch(self._missing + sum(count or 0 for count in self._counts), rows)
+        if none is None and classes is not None:
+            none = classes_mismatch(self._others, rows)
         return None if none is None else f"{self.name}: {none}"
 
     def counts(self) -> ColumnDiagnosis:

@@ -56,6 +56,14 @@ REMEDIES = {
     "duration": "convert it to a number in a stated unit, such as hours",
     "nothing": 'declare kind = "unused", or leave the column out',
 }
+# What to do about the target of a regression, which cannot be left out.
+TARGETS = {
+    **dict.fromkeys(
+        ("text", "date", "day", "time"), "convert the target to numbers by a public rule, or declare classes"
+    ),
+    "duration": REMEDIES["duration"],
+    "nothing": "name the column that holds the target",
+}
 # What to declare of a target of a type.
 CLASSES = {
     "number": "declare numbers, such as classes = [0, 1]",
@@ -132,7 +140,7 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
         )
     _check_kinds(schema.columns, raw)
     if schema.task == "regression":
-        _check_kinds((NumberColumn(schema.target.name),), raw)
+        _check_kinds((NumberColumn(schema.target.name),), raw, TARGETS)
     else:
         _check_labels(schema, raw)
 
@@ -152,7 +160,7 @@ def _absent(absent: Sequence[str], others: Sequence[str], source: str) -> Invali
     )
 
 
-def _check_kinds(columns: Sequence[Declared], raw: RawTable) -> None:
+def _check_kinds(columns: Sequence[Declared], raw: RawTable, remedies: Mapping[str, str] = REMEDIES) -> None:
     """Refuse columns whose type can hold no value of their declared kind."""
     wrong = [column for column in columns if not column.fits(raw.kinds[column.name])]
     for column in wrong[:1]:
@@ -161,7 +169,7 @@ def _check_kinds(columns: Sequence[Declared], raw: RawTable) -> None:
         raise InvalidData(
             f"{column.asked} in {raw.source} where the schema says {column.kind}",
             f"columns of {TYPES[found]}: {listed(alike)}",
-            REMEDIES.get(found, column.remedy),
+            remedies.get(found, column.remedy),
         )
 
 

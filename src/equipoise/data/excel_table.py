@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from equipoise.data.arrow_values import Column
 from equipoise.data.cell_rules import Value
 from equipoise.data.header import usable_names
-from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure, listed
+from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, check_names, constant_failure, listed
 from equipoise.data.schema.file_format import FileFormat
+from equipoise.data.schema.text import text_of
 from equipoise.data.workbook import Workbook, open_workbook
 from equipoise.errors import InvalidData
 
@@ -48,11 +49,15 @@ class ExcelTable(RawTable):
             self._sheet = _chosen(book.sheets, file.sheet, self.source)
             place, cells = next(book.rows(self._sheet), (0, {}))
         width = max(cells, default=-1) + 1 if place == 1 else 0
-        # What is no text is no name, and may be a value of somebody's.
-        texts = [name.strip() if isinstance(name := cells.get(column), str) else "" for column in range(width)]
+        cells_above = [cells.get(column) for column in range(width)]
+        # What is no text is no name, and may be a value of somebody's; of new rows the names are nobody's.
+        texts = [(text_of(name) or "") if isinstance(name, str) or not file.published else "" for name in cells_above]
         if not texts:
             raise InvalidData(asked, "an empty first row", NAMES)
-        self.names = usable_names(texts, asked, self.source, f"if this row is a person, insert one above it: {NAMES}")
+        remedy = f"if this row is a person, insert one above it: {NAMES}"
+        self.names = (
+            usable_names(texts, asked, self.source, remedy) if file.published else check_names(texts, self.source)
+        )
         self.kinds = dict.fromkeys(self.names, "unknown")
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:

@@ -73,9 +73,9 @@ def open_table(path: str | os.PathLike[str], delimiter: str | None = None, file:
             file = replace(file, delimiter="\t")
         return CsvTable(location, file, _open_gzip if packed else _open_plain)
     if suffix in (".parquet", ".pq") and not packed:
-        return ParquetTable(location)
+        return ParquetTable(location, file.published)
     if suffix in (".arrow", ".feather", ".ipc") and not packed:
-        return ArrowTable(location)
+        return ArrowTable(location, file.published)
     if suffix in WORKBOOKS and not packed:
         return ExcelTable(location, file)
     if suffix in OTHER_SPREADSHEETS:
@@ -152,7 +152,7 @@ def _open_gzip(location: Path) -> BinaryIO:
 class ParquetTable(RawTable):
     """A Parquet file of which the footer was read; `open_table` makes it."""
 
-    def __init__(self, location: Path) -> None:
+    def __init__(self, location: Path, published: bool = True) -> None:
         make_ready()
         self.source = location.name
         self._location = location
@@ -166,7 +166,7 @@ class ParquetTable(RawTable):
             schema = self._footer.schema.to_arrow_schema()
             names: list[str] = schema.names
             self.n_samples = int(self._footer.num_rows)
-        self.names = contained_names(names, self.source)
+        self.names = contained_names(names, self.source, published)
         self.kinds = {**arrow_kinds(schema, self.source), **_durations(footer, self.names)}
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
@@ -254,7 +254,7 @@ def _check_decimals(footer: Any, schema: Any, source: str) -> None:
 class ArrowTable(RawTable):
     """An Arrow file or stream of which the schema was read; `open_table` makes it."""
 
-    def __init__(self, location: Path) -> None:
+    def __init__(self, location: Path, published: bool = True) -> None:
         make_ready()
         self.source = location.name
         self._location = location
@@ -265,7 +265,7 @@ class ArrowTable(RawTable):
             with self._reader() as reader:
                 schema = reader.schema
                 names: list[str] = schema.names
-        self.names = contained_names(names, self.source)
+        self.names = contained_names(names, self.source, published)
         self.kinds = arrow_kinds(schema, self.source)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()

@@ -159,13 +159,13 @@ def column_values(column: "nw.Series[Any]") -> NDArray[Any]:
         entries = native.to_numpy()
         known = np.fromiter((entry_equals(entry, entry) for entry in entries), dtype=bool, count=len(entries))
         return objects(entries, ~known)
-    if column.implementation.is_polars() and column.dtype in (nw.String, nw.Categorical, nw.Enum):
-        # Polars itself ends in a panic where its text is no UTF-8.
+    if column.implementation.is_polars() and column.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Time):
+        # Polars itself ends in a panic where its text is no UTF-8, and writes times without their fraction.
         return _joined(native.to_arrow())
     missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     if column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    values = (column.cast(nw.String) if column.dtype == nw.Time else column).to_numpy()
+    values = column.to_numpy()
     if values.dtype.kind in "Mm":
         return dates_as_text(values, missing)
     return objects(decoded(values, missing) if column.dtype == nw.Binary else values, missing)

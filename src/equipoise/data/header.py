@@ -9,7 +9,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from equipoise.data.names import are_column_numbers, reads_as_a_value
+from equipoise.data.names import column_numbers, reads_as_a_value
 from equipoise.data.raw import check_names, listed
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
 from equipoise.data.schema.text import written
@@ -29,6 +29,8 @@ RENAME = (
 def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
     r"""Return the names of the columns of a file, as its first line has them in UTF-8; refuse what may be a row.
 
+    Names that are not published, those of new rows, may be anything.
+
     Examples
     --------
     >>> header_names(b"age;town\n", FileFormat(delimiter=";"), "people.csv")
@@ -46,11 +48,15 @@ def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
                     f"or write delimiter = {written(other)} into the schema's [file]"
                 )
                 raise InvalidData(asked, f"one column, whose name holds {shown}", remedy)
-    return usable_names(names, asked, source, NO_HEADER)
+    return usable_names(names, asked, source, NO_HEADER) if file.published else check_names(names, source)
 
 
-def usable_names(names: Sequence[str], asked: str, source: str, remedy: str) -> tuple[str, ...]:
+def usable_names(
+    names: Sequence[str], asked: str, source: str, remedy: str, numbered: frozenset[str] = frozenset()
+) -> tuple[str, ...]:
     """Return names of columns; refuse what may be a row, by its places alone, with a remedy for such a table.
+
+    Names that number columns are no values.
 
     Examples
     --------
@@ -59,7 +65,7 @@ def usable_names(names: Sequence[str], asked: str, source: str, remedy: str) -> 
     equipoise.errors.InvalidData: asked: names of columns; found: a number, a date or no name at position 2; \
 to do: rename them
     """
-    wrong = [place for place, name in enumerate(names, start=1) if reads_as_a_value(name)]
+    wrong = [place for place, name in enumerate(names, start=1) if name not in numbered and reads_as_a_value(name)]
     if wrong:
         found = f"a number, a date or no name at {_positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
@@ -72,15 +78,16 @@ to do: rename them
     return check_names(names, source)
 
 
-def contained_names(names: Sequence[object], source: str) -> tuple[str, ...]:
+def contained_names(names: Sequence[object], source: str, published: bool = True) -> tuple[str, ...]:
     """Return the names that a file with types or a data frame has for its columns; refuse what may be a row.
 
-    Whoever wrote it may have taken a first row for names. The numbers of all columns, from 0 or 1, tell nothing.
+    Whoever wrote it may have taken a first row for names. Numbers of columns, from 0 or 1 on, tell nothing. Names that
+    are not published, those of new rows, may be anything.
 
     Examples
     --------
-    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1"], "people.parquet")
-    (('age', 'town'), ('0', '1'))
+    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1", "ill"], "people.parquet")
+    (('age', 'town'), ('0', '1', 'ill'))
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
     equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \
@@ -88,7 +95,9 @@ position 1; to do: if these names are a row, read the first file again with head
 are none, rename them: "sales 2019"
     """
     known = check_names(names, source)
-    return known if are_column_numbers(known) else usable_names(known, f"names of columns in {source}", source, RENAME)
+    if not published:
+        return known
+    return usable_names(known, f"names of columns in {source}", source, RENAME, column_numbers(known))
 
 
 def names_by_position(count: int) -> tuple[str, ...]:

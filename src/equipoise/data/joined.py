@@ -20,6 +20,18 @@ from equipoise.errors import InvalidData
 ARRAY_KINDS: dict[str, Kind] = {**dict.fromkeys("SUT", "text"), "M": "date", "m": "duration"}
 
 
+def new_rows(X: Any) -> RawTable:  # noqa: N803 - the field's word for a table
+    """Return a data frame or an opened file to predict from as a raw table: the names of its columns are nobody's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> new_rows(pd.DataFrame({"age": [31], "2020": [7]})).names
+    ('age', '2020')
+    """
+    return X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
+
+
 def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N803 - the field's word for a table
     """Return a data frame or an opened file as a raw table; y, if there is one, becomes its target column.
 
@@ -29,7 +41,7 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     >>> raw_table(pd.DataFrame({"age": [31, 52]}), "ill", [0, 1]).names
     ('age', 'ill')
     """
-    raw = X if isinstance(X, RawTable) else engines.frame_table(X) or FrameTable(X)
+    raw = new_rows(X)
     contained_names(raw.names, raw.source)
     if y is None:
         return raw

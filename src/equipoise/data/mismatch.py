@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from equipoise.data.schema.numerals import Numerals, likeliest
+from equipoise.data.schema.numerals import Numerals, likeliest, rival
 from equipoise.data.schema.text import written
 
 # A number column fails if more than this share of its values that are not missing are no numbers; a table, if it has
@@ -88,22 +88,36 @@ def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[
     size: most values are no numbers; they are with decimal = "," in the schema's [file]
     >>> print(readings_mismatch("weight", 9, 10, ["72 kg"], Numerals(",")))
     weight: most values are no numbers; they are with unit = "..." for what stands beside them
+    >>> print(readings_mismatch("pay", 9, 10, ["1.234"], Numerals(",")))
+    pay: most values are no numbers; ambiguous: they are with thousands = "." in the schema's [file], and others with \
+decimal = "."; write what is publicly known of the program that wrote the file
     """
     if unreadable <= MOST * present:
         return None
     if not texts:
         return f"{name}: most values cannot be read; write formats as dates and times are written there"
     numerals = [found[1] for found in map(_WITH_UNIT.fullmatch, texts) if found]
-    better = likeliest(numerals)
+    better = likeliest(numerals, way.decimal)
     better = way if _readable(way, numerals) == _readable(better, numerals) else better
     if _readable(better, numerals) <= MOST * len(texts):
         return f'{name}: most values are no numbers; is it a kind = "category" or "date"?'
     unit = _readable(better, texts) <= MOST * len(texts)
+    lines, beside = _lines(better, way), ['unit = "..." for what stands beside them'] if unit else []
+    other = rival(numerals, better, delimiter="") if lines else None
+    if other is not None:
+        return (
+            f"{name}: most values are no numbers; ambiguous: they are with {lines} in the schema's [file], and others "
+            f"with {_lines(other, way)}; write what is publicly known of the program that wrote the file"
+            f"{''.join(f', and {remedy}' for remedy in beside)}"
+        )
+    remedies = [f"{lines} in the schema's [file]"] if lines else []
+    return f"{name}: most values are no numbers; they are with {', and '.join([*remedies, *beside])}"
+
+
+def _lines(better: Numerals, way: Numerals) -> str:
+    """Return the lines of `[file]` in which one way of writing numbers differs from another."""
     facts = {"decimal": (better.decimal, way.decimal), "thousands": (better.thousands, way.thousands)}
-    lines = [f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old]
-    remedies = [f"{' and '.join(lines)} in the schema's [file]"] if lines else []
-    remedies += ['unit = "..." for what stands beside them'] if unit else []
-    return f"{name}: most values are no numbers; they are with {', and '.join(remedies)}"
+    return " and ".join(f"{key} = {written(new)}" for key, (new, old) in facts.items() if new != old)
 
 
 def _readable(way: Numerals, texts: Sequence[str]) -> int:
@@ -141,6 +155,34 @@ def targets_mismatch(mapped: int, rows: int) -> str | None:
     if not nearly_all(mapped, rows):
         return None
     return "nearly all targets are missing, no declared class, or out of range: declare them as they are"
+
+
+def classes_mismatch(others: int, rows: int) -> str | None:
+    """Return what to say of a table no row of which counts as another class than the first, None for another.
+
+    Any value that is no class counts as the first, so that a class that is spelt otherwise leaves nothing to learn.
+
+    Examples
+    --------
+    >>> classes_mismatch(1, 100) is None, classes_mismatch(0, 0) is None
+    (True, True)
+    """
+    if others > 0 or rows == 0:
+        return None
+    return "no row has another class than the first; write the classes as they are in the data"
+
+
+def hours_mismatch(name: str, others: int, present: int) -> str | None:
+    """Return what to say of a column of which the hour alone counts and every one is midnight, None for another.
+
+    Examples
+    --------
+    >>> hours_mismatch("seen", 1, 100) is None, hours_mismatch("seen", 0, 0) is None
+    (True, True)
+    """
+    if others > 0 or present == 0:
+        return None
+    return f"{name}: no value has a time of day but midnight, and the hour alone counts; choose other parts of the date"
 
 
 def levels_mismatch(name: str, unknown: int, present: int) -> str | None:

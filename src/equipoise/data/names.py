@@ -1,9 +1,10 @@
 """Whether the name of a column may be somebody's value: names are published, also those that were a first row.
 
 The rule is public, and looks at one name at a time, after invisible characters and accents were taken away. A name
-reads as a value if it has no letter; if it is a word for a missing value; if it is a number, alone, in brackets, with a
-sign or with one currency or unit beside it; or if it has digits and all its words belong to dates. Whatever has another
-word is a name: "2020 income", "1st visit".
+reads as a value if it is a word for a missing value, or marks alone; if it is a number, alone, in brackets, with a sign
+or with one currency or unit beside it; if it is a date: a month with a year or with two numbers, or numbers with the
+marks of a date or a time of day; or if it is seven digits or more without a letter, such as a telephone number.
+Whatever has another word is a name, and so are ranges and spans of time: "2020 income", "18-24", "65+", "24h".
 """
 
 import math
@@ -51,21 +52,30 @@ _BESIDE = _words(
     """
 )
 _ZONES = _words("utc gmt z cet cest mez mesz est edt cst cdt mst mdt pst pdt bst ist jst")
-_CURRENCIES = _words("eur euro euros usd gbp chf cny rmb yen jpy inr rs kr sek nok dkk pln zl czk dollars")
+# By their codes: "rs" and "kr" begin other words too.
+_CURRENCIES = _words("eur usd gbp chf cny jpy inr sek nok dkk pln czk")
 _UNITS = _CURRENCIES | _words(
     """
     kg g mg \u03bcg ug ng lb lbs oz t m cm mm km \u03bcm nm in inch ft yd mi l ml dl cl \u03bcl mmol mol iu ie
-    s sec secs ms min mins minutes h hr hrs hour hours std days day d week weeks month months y yr yrs year years
-    jahr jahre jahren monate tage stunden c f k celsius mmhg bpm kcal cal kj j w kw mw kwh mwh v a hz khz mhz ghz pa hpa
+    c f k celsius mmhg bpm kcal cal kj j w kw mw kwh mwh v a hz khz mhz ghz pa hpa
     kpa mpa bar psi n b kb mb gb tb kmh mph pct percent tsd mio mrd bn mn
     """
 )
+# Only behind another unit: a span of time alone names what was measured then.
+_TIMES = _words("s sec ms min h hr hour day d week month y yr year std tag jahr")
 
+# So many digits without a letter are a number of somebody's, whatever stands between them.
+LONG = 7
+_SHARES = "%‰°#"
 _INVISIBLE = ("Cf", "Cc", "Mn")
 _WORDS = re.compile(r"[^\W\d_]+")
 # What is told by its place: the time's T between digits, its Z and am or pm behind them.
 _OF_TIMES = re.compile(r"(?<=\d)t(?=\d)|(?<=\d)z\b|(?<=\d)\s*[ap]\.?\s?m\b\.?")
-_WITH_MARKS = re.compile(r"\d\s*[./:-]\s*\d")
+# Three numbers, a year beside one of two digits, or hours and minutes.
+_WITH_MARKS = re.compile(
+    r"\d\s*[./-]\s*\d+\s*[./-]\s*\d|\d{4}\s*[./-]\s*\d{1,2}(?!\d)|(?<!\d)\d{1,2}\s*[./-]\s*\d{4}|\d\s*:\s*\d\d"
+)
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 # The names of genes and variables: letters with a number behind them, such as OCT4.
 _VARIABLE = re.compile(r"[^\W\d_]+\d{1,2}")
 # One number, and nothing but one unit or currency behind or before it.
@@ -90,23 +100,27 @@ def reads_as_a_value(name: str) -> bool:
     if name.strip() in DEFAULT_MISSING:
         return True
     text = _plain(name)
-    if not any(character.isalpha() for character in text) or text in _MISSING:
+    if text in _MISSING or any(not math.isnan(way.number_of(text)) for way in KNOWN):
         return True
-    if any(not math.isnan(way.number_of(text)) for way in KNOWN):
-        return True
+    if not any(character.isalpha() for character in text):
+        digits = sum(character.isdigit() for character in text)
+        return not 0 < digits < LONG or _is_a_number(text) or _is_a_date(text)
     return _has_a_unit(text) or _is_a_date(text)
 
 
-def are_column_numbers(names: Sequence[str]) -> bool:
-    """Return whether names are the numbers of all columns, as programs write them for a table without names.
+def column_numbers(names: Sequence[str]) -> frozenset[str]:
+    """Return the names that number columns from 0 or 1 on, as programs write them for a table without names.
+
+    A single number does so only as the first name: elsewhere it may be a value.
 
     Examples
     --------
-    >>> are_column_numbers(["0", "1", "2"]), are_column_numbers(["1", "2"]), are_column_numbers(["31", "2"])
-    (True, True, False)
+    >>> sorted(column_numbers(["0", "1", "y"])), column_numbers(["31", "2"]), column_numbers(["Smith", "1"])
+    (['0', '1'], frozenset(), frozenset())
     """
-    count = len(names)
-    return any(list(names) == [str(place) for place in range(start, start + count)] for start in (0, 1))
+    found = [name for name in names if name.isascii() and name.isdecimal()]
+    counted = any(found == [str(place) for place in range(start, start + len(found))] for start in (0, 1))
+    return frozenset(found) if counted and (len(found) > 1 or found == list(names[:1])) else frozenset()
 
 
 def _plain(name: str) -> str:
@@ -124,14 +138,23 @@ def _has_a_unit(text: str) -> bool:
         return False
     if found["before"] is not None:
         return found["before"] in _CURRENCIES and not _VARIABLE.fullmatch(text)
-    return all(word in _UNITS for word in _WORDS.findall(found["behind"]))
+    unit, *others = _WORDS.findall(found["behind"])
+    return unit in _UNITS and set(others) <= _UNITS | _TIMES
+
+
+def _is_a_number(text: str) -> bool:
+    """Return whether a text without letters is one number with signs, brackets or marks of currencies and shares."""
+    plain = "".join(part for part in text if part not in _SHARES and unicodedata.category(part) != "Sc").strip()
+    return re.fullmatch(_NUMBER, plain) is not None
 
 
 def _is_a_date(text: str) -> bool:
-    """Return whether a text has digits, and words of dates alone."""
-    if _VARIABLE.fullmatch(text) or not any(character.isdigit() for character in text):
-        return False
+    """Return whether a text has digits, and words of dates alone: a month with its numbers, or the marks of a date."""
     rest = _OF_TIMES.sub(" ", text)
     words = set(_WORDS.findall(rest)) - (_ZONES if ":" in text else frozenset())
-    months = words & _MONTHS
-    return words <= _MONTHS | _BESIDE and bool(months or _WITH_MARKS.search(text) or (rest != text and not words))
+    if not words <= _MONTHS | _BESIDE:
+        return False
+    numbers = len(re.findall(r"\d+", text))
+    if words & _MONTHS and (numbers > 1 or _YEAR.search(text)):
+        return True
+    return numbers > 0 and bool(_WITH_MARKS.search(text) or (rest != text and not words))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Column
-from equipoise.data.schema.text import number_of, text_of
+from equipoise.data.schema.text import number_of, same_moments, text_of
 from equipoise.data.texts import Texts, Words
 from equipoise.data.unread import NUMERIC_KINDS
 
@@ -143,6 +143,8 @@ def _number_rule(values: Column) -> Callable[[str], float]:
 class Positions(Reading):
     """Reads positions among known texts; a missing text that is among them is that one.
 
+    A moment that is known is so however its type writes it.
+
     Examples
     --------
     >>> Positions({"no": 0, "yes": 1}, ("",), at_missing=3, at_unknown=2)(np.array(["yes", "", 7], dtype=object))
@@ -152,11 +154,13 @@ class Positions(Reading):
     def __init__(
         self, positions: Mapping[str, int], missing: tuple[str, ...], at_missing: int, at_unknown: int
     ) -> None:
+        moments = {other: place for text, place in positions.items() for other in same_moments(text)}
+        positions = moments | dict(positions)
         self._levels = frozenset(positions)
         self._missing_texts = frozenset(missing) - self._levels
         self._unknown = at_unknown
         self._missing = at_missing
-        self._known = dict.fromkeys(missing, at_missing) | dict(positions)
+        self._known = dict.fromkeys(missing, at_missing) | positions
 
     def one(self, value: object) -> int:
         """Return the position of one value."""

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
 
-# A target's labels by its type: what they are, what a class of that type is, and what to do besides.
+AS_IT_IS = "declare the classes as the target has them, or convert the target by a public rule"
+# A target's labels by its type: what they are, what a class is that can equal one, and what to do without one.
 LABELS = {
-    "number": ("numbers", "a number", ""),
-    "truth": ("truth values", "false or true", "declare classes=(False, True), or pass y.astype(int) for (0, 1); or "),
-    "text": ("text", "a text", ""),
+    "number": ("numbers", "a number", AS_IT_IS),
+    "truth": ("truth values", "false or true, 0 or 1", "declare classes=(False, True)"),
+    "text": ("text", "a text", AS_IT_IS),
 }
 
 
@@ -280,7 +281,7 @@ def _labels_in(series: "nw.Series[Any]") -> Kind | None:
 def require_labels(target: Unread, classes: Sequence[object] | str) -> None:
     """Refuse a target whose declared type can equal no class but the first, as which all its rows would count.
 
-    A truth value is no number here, as in a schema, though Python calls True and 1 equal.
+    Labels are compared as Python compares them, by which True is 1: unlike those of a schema, which have texts.
 
     Examples
     --------
@@ -291,14 +292,17 @@ no class but the first is a text; to do: declare the classes as the target has t
 public rule
     """
     asked = "a target whose type can be one of the declared classes"
-    remedy = "declare the classes as the target has them, or convert the target by a public rule"
     if target.labels is None:
-        raise InvalidData(asked, "a type that holds no labels, such as dates, bytes or complex numbers", remedy)
+        raise InvalidData(asked, "a type that holds no labels, such as dates, bytes or complex numbers", AS_IT_IS)
     if isinstance(classes, str) or target.labels == "unknown":
         return
-    held, label_words, remedies = LABELS[target.labels]
-    kinds = [
-        "truth" if isinstance(label, bool) else "text" if isinstance(label, str) else "number" for label in classes
-    ]
-    if target.labels not in (kinds[1:] or kinds):
-        raise InvalidData(asked, f"{held}, where no class but the first is {label_words}", remedies + remedy)
+    held, label_words, remedy = LABELS[target.labels]
+    if not any(_can_equal(target.labels, label) for label in classes[1:] or classes):
+        raise InvalidData(asked, f"{held}, where no class but the first is {label_words}", remedy)
+
+
+def _can_equal(held: Kind, label: object) -> bool:
+    """Return whether a value of such a type can equal a class."""
+    if isinstance(label, str) or held == "text":
+        return isinstance(label, str) and held == "text"
+    return held == "number" or label in (0, 1)

@@ -246,10 +246,13 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _saved(self) -> Saved:
         schema: Schema | None = getattr(self, "schema_", None)
         names = getattr(self, "feature_names_in_", ()) if schema is None else Encoder(schema).names
+        # NumPy makes one type of all classes: of 1 and 1.5 it has 1.0, which is not what the certificate declares.
+        declared = self._facts.domain.classes
+        found = getattr(self, "classes_", np.array([])).tolist()
         return Saved(
             model=named(self),
             features=tuple(names),
-            classes=tuple(getattr(self, "classes_", np.array([])).tolist()),
+            classes=declared if isinstance(declared, tuple) else tuple(found),
             coefficients=tuple(tuple(row) for row in np.atleast_2d(self.coef_).tolist()),
             intercepts=tuple(np.atleast_1d(self.intercept_).tolist()),
         )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from equipoise.data.encoded import EncodedTable, encoded_table
 from equipoise.data.entries import is_undeclared
-from equipoise.data.joined import raw_table
+from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.persons import person_rows
 from equipoise.data.products import products
 from equipoise.data.schema import Schema
@@ -214,4 +214,4 @@ class SchemaRows(Intake):
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return encoded rows times the weights, batch by batch."""
-        return encoded_products(self._schema, raw_table(X), weights)
+        return encoded_products(self._schema, new_rows(X), weights)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from equipoise.data.encoded import encoded_rows
 from equipoise.data.encoder import Encoder
-from equipoise.data.joined import raw_table
+from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.schema import Schema
 from equipoise.errors import DomainMissing, InvalidParameter
 from equipoise.estimators.unknown_arguments import known_arguments
@@ -63,7 +63,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         """Return the encoded rows of a data frame; columns that are no features are ignored, and no value raises."""
         check_is_fitted(self, "n_features_in_")
         encoder = self._encoder()
-        return np.concatenate([np.empty((0, encoder.width)), *encoded_rows(encoder.schema, raw_table(X))])
+        return np.concatenate([np.empty((0, encoder.width)), *encoded_rows(encoder.schema, new_rows(X))])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the encoded columns."""

@@ -180,8 +180,10 @@ def test_a_regression_on_a_type_without_numbers_is_refused():
         pa.array(["1", "2"]),
         pa.array([1, 2], pa.date32()),
     ):
-        with pytest.raises(InvalidData, match="where the schema says number"):
+        with pytest.raises(InvalidData, match="where the schema says number") as refusal:
             check_columns(schema, FrameTable(pa.table({"a": [1, 2], "y": target})))
+        assert "target" in refusal.value.remedy or "a number in a stated unit" in refusal.value.remedy
+        assert "unused" not in refusal.value.remedy
     check_columns(schema, FrameTable(pa.table({"a": [1, 2], "y": [True, False]})))
 
 
@@ -195,8 +197,16 @@ TARGET_ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("case", TARGET_ARRAYS)
-@pytest.mark.parametrize("through", ["schema", "domain"])
+# A domain compares truth values as Python does.
+@pytest.mark.parametrize(
+    ("case", "through"),
+    [
+        (case, through)
+        for case in TARGET_ARRAYS
+        for through in ("schema", "domain")
+        if through == "schema" or ("truth" not in case and "boolean" not in case)
+    ],
+)
 def test_a_target_beside_the_table_is_compared_too(case, through):
     frame = pd.DataFrame({"a": [0.1, 0.2]})
     schema = Schema(

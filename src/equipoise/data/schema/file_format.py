@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,9 @@ class FileFormat:
         there is none yet, the first line tells.
     sheet : str
         The sheet of a workbook that holds the table; empty for the first one.
+    published : bool
+        Whether the names of its columns are published, so that no value may be among them. No key of the file: those of
+        new rows are not.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class FileFormat:
     header: bool = True
     columns: int | None = None
     sheet: str = ""
+    published: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
@@ -99,10 +103,10 @@ class FileFormat:
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the TOML table: what is not as most files have it."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in ALL_KEYS and value != field.default:
-                yield f"{field.name} = {written(value)}"
+        for fact in fields(self):
+            value = getattr(self, fact.name)
+            if fact.name in ALL_KEYS and value != fact.default:
+                yield f"{fact.name} = {written(value)}"
 
     def with_columns(self, count: int) -> "FileFormat":
         """Return the format of lines with so many values, which only matters where no header tells it."""
@@ -116,7 +120,7 @@ class FileFormat:
         >>> FileFormat(decimal=",").for_new_rows(decimal=".") == FileFormat()
         True
         """
-        return replace(self, columns=None, **facts)
+        return replace(self, columns=None, published=False, **facts)
 
 
 def _is_character(value: object) -> bool:

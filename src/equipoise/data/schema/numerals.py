@@ -80,16 +80,19 @@ KNOWN = (
 )
 
 
-def likeliest(texts: Iterable[str]) -> Numerals:
-    """Return the way of writing that reads most texts as numbers; the earlier known one where several do.
+def likeliest(texts: Iterable[str], decimal: str = ".") -> Numerals:
+    """Return the way of writing that reads most texts as numbers; of several one with that decimal mark, the earlier.
 
     Examples
     --------
     >>> likeliest(["3,5", "1.234,0", "x"]), likeliest(["3.5", "1,2"]), likeliest(["1,234"])
     (Numerals(decimal=',', thousands='.'), Numerals(decimal='.', thousands=''), Numerals(decimal='.', thousands=','))
+    >>> likeliest(["1.234"], decimal=",")
+    Numerals(decimal=',', thousands='.')
     """
     listed = list(texts)
-    return max(KNOWN, key=lambda way: sum(math.isfinite(way.number_of(text)) for text in listed))
+    ways = sorted(KNOWN, key=lambda way: way.decimal != decimal)
+    return max(ways, key=lambda way: sum(math.isfinite(way.number_of(text)) for text in listed))
 
 
 # Another way of writing that reads so many of the texts is as likely: a few texts do not settle it.
@@ -99,12 +102,14 @@ NEARLY_AS_MANY = 0.9
 def rival(texts: Iterable[str], chosen: Numerals, delimiter: str) -> Numerals | None:
     """Return another way of writing that reads nearly as many texts, and some as other numbers; None if none does.
 
-    A decimal mark that also separates values is no rival: it would stand in quotes, and nobody writes so.
+    A decimal mark that also separates values is a rival only where a number holds it, which stands in quotes then.
 
     Examples
     --------
     >>> rival(["1.234", "5.678"], COMMON, ";"), rival(["1.234", "5.6"], COMMON, ";"), rival(["1.234"], COMMON, ",")
     (Numerals(decimal=',', thousands='.'), None, None)
+    >>> rival(["1,234"], Numerals(".", ","), ",")
+    Numerals(decimal=',', thousands='')
     """
     listed = list(texts)
     found = [chosen.number_of(text) for text in listed]
@@ -112,6 +117,8 @@ def rival(texts: Iterable[str], chosen: Numerals, delimiter: str) -> Numerals | 
         others = [way.number_of(text) for text in listed]
         as_many = sum(map(math.isfinite, others)) >= NEARLY_AS_MANY * sum(map(math.isfinite, found))
         both = [pair for pair in zip(found, others, strict=True) if all(map(math.isfinite, pair))]
-        if way.decimal != delimiter and as_many and any(first != second for first, second in both):
+        pairs = zip(listed, others, strict=True)
+        quoted = any(delimiter in text and math.isfinite(other) for text, other in pairs)
+        if (way.decimal != delimiter or quoted) and as_many and any(first != second for first, second in both):
             return way
     return None

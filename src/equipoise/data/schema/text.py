@@ -26,6 +26,7 @@ _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _DEEP_KEY = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:{_PART}){{64}}")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(r"(?:(-?\d{4,}-\d\d-\d\d)[T ])?(\d\d:\d\d:\d\d)(?:\.(\d+))?", re.ASCII)
 
 Made = TypeVar("Made")
 
@@ -65,6 +66,28 @@ def _text_of(value: Any) -> str | None:
             return repr(number)
         return str(int(value if isinstance(value, Decimal) else number))
     return value.decode("utf-8", "replace").strip() if isinstance(value, bytes) else str(value).strip()
+
+
+def same_moments(text: str) -> tuple[str, ...]:
+    """Return the texts of typed values that are the moment or the time of day of a text, none for any other text.
+
+    A type of microseconds holds the same moments as one of seconds, and a text has no type: so fractions are written
+    without zeros at their end, or by six digits as Python does, behind a T or a blank; midnight is also a day.
+
+    Examples
+    --------
+    >>> same_moments("14:30:00.000"), same_moments("2020-02-29T00:00:00"), same_moments("noon")
+    (('14:30:00',), ('2020-02-29T00:00:00', '2020-02-29 00:00:00', '2020-02-29'), ())
+    """
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        return ()
+    day, clock, fraction = found[1], found[2], (found[3] or "").rstrip("0")
+    clocks = [f"{clock}.{fraction}", f"{clock}.{fraction:0<6}"] if fraction else [clock]
+    if day is None:
+        return tuple(dict.fromkeys(clocks))
+    midnight = [day] if clocks == ["00:00:00"] else []
+    return tuple(dict.fromkeys([f"{day}{mark}{clock}" for mark in "T " for clock in clocks] + midnight))
 
 
 def number_of(value: Any) -> float:

@@ -157,16 +157,20 @@ class DateColumn(Column):
         """One for each part, a circle's pair included; where it is missing only what says so is not 0."""
         return float(max(1, len(self.parts)))
 
+    @property
+    def hours_alone(self) -> bool:
+        """Whether no part but the hour was chosen."""
+        return bool(self.parts) and all(part.endswith("hour") for part in self.parts)
+
     def fits(self, found: Kind) -> bool:
         """Return whether the type is of dates or text, or of numbers where formats say how those are dates.
 
         Of a day some part but the hour must count, and a time of day has nothing else.
         """
-        hours = [part.endswith("hour") for part in self.parts]
         if found == "number":
             return bool(self.formats)
         if found in ("day", "time"):
-            return not hours or all(hours) == (found == "time")
+            return not self.parts or self.hours_alone == (found == "time")
         return found in ("date", "text", "unknown")
 
     def second(self, text: str) -> float:
