@@ -1,4 +1,7 @@
-"""A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model."""
+"""A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model.
+
+That of an evaluation holds no model and no page: its certificate names the release that it is about.
+"""
 
 import hashlib
 import math
@@ -12,6 +15,7 @@ from ..vocabulary.facts import Label, is_label
 from ..vocabulary.records import Record
 from .certificate import Certificate
 from .claims import UNKNOWN, Trained
+from .claims.evaluation import Evaluation
 from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
@@ -29,6 +33,7 @@ NOT_SEEN = (
     "whether noise was drawn: no arithmetic can tell",
 )
 UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
+EVALUATED = (*NOT_SEEN, "the release that it is about, which lies apart: its id and the digest of its model are named")
 ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
 
 
@@ -61,7 +66,8 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
-            yield f"  checked: {'claim' if self.unchecked == ALONE else 'manifest, claim, schema digest, model shape'}"
+            checked = {ALONE: "claim", EVALUATED: "manifest, claim, schema digest"}
+            yield f"  checked: {checked.get(self.unchecked, 'manifest, claim, schema digest, model shape')}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 
     def plain(self) -> dict[str, object]:
@@ -76,7 +82,8 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA} - names)
+    optional = {SCHEMA} if names & {MODEL, REPORT} else {SCHEMA, MODEL, REPORT}
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - optional - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
@@ -227,9 +234,13 @@ def inspect(path: Path) -> Findings:
     """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
     contents = _files(path)
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
-    if MODEL not in contents:
+    if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE)
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
+    if MODEL not in contents:
+        if not isinstance(certificate.claim, Evaluation) or None in (certificate.release, certificate.claim.released):
+            faults += (f"{CERTIFICATE}: no evaluation that was carried out, and no model beside it",)
+        return Findings(certificate, (*faults, *certificate.faults()), EVALUATED)
     text = text_of(contents, MODEL)
     contents.clear()  # what was read is not held twice
     try:

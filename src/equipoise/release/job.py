@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,8 @@ from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
 Training = Callable[[Array, Array], ArrayLike]
+# What a released model says of rows as they were read: a column an output.
+Scoring = Callable[[Any], Array]
 Made = TypeVar("Made", bound=Trained)
 
 
@@ -63,6 +65,7 @@ class Job:
     train: Training | None = None
     candidates: tuple[Carried, ...] = ()
     persons: Unread | None = None
+    score: Scoring | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

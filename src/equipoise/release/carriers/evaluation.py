@@ -1,0 +1,67 @@
+"""Counts of rows in public cells, by what a released model says of them (N4)."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.evaluation import Cells, Evaluation
+from equipoise.data.rows import class_positions
+from equipoise.errors import PrivateFailure
+from equipoise.release.carriers.base import Carrier
+from equipoise.release.job import Array, Carried, Job
+
+
+class EvaluationCarrier(Carrier[Evaluation]):
+    """What leaves is one number a cell, with noise; whatever a score is, its row lies in exactly one of them."""
+
+    claim: ClassVar[type[Claim]] = Evaluation
+
+    def carry_out(self, claim: Evaluation, job: Job) -> Carried:
+        """Score, count, and add noise to every count."""
+        if job.score is None or job.target is None:
+            raise PrivateFailure
+        scores, labels = job.score(job.table.read()), class_positions(job.target.read(), claim.cells.labels)
+        if not len(scores) == len(labels) == claim.n_samples:
+            raise PrivateFailure
+        counts = counted(claim.cells, scores, labels)
+        noisy = job.source.add_whole(claim.law, counts, claim.scale)
+        return Carried(replace(claim, released=tuple(noisy.tolist())), np.zeros((0, 0)), job)
+
+
+def counted(cells: Cells, scores: Array, labels: Array) -> NDArray[np.int64]:
+    """Return how many rows every cell holds: class by class, and in a class output by output.
+
+    Parameters
+    ----------
+    cells : Cells
+        The public cells.
+    scores : array of shape (n_samples, outputs)
+        Margins of the second of two classes, or one a class; what is no number counts as 0.
+    labels : array of shape (n_samples,)
+        The place of each row's true class.
+
+    Examples
+    --------
+    >>> counted(Cells((0.5,), (0, 1)), np.array([[2.0], [-1.0], [0.0]]), np.array([1.0, 1.0, 0.0])).tolist()
+    [1, 0, 1, 1]
+    """
+    _, _, outputs = cells.shape
+    places = labels.astype(np.int64) * outputs + outputs_of(cells, np.nan_to_num(scores))
+    return np.bincount(places, minlength=int(np.prod(cells.shape))).astype(np.int64)
+
+
+def outputs_of(cells: Cells, scores: Array) -> NDArray[np.int64]:
+    """Return the output that each row lies in: the bin of its share for the second of two classes.
+
+    Of several classes: the bins of the predicted one's share, one predicted class after the other. A score on an edge
+    belongs below it, as a margin of 0 is decided for the first class.
+    """
+    if scores.shape[1] == 1:
+        return np.searchsorted(cells.edges, expit(scores[:, 0]), side="left")
+    predicted, shares = scores.argmax(axis=1), softmax(scores, axis=1).max(axis=1)
+    bins: NDArray[np.int64] = np.searchsorted(cells.edges, shares, side="left")
+    return predicted * (len(cells.edges) + 1) + bins
