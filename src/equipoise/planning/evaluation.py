@@ -21,7 +21,7 @@ MOVED = math.sqrt(2) * (1 + 1e-15)
 LAWS = ("laplace", "gaussian")
 
 # Fewer bins tell nothing of the order of scores, and more are finer than any sample of scores that people look at.
-FEWEST, MOST = 4, 50
+FEWEST, MOST = 6, 50
 
 # Accuracy adds up the noise of half of all cells. It may add a quarter of the largest variance that sampling has, which
 # is a quarter of the number of rows.
@@ -57,7 +57,7 @@ def bins(n_samples: int, classes: int, noise: Noise) -> int:
     --------
     >>> noise = noise_on_counts(Budget(0.5))
     >>> [bins(n_samples, 2, noise) for n_samples in (200, 10_000, 10**6)], bins(10_000, 10, noise)
-    ([4, 20, 50], 2)
+    ([6, 20, 50], 2)
     """
     cells = SHARE_OF_ROWS * n_samples / deviation_of(noise) ** 2
     if classes > 2:
