@@ -95,7 +95,7 @@ class EvaluationRequest:
 
 
 def issue_evaluation(request: EvaluationRequest) -> Certificate:
-    """Return the certificate of an evaluation, from public facts alone.
+    """Return the certificate of an evaluation, from public facts alone; no delta is spent where none is needed.
 
     Examples
     --------
@@ -105,7 +105,8 @@ def issue_evaluation(request: EvaluationRequest) -> Certificate:
     """
     terms, cells, one = request.terms, request.cells, noise_on_counts(request.budget)
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
-    claim = Evaluation(request.budget, terms.n_samples, request.release, request.model, cells, noise)
+    budget = request.budget if one.law == "gaussian" else Budget(request.budget.epsilon)
+    claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise)
     checked(claim)
     return Certificate.seal(terms, claim, _notes(claim, terms).plain())
 
