@@ -334,7 +334,10 @@ def evaluated() -> Made:
     yield "evaluation-extreme", asked(0.001, 0.01, 10**8, Cells((0.5,), ("no", "yes")))
     yield "evaluation-loose", asked(40.0, 0.0, 1, Cells((), tuple(range(100))))
     yield "evaluation-groups", asked(1.0, 0.0, 5000, Cells((0.5,), (0, 1), groups=("f", "m", "x"), by="sex"))
-    yield "evaluation-regression", asked(1.0, 1e-6, 5000, Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0)))
+    yield (
+        "evaluation-regression",
+        asked(1.0, 1e-6, 5000, Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0), range=(0.0, 30.0))),
+    )
     yield "evaluation-released", counts(TWO, (0, 1), epsilon=1.0, random_state=0)
     yield "evaluation-released-exact", counts(TWO, (0, 1), epsilon=0.5)
     yield "evaluation-released-classes", counts(FOUR, ("a", "b", "c", "d"), epsilon=2.0, delta=1e-6, random_state=0)

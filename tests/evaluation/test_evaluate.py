@@ -113,6 +113,38 @@ def test_raw_rows_are_encoded_as_in_training(with_schema):
     assert found.certificate.terms.schema == with_schema.certificate_.terms.schema
 
 
+NUMBERS = SCHEMA.replace('name = "ill"', 'name = "pay"').replace('classes = ["no", "yes"]', "bounds = [1000, 3000]")
+
+
+@pytest.mark.parametrize("encoded", [False, True], ids=["a domain", "a schema"])
+def test_a_regression_is_counted_by_prediction_and_residual_in_units_of_its_target(encoded):
+    pay = 2000 + 900 * ROWS[:, 0] + np.random.default_rng(2).normal(0, 300, 900)
+    pay[650], pay[651], pay[652] = np.nan, 1e9, -np.inf
+    # What is no number lies in the middle, and everything inside the declared range.
+    true = np.clip(np.where(np.isfinite(pay), pay, 2000.0), 1000.0, 3000.0)
+    if encoded:
+        rows = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1]})
+        model = eq.Ridge(8.0, domain=eq.Schema.from_text(NUMBERS), random_state=0).fit(rows.assign(pay=pay)[TRAINED])
+        given = rows[HELD].assign(pay=pay[HELD]), None
+        predicted = model.predict(rows[HELD])
+    else:
+        model = eq.Ridge(8.0, domain=eq.Domain(1.0, labels=(1000.0, 3000.0)), random_state=0)
+        given = ROWS[HELD], pay[HELD]
+        predicted = model.fit(ROWS[TRAINED], pay[TRAINED]).predict(ROWS[HELD])
+    found = eq.evaluate(model, *given, epsilon=NO_NOISE, random_state=0).counts
+    residuals = (-np.inf, *found.edges, np.inf)
+    ends = (-np.inf, *found.predictions, np.inf)
+    for first in range(len(ends) - 1):
+        for second in range(len(residuals) - 1):
+            held = (ends[first] < predicted) & (predicted <= ends[first + 1])
+            held &= (residuals[second] < true[HELD] - predicted) & (true[HELD] - predicted <= residuals[second + 1])
+            assert found.counts[0, first, second] == held.sum()
+    assert found.range == pytest.approx((1000.0, 3000.0))
+    assert found.counts.sum() == 300
+    assert 0.0 in found.edges
+    assert all(1000 < edge < 3000 for edge in found.predictions)
+
+
 def test_values_never_raise_and_every_row_is_counted(model):
     rows, labels = ROWS[HELD].copy(), LABELS[HELD].astype(float)
     rows[0], rows[1], rows[2, 0], labels[3], labels[4] = np.nan, np.inf, -1e300, np.nan, 7.0

@@ -26,17 +26,19 @@ FAILURE = 1e-6
 
 TWO = Cells((0.2, 0.5, 0.8), ("no", "yes"))
 FIVE = Cells((0.4, 0.7), (0, 1, 2, 3, 4))
+PAY = Cells((-1.0, 0.0, 1.0), predictions=(2.0, 4.0), range=(0.0, 6.0))
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 
 
 # How far one row moves the counts
 
 
-@pytest.mark.parametrize("cells", [TWO, FIVE], ids=["two classes", "five classes"])
+@pytest.mark.parametrize("cells", [TWO, FIVE, PAY], ids=["two classes", "five classes", "numbers"])
 @given(data=st.data())
 def test_whatever_a_row_is_replaced_by_two_counts_move_by_one_or_none(cells, data):
-    outputs, classes = (1, 2) if cells is TWO else (5, 5)
-    row = st.tuples(st.lists(NUMBERS, min_size=outputs, max_size=outputs), st.integers(0, classes - 1))
+    outputs, classes = (5, 5) if cells is FIVE else (1, 2)
+    truth = st.integers(0, classes - 1) if cells.labels else NUMBERS
+    row = st.tuples(st.lists(NUMBERS, min_size=outputs, max_size=outputs), truth)
     rows = data.draw(st.lists(row, min_size=1, max_size=6))
     other = [data.draw(row), *rows[1:]]
     with np.errstate(all="ignore"):

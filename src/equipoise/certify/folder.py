@@ -66,8 +66,8 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
-            checked = {ALONE: "claim", EVALUATED: "manifest, claim, schema digest"}
-            yield f"  checked: {checked.get(self.unchecked, 'manifest, claim, schema digest, model shape')}"
+            shape = "" if self.unchecked == EVALUATED else ", model shape"
+            yield f"  checked: {'claim' if self.unchecked == ALONE else f'manifest, claim, schema digest{shape}'}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 
     def plain(self) -> dict[str, object]:

@@ -54,8 +54,10 @@ def command(
         raise InvalidParameter("a release with a schema, which encodes raw columns", "one without", remedy)
     table = open_table(data, delimiter, schema=schema)
     if rows is None and (ledger is not None or table.n_samples is None):
-        found = "none, and a ledger is bound" if ledger is not None else f"none, and {data.name} does not tell it"
-        raise InvalidParameter("the declared number of rows", found, "pass --rows, the public number of rows")
+        why = "a ledger is bound" if ledger is not None else f"{data.name} does not tell it"
+        raise InvalidParameter(
+            "the declared number of rows", f"none, and {why}", "pass --rows, the public number of rows"
+        )
     with staging(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
             found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, n_samples=rows)
@@ -80,7 +82,7 @@ def _plain(evaluation: "Evaluation") -> dict[str, Any]:
         "edges": list(counts.edges),
         "counts": counts.counts.tolist(),
         "noise": {"law": counts.law, "scale": counts.scale},
-        "accuracy": evaluation.accuracy,
+        **({"accuracy": evaluation.accuracy} if claim.cells.labels else {"predictions": list(counts.predictions)}),
     }
 
 
@@ -91,6 +93,6 @@ def _lines(evaluation: "Evaluation") -> list[str]:
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
-        f"  accuracy {evaluation.accuracy:.3f}, by noisy counts",
+        *([f"  accuracy {evaluation.accuracy:.3f}, by noisy counts"] if claim.cells.labels else []),
         f"  about release {claim.release}",
     ]

@@ -10,7 +10,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, SCHEMA, contents_of, inspect, manifest_of, text_of
 from equipoise.data.schema import Schema
-from equipoise.errors import ReleaseUnreadable
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation.histogram import NoisyCounts
 
 
@@ -47,6 +47,9 @@ class Evaluation:
     def accuracy(self) -> float:
         """The share of rows whose predicted class is the true one, by the noisy counts; without an interval."""
         counts, labels = self.counts, self.claim.cells.labels
+        if not labels:
+            remedy = "look at evaluation.counts"
+            raise InvalidParameter("the accuracy of classes", "the evaluation of a regression", remedy)
         by_class = counts.counts.sum(axis=0)
         if len(labels) > 2:
             right = sum(int(by_class[place].reshape(len(labels), -1)[place].sum()) for place in range(len(labels)))

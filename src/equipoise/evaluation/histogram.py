@@ -26,6 +26,9 @@ class NoisyCounts:
         normal number of this standard deviation, rounded to a whole one.
     n_samples : int
         The public number of rows, to which the true counts add up.
+    predictions, range : tuple of float
+        Of a regression: the inner edges of bins of predictions, and the declared range of the target, in which
+        predictions lie as well; residuals, the true number less the predicted one, are no larger than it is wide.
 
     Examples
     --------
@@ -38,12 +41,15 @@ class NoisyCounts:
     law: str
     scale: float
     n_samples: int
+    predictions: tuple[float, ...] = ()
+    range: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, claim: EvaluationClaim) -> "NoisyCounts":
         """Return what a claim has released."""
         counts = np.array(claim.released, dtype=np.int64).reshape(claim.cells.shape)
-        return cls(claim.cells.edges, counts, claim.law, claim.scale, claim.n_samples)
+        cells = claim.cells
+        return cls(cells.edges, counts, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
 
     @property
     def bins(self) -> int:

@@ -186,7 +186,8 @@ class ExactSource(NoiseSource):
 
 def _whole(noisy: NDArray[Any]) -> NDArray[np.int64]:
     # Doubles hold every whole number up to 2^53; beyond it a count is cut off, which is post-processing too.
-    return np.clip(noisy, -(2**53), 2**53).astype(np.int64)
+    whole: NDArray[np.int64] = np.clip(noisy, -(2**53), 2**53).astype(np.int64)
+    return whole
 
 
 def _stream() -> Any:

@@ -23,6 +23,9 @@ LAWS = ("laplace", "gaussian")
 # Fewer bins tell nothing of the order of scores, and more are finer than any sample of scores that people look at.
 FEWEST, MOST = 6, 50
 
+# How much closer edges lie together in the middle: margins spread over much of what weights allow, residuals less.
+IN_THE_MIDDLE, AROUND_0 = 1.5, 2.0
+
 # Accuracy adds up the noise of half of all cells. It may add a quarter of the largest variance that sampling has, which
 # is a quarter of the number of rows.
 SHARE_OF_ROWS = 1 / 16
@@ -65,19 +68,36 @@ def bins(n_samples: int, classes: int, noise: Noise) -> int:
     return round(min(max(cells, FEWEST), MOST))
 
 
-def margins_between(centre: float, reach: float, count: int) -> tuple[float, ...]:
-    """Return the inner edges of so many bins of margins, from ``centre - reach`` to ``centre + reach``; one is 0.
+def bins_of_numbers(n_samples: int, noise: Noise) -> tuple[int, int]:
+    """Return how many bins predictions and residuals of a regression have.
 
-    They lie closer together in the middle, where most rows have their margins: at ``reach sign(u) |u|^1.5`` for evenly
-    spaced u. The edge that is nearest to 0, where decisions change, is moved there.
+    There are as many cells as for two classes. A mean of errors sums all of them, each by its share of the largest
+    error, which is small in most.
 
     Examples
     --------
-    >>> [round(edge, 3) for edge in margins_between(0.1, 1.0, 5)]
+    >>> noise = noise_on_counts(Budget(0.5))
+    >>> [bins_of_numbers(n_samples, noise) for n_samples in (200, 10_000, 10**6)]
+    [(2, 6), (4, 10), (6, 16)]
+    """
+    cells = 2 * bins(n_samples, 2, noise)
+    predictions = max(2, round(math.sqrt(cells) / 1.6))
+    return predictions, 2 * (cells // predictions // 2)
+
+
+def edges_between(centre: float, reach: float, count: int, power: float = IN_THE_MIDDLE) -> tuple[float, ...]:
+    """Return the inner edges of so many bins from ``centre - reach`` to ``centre + reach``; one of them is 0.
+
+    They lie closer together in the middle, where most rows are: at ``reach sign(u) |u|^power`` for evenly spaced u. The
+    edge that is nearest to 0, where decisions change, is moved there.
+
+    Examples
+    --------
+    >>> [round(edge, 3) for edge in edges_between(0.1, 1.0, 5)]
     [-0.365, 0.0, 0.189, 0.565]
     """
     even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
-    edges = centre + reach * np.sign(even) * np.abs(even) ** 1.5
+    edges = centre + reach * np.sign(even) * np.abs(even) ** power
     edges[np.argmin(np.abs(edges))] = 0.0
     # Of a model without weights all rows have one margin; equal edges would make empty bins, for noise.
     return tuple(sorted({float(edge) for edge in edges}))
@@ -117,9 +137,15 @@ def _notes(claim: Evaluation, terms: Terms) -> Notes:
         f"about release {claim.release or 'without an id'}."
     )
     steps = (
-        "- a cell is a true class and a bin of what the model says; one replaced row leaves a cell and enters another",
+        f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
         "- every figure is computed from these counts: none costs anything more",
     )
     return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
+
+
+def _cell(claim: Evaluation) -> str:
+    if claim.cells.labels:
+        return "a true class and a bin of what the model says"
+    return "a bin of predictions and one of residuals"

@@ -28,6 +28,8 @@ class Cells(Record):
     edges: tuple[float, ...]
     labels: tuple[Label, ...] = ()
     predictions: tuple[float, ...] = ()
+    # The declared range of a regression's target.
+    range: tuple[float, float] | None = None
     groups: tuple[Label, ...] = ()
     # The column whose levels the groups are.
     by: str = ""

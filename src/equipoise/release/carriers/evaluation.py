@@ -24,15 +24,17 @@ class EvaluationCarrier(Carrier[Evaluation]):
         """Score, count, and add noise to every count."""
         if job.score is None or job.target is None:
             raise PrivateFailure
-        scores, labels = job.score(job.table.read()), class_positions(job.target.read(), claim.cells.labels)
-        if not len(scores) == len(labels) == claim.n_samples:
+        scores, truth = job.score(job.table.read()), job.target.read()
+        if claim.cells.labels:
+            truth = class_positions(truth, claim.cells.labels)
+        if not len(scores) == len(truth) == claim.n_samples:
             raise PrivateFailure
-        counts = counted(claim.cells, scores, labels)
+        counts = counted(claim.cells, scores, truth)
         noisy = job.source.add_whole(claim.law, counts, claim.scale)
         return Carried(replace(claim, released=tuple(noisy.tolist())), np.zeros((0, 0)), job)
 
 
-def counted(cells: Cells, scores: Array, labels: Array) -> NDArray[np.int64]:
+def counted(cells: Cells, scores: Array, truth: Array) -> NDArray[np.int64]:
     """Return how many rows every cell holds: class by class, and in a class output by output.
 
     Parameters
@@ -40,9 +42,9 @@ def counted(cells: Cells, scores: Array, labels: Array) -> NDArray[np.int64]:
     cells : Cells
         The public cells.
     scores : array of shape (n_samples, outputs)
-        Margins of the second of two classes, or one a class; what is no number counts as 0.
-    labels : array of shape (n_samples,)
-        The place of each row's true class.
+        Margins of the second of two classes, or one a class; or predictions. What is no number counts as 0.
+    truth : array of shape (n_samples,)
+        The place of each row's true class, or its true number.
 
     Examples
     --------
@@ -50,18 +52,29 @@ def counted(cells: Cells, scores: Array, labels: Array) -> NDArray[np.int64]:
     [1, 0, 1, 1]
     """
     _, _, outputs = cells.shape
-    places = labels.astype(np.int64) * outputs + outputs_of(cells, np.nan_to_num(scores))
+    scores, truth = np.nan_to_num(scores), np.nan_to_num(truth)
+    if cells.labels:
+        places = truth.astype(np.int64) * outputs + outputs_of(cells, scores)
+    else:
+        residuals = binned(cells.edges, truth - scores[:, 0])
+        places = binned(cells.predictions, scores[:, 0]) * outputs + residuals
     return np.bincount(places, minlength=int(np.prod(cells.shape))).astype(np.int64)
+
+
+def binned(edges: tuple[float, ...], values: Array) -> NDArray[np.int64]:
+    """Return the bin of every value; one on an edge lies below it."""
+    found: NDArray[np.int64] = np.searchsorted(np.array(edges), values, side="left")
+    return found
 
 
 def outputs_of(cells: Cells, scores: Array) -> NDArray[np.int64]:
     """Return the output that each row lies in: the bin of its share for the second of two classes.
 
-    Of several classes: the bins of the predicted one's share, one predicted class after the other. A score on an edge
-    belongs below it, as a margin of 0 is decided for the first class.
+    Of several classes: the bins of the predicted one's share, one predicted class after the other. A share on an edge
+    lies below it, as a margin of 0 is decided for the first class.
     """
     if scores.shape[1] == 1:
-        return np.searchsorted(cells.edges, expit(scores[:, 0]), side="left")
-    predicted, shares = scores.argmax(axis=1), softmax(scores, axis=1).max(axis=1)
-    bins: NDArray[np.int64] = np.searchsorted(cells.edges, shares, side="left")
-    return predicted * (len(cells.edges) + 1) + bins
+        return binned(cells.edges, expit(scores[:, 0]))
+    shares = binned(cells.edges, softmax(scores, axis=1).max(axis=1))
+    predicted: NDArray[np.int64] = scores.argmax(axis=1)
+    return predicted * (len(cells.edges) + 1) + shares
