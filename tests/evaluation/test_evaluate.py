@@ -145,6 +145,30 @@ def test_a_regression_is_counted_by_prediction_and_residual_in_units_of_its_targ
     assert all(1000 < edge < 3000 for edge in found.predictions)
 
 
+LEVELS = {"other": ("f", "m", "sex other"), "unknown": ("f", "m", "x")}
+
+
+@pytest.mark.parametrize("rule", LEVELS)
+def test_rows_are_counted_by_the_levels_of_a_column(rule):
+    told = np.array(["f", "m", "x", "?"])[np.random.default_rng(3).integers(0, 4, 900)]
+    levels = 'levels = ["f", "m"]\nother = true' if rule == "other" else 'levels = ["f", "m", "x"]\nunknown = "m"'
+    schema = eq.Schema.from_text(f'{SCHEMA}\n[columns.sex]\nkind = "category"\n{levels}\n')
+    rows = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1], "ill": np.where(LABELS == 1, "yes", "no"), "sex": told})
+    model = eq.LogisticRegression(4.0, domain=schema, random_state=0).fit(rows[TRAINED])
+    found = eq.evaluate(model, rows[HELD], epsilon=NO_NOISE, by="sex", random_state=0)
+    own = (
+        np.where(np.isin(told, ("f", "m")), told, "sex other") if rule == "other" else np.where(told == "?", "m", told)
+    )
+    assert (found.claim.cells.groups, found.claim.cells.by) == (LEVELS[rule], "sex")
+    for place, level in enumerate(LEVELS[rule]):
+        for second, label in enumerate(("no", "yes")):
+            held = (own[HELD] == level) & (rows["ill"][HELD] == label)
+            assert found.counts.counts[place, second].sum() == held.sum()
+    assert found.accuracy == np.mean(model.predict(rows[HELD].drop(columns="ill")) == rows["ill"][HELD])
+    with pytest.raises(InvalidParameter, match="choose from sex"):
+        eq.evaluate(model, rows[HELD], epsilon=1.0, by="a")
+
+
 def test_values_never_raise_and_every_row_is_counted(model):
     rows, labels = ROWS[HELD].copy(), LABELS[HELD].astype(float)
     rows[0], rows[1], rows[2, 0], labels[3], labels[4] = np.nan, np.inf, -1e300, np.nan, 7.0
@@ -189,6 +213,7 @@ REFUSED = {
     "too few targets": (lambda model: eq.evaluate(model, ROWS, LABELS[1:], epsilon=1.0), InvalidData),
     "another number": (lambda model: eq.evaluate(model, ROWS, LABELS, epsilon=1.0, n_samples=899), InvalidData),
     "no epsilon": (lambda model: eq.evaluate(model, ROWS, LABELS, epsilon=0.0), EquipoiseError),
+    "groups of no schema": (lambda model: eq.evaluate(model, ROWS, LABELS, epsilon=1.0, by="sex"), InvalidParameter),
     "no model": (lambda _: eq.evaluate(object(), ROWS, LABELS, epsilon=1.0), InvalidParameter),
     "no folder": (lambda _: eq.evaluate("nowhere", ROWS, LABELS, epsilon=1.0), ReleaseUnreadable),
 }

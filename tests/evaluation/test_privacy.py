@@ -26,6 +26,7 @@ FAILURE = 1e-6
 
 TWO = Cells((0.2, 0.5, 0.8), ("no", "yes"))
 FIVE = Cells((0.4, 0.7), (0, 1, 2, 3, 4))
+APART = replace(TWO, groups=("f", "m", "x"), by="sex")
 PAY = Cells((-1.0, 0.0, 1.0), predictions=(2.0, 4.0), range=(0.0, 6.0))
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -33,20 +34,18 @@ NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 # How far one row moves the counts
 
 
-@pytest.mark.parametrize("cells", [TWO, FIVE, PAY], ids=["two classes", "five classes", "numbers"])
+@pytest.mark.parametrize("cells", [TWO, FIVE, APART, PAY], ids=["two classes", "five classes", "groups", "numbers"])
 @given(data=st.data())
 def test_whatever_a_row_is_replaced_by_two_counts_move_by_one_or_none(cells, data):
     outputs, classes = (5, 5) if cells is FIVE else (1, 2)
     truth = st.integers(0, classes - 1) if cells.labels else NUMBERS
-    row = st.tuples(st.lists(NUMBERS, min_size=outputs, max_size=outputs), truth)
+    row = st.tuples(st.lists(NUMBERS, min_size=outputs, max_size=outputs), truth, st.integers(0, cells.shape[0] - 1))
     rows = data.draw(st.lists(row, min_size=1, max_size=6))
     other = [data.draw(row), *rows[1:]]
     with np.errstate(all="ignore"):
         first, second = (
-            counted(
-                cells, np.array([scores for scores, _ in table]), np.array([label for _, label in table], dtype=float)
-            )
-            for table in (rows, other)
+            counted(cells, np.array(scores), np.array(truth, dtype=float), np.array(groups))
+            for scores, truth, groups in (zip(*table, strict=True) for table in (rows, other))
         )
     assert first.sum() == second.sum() == len(rows)
     assert len(first) == math.prod(cells.shape)
@@ -90,7 +89,7 @@ def claimed(budget: eq.Budget, cells: Cells = TWO) -> Evaluation:
 def test_a_neighbouring_pair_attains_the_bound(epsilon):
     claim = claimed(eq.Budget(epsilon))
     scores, labels = np.array([[3.0], [-3.0]]), np.array([1.0, 0.0])
-    first, second = (counted(TWO, scores, chosen) for chosen in (labels, np.array([0.0, 0.0])))
+    first, second = (counted(TWO, scores, chosen, np.zeros(2, dtype=int)) for chosen in (labels, np.array([0.0, 0.0])))
     # Where the entered cell has few and the left one many, every unit of distance tells.
     seen = np.where(first > second, first, np.where(first < second, first, 0))
     loss = (np.abs(seen - second).sum() - np.abs(seen - first).sum()) / claim.scale
@@ -141,10 +140,10 @@ class HalvedNoise(SeededSource):
         return super().add_whole(law, counts, scale / 2)
 
 
-def in_two_cells(cells, scores, labels):
+def in_two_cells(cells, scores, labels, groups):
     """Count with a fault: every row in its cell, and in the one of its class that comes next."""
     _, classes, outputs = cells.shape
-    once = counted(cells, scores, labels).reshape(classes, outputs)
+    once = counted(cells, scores, labels, groups).reshape(classes, outputs)
     return (once + np.roll(once, 2, axis=1)).ravel()
 
 
@@ -162,7 +161,8 @@ def releases(label: int, seed: int, offsets: tuple[int, ...], runs: int) -> np.n
     Looked at are the bin in which all three lie, and others so far from it.
     """
     rows, labels, found = np.full((3, 1), 0.9), np.array([label, 0, 0]), []
-    place = int(counted(cells_of_three(), model().decision_function(rows)[:, None], labels * 0.0).argmax())
+    margins = model().decision_function(rows)[:, None]
+    place = int(counted(cells_of_three(), margins, labels * 0.0, labels * 0).argmax())
     for run in range(runs):
         counts = eq.evaluate(model(), rows, labels, epsilon=2.0, random_state=seed + run).counts.counts[0]
         looked = counts[:, [(place + offset) % counts.shape[1] for offset in offsets]]

@@ -32,6 +32,7 @@ def command(
             help="The declared number of rows: needed with a ledger, and for CSV files, which do not tell it."
         ),
     ] = None,
+    by: Annotated[str, typer.Option(help="A column of levels: rows are counted for each level apart.")] = "",
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
@@ -60,7 +61,7 @@ def command(
         )
     with staging(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
-            found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, n_samples=rows)
+            found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
         publish(place, found.files(), out)
     if as_json and not quiet:
         print(json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **_plain(found)}, indent=2))
@@ -78,6 +79,7 @@ def _plain(evaluation: "Evaluation") -> dict[str, Any]:
     return {
         "release": claim.release,
         "rows": counts.n_samples,
+        "groups": list(claim.cells.groups),
         "classes": list(claim.cells.labels),
         "edges": list(counts.edges),
         "counts": counts.counts.tolist(),

@@ -57,7 +57,7 @@ def release(
     unbounded: Unbounded | None = None,
     train: Training | None = None,
     persons: Unread | None = None,
-    score: Scoring | None = None,
+    scoring: Scoring | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -80,8 +80,8 @@ def release(
     persons : Unread, optional
         The slot of the person that each row belongs to, where the certificate is about persons; the first length of
         the table and of the target is then their declared number, whatever is read.
-    score : callable, optional
-        What a released model says of rows, where the certificate is for its evaluation.
+    scoring : Scoring, optional
+        The released model, where the certificate is for its evaluation.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -116,7 +116,7 @@ def release(
         declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
         observed = declared == "observed" and target is not None
         classes = observed_classes(target.read()) if observed and target is not None else declared or ()
-        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, (), persons, score)
+        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, (), persons, scoring)
         try:
             # Warnings would tell of values inside rows.
             with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -26,8 +26,6 @@ from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
 Training = Callable[[Array, Array], ArrayLike]
-# What a released model says of rows as they were read: a column an output.
-Scoring = Callable[[Any], Array]
 Made = TypeVar("Made", bound=Trained)
 
 
@@ -48,6 +46,16 @@ class Unbounded(Protocol):
         """Return the table encoded by these bounds."""
 
 
+class Scoring(Protocol):
+    """A released model, of rows as they were read."""
+
+    def scores(self, rows: Any) -> Array:
+        """Return what it says of every row: a column an output."""
+
+    def groups(self, rows: Any) -> NDArray[np.int64]:
+        """Return the place of the group that every row belongs to; 0 where nobody asked for groups."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """The terms of the plan, the rows and targets as given, the source of noise, and what some kinds need besides.
@@ -65,7 +73,7 @@ class Job:
     train: Training | None = None
     candidates: tuple[Carried, ...] = ()
     persons: Unread | None = None
-    score: Scoring | None = None
+    scoring: Scoring | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

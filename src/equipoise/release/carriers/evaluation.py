@@ -22,20 +22,21 @@ class EvaluationCarrier(Carrier[Evaluation]):
 
     def carry_out(self, claim: Evaluation, job: Job) -> Carried:
         """Score, count, and add noise to every count."""
-        if job.score is None or job.target is None:
+        if job.scoring is None or job.target is None:
             raise PrivateFailure
-        scores, truth = job.score(job.table.read()), job.target.read()
+        rows, truth = job.table.read(), job.target.read()
+        scores, groups = job.scoring.scores(rows), job.scoring.groups(rows)
         if claim.cells.labels:
             truth = class_positions(truth, claim.cells.labels)
-        if not len(scores) == len(truth) == claim.n_samples:
+        if not len(scores) == len(truth) == len(groups) == claim.n_samples:
             raise PrivateFailure
-        counts = counted(claim.cells, scores, truth)
+        counts = counted(claim.cells, scores, truth, groups)
         noisy = job.source.add_whole(claim.law, counts, claim.scale)
         return Carried(replace(claim, released=tuple(noisy.tolist())), np.zeros((0, 0)), job)
 
 
-def counted(cells: Cells, scores: Array, truth: Array) -> NDArray[np.int64]:
-    """Return how many rows every cell holds: class by class, and in a class output by output.
+def counted(cells: Cells, scores: Array, truth: Array, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many rows every cell holds: group by group, class by class, and in a class output by output.
 
     Parameters
     ----------
@@ -45,19 +46,22 @@ def counted(cells: Cells, scores: Array, truth: Array) -> NDArray[np.int64]:
         Margins of the second of two classes, or one a class; or predictions. What is no number counts as 0.
     truth : array of shape (n_samples,)
         The place of each row's true class, or its true number.
+    groups : array of shape (n_samples,)
+        The place of the group that each row belongs to.
 
     Examples
     --------
-    >>> counted(Cells((0.5,), (0, 1)), np.array([[2.0], [-1.0], [0.0]]), np.array([1.0, 1.0, 0.0])).tolist()
+    >>> alone = np.zeros(3, dtype=np.int64)
+    >>> counted(Cells((0.5,), (0, 1)), np.array([[2.0], [-1.0], [0.0]]), np.array([1.0, 1.0, 0.0]), alone).tolist()
     [1, 0, 1, 1]
     """
-    _, _, outputs = cells.shape
+    _, classes, outputs = cells.shape
     scores, truth = np.nan_to_num(scores), np.nan_to_num(truth)
     if cells.labels:
-        places = truth.astype(np.int64) * outputs + outputs_of(cells, scores)
+        rows, columns = truth.astype(np.int64), outputs_of(cells, scores)
     else:
-        residuals = binned(cells.edges, truth - scores[:, 0])
-        places = binned(cells.predictions, scores[:, 0]) * outputs + residuals
+        rows, columns = binned(cells.predictions, scores[:, 0]), binned(cells.edges, truth - scores[:, 0])
+    places = (groups * classes + rows) * outputs + columns
     return np.bincount(places, minlength=int(np.prod(cells.shape))).astype(np.int64)
 
 
