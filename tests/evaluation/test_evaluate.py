@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 
 import equipoise as eq
 from equipoise.certify.folder import inspect
@@ -167,6 +168,17 @@ def test_rows_are_counted_by_the_levels_of_a_column(rule):
     assert found.accuracy == np.mean(model.predict(rows[HELD].drop(columns="ill")) == rows["ill"][HELD])
     with pytest.raises(InvalidParameter, match="choose from sex"):
         eq.evaluate(model, rows[HELD], epsilon=1.0, by="a")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [ROWS[HELD].tolist(), scipy.sparse.csr_array(ROWS[HELD]), pd.DataFrame(ROWS[HELD])],
+    ids=["lists", "sparse rows", "a frame"],
+)
+def test_whatever_holds_the_rows_the_counts_are_the_same(given, model):
+    usual = eq.evaluate(model, ROWS[HELD], LABELS[HELD], epsilon=NO_NOISE, random_state=0)
+    found = eq.evaluate(model, given, LABELS[HELD].tolist(), epsilon=NO_NOISE, random_state=0)
+    assert found.counts.counts.tolist() == usual.counts.counts.tolist()
 
 
 def test_values_never_raise_and_every_row_is_counted(model):

@@ -11,9 +11,9 @@ from equipoise.data.encoded import encoded_table
 from equipoise.data.joined import raw_table
 from equipoise.data.tables import target_column
 from equipoise.data.unread import Unread
-from equipoise.errors import InvalidData, LedgerRefused
+from equipoise.errors import InvalidData, LedgerRefused, NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel, dataset_of
-from equipoise.estimators.intake import PlainRows, refuse_persons
+from equipoise.estimators.intake import PlainRows
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.noise import noise_source
@@ -80,7 +80,12 @@ def evaluate(
     """
     given: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = evaluated(given, by)
-    refuse_persons("an evaluation", groups, found.facts.domain)
+    if groups is not None or found.facts.domain.unit == "person":
+        raise NoTheoremApplies(
+            "an evaluation that covers all rows of a person",
+            "no proof: a person with several rows moves several counts (N4)",
+            "leave persons out, in the training too, if nobody has two rows",
+        )
     features, target = _rows(given, found, X, y, n_samples)
     if ledger is not None and n_samples is None:
         raise LedgerRefused(
@@ -113,5 +118,6 @@ def _rows(model: PrivateLinearModel, found: Evaluated, X: Any, y: Any, n_samples
             raise InvalidData(f"the declared {n_samples} rows", f"{table.shape[0]} rows", remedy)
         return table, found.known_target(target_column(y, table.shape[0]))
     raw = raw_table(X, found.schema.target.name, y)
-    encoded = encoded_table(found.schema, raw, require_count("n_samples", n_samples or raw.n_samples, remedy))
+    count = raw.n_samples if n_samples is None else n_samples
+    encoded = encoded_table(found.schema, raw, require_count("n_samples", count, remedy))
     return encoded.features, found.known_target(encoded.target)
