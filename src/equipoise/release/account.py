@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
+from equipoise.certify.claims.evaluation import Evaluation
 from equipoise.errors import FitNotCounted, InvalidParameter, LedgerRefused, ScoresNotCovered
 from equipoise.release.account_book import VARIABLE, Allowance, Book, CountedRelease, amount_of
 from equipoise.release.callers import doubtful_folds, looking, warn_the_user
@@ -263,6 +264,7 @@ def _require_rows_by_a_public_rule(certificate: Certificate) -> None:
     """Refuse a fit on rows of a fold that depends on labels: neighbours then differ in more rows than the claim has."""
     trained = certificate.claim.trained
     classifying = isinstance(trained, Trained) and trained.problem.loss.task == "classification"
+    classifying |= isinstance(trained, Evaluation) and bool(trained.cells.labels)
     if rule := doubtful_folds(classifying):
         raise LedgerRefused(
             "a fit on rows that a public rule picks",
