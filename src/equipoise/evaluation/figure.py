@@ -69,7 +69,9 @@ class Figure:
         """Return the figure in one line, or what it would take."""
         if not self.told:
             return self.verdict
-        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (sampling {self.sampling:.2g}, noise {self.noise:.2g})"
+        return (
+            f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (sampling {self.sampling:.2g}, noise {self.noise:.2g})"
+        )
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ def intervals(tests: Tests, questions: int, least: Array, greatest: Array, error
     The lower end is the first hypothesis from below under which so large a statistic has a chance above ``error / 2``,
     the upper end its mirror image; between a refused and an accepted one it is found by halving, and the refused side
     is returned. So the interval contains whatever the two tests accept, to the resolution of the first grid, and what
-    they accept contains the truth with probability ``1 - error``. If they accept nothing the ends come in the wrong order,
-    and the interval is what lies between them.
+    they accept contains the truth with probability ``1 - error``. If they accept nothing the ends come in the wrong
+    order, and the interval is what lies between them.
 
     Examples
     --------
@@ -44,7 +44,9 @@ def intervals(tests: Tests, questions: int, least: Array, greatest: Array, error
     # Where one side accepts nothing at all, its end is the far end of what is possible.
     from_below = np.argmax((large > 0.5 * error[:, None]) | (shares == 1.0), axis=1)
     from_above = _TRIED - 1 - np.argmax((small > 0.5 * error[:, None])[:, ::-1] | (shares == 1.0), axis=1)
-    refused = np.stack([grid[every, np.maximum(from_below - 1, 0)], grid[every, np.minimum(from_above + 1, _TRIED - 1)]])
+    refused = np.stack(
+        [grid[every, np.maximum(from_below - 1, 0)], grid[every, np.minimum(from_above + 1, _TRIED - 1)]]
+    )
     accepted = np.stack([grid[every, from_below], grid[every, from_above]])
     moving = np.concatenate([every, every])
     for _ in range(_HALVINGS):

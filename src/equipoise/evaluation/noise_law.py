@@ -52,7 +52,9 @@ def characteristic(law: str, scale: float, frequencies: Array) -> Array:
         total = sum(np.exp(-0.5 * (scale * (near + 2.0 * math.pi * wave)) ** 2) for wave in waves)
         return np.asarray(total / sum(math.exp(-2.0 * (math.pi * scale * wave) ** 2) for wave in waves))
     numbers, chances = _few_numbers(scale)
-    return np.asarray(sum(chance * np.cos(number * frequencies) for number, chance in zip(numbers, chances, strict=True)))
+    return np.asarray(
+        sum(chance * np.cos(number * frequencies) for number, chance in zip(numbers, chances, strict=True))
+    )
 
 
 def _few_numbers(scale: float) -> tuple[Array, Array]:

@@ -1,13 +1,14 @@
 """Shares of rows: accuracy, recall, precision and whatever else is a part of a whole, both counted with noise (N4).
 
 A share is tested by ``D = (1 - share) * part - share * rest``, where part and rest are noisy counts of sets of cells.
-Given that the whole has ``P`` rows, and if the share is the true one, ``D`` is a centred binomial number plus known noise:
-its law is convolved exactly. If the whole is every row, ``P = n`` is public and nothing is left to choose. Otherwise
-``P`` is known up to noise: it lies in an interval except with a chance of `NUISANCE`, the largest tail over that interval
-is taken, and the chance is taken off the error (Berger and Boos, JASA 89, 1994).
+Given that the whole has ``P`` rows, and if the share is the true one, ``D`` is a centred binomial number plus known
+noise: its law is convolved exactly. If the whole is every row, ``P = n`` is public and nothing is left to choose.
+Otherwise ``P`` is known up to noise: it lies in an interval except with a chance of `NUISANCE`, the largest tail over
+that interval is taken, and the chance is taken off the error (Berger and Boos, JASA 89, 1994). The largest is looked
+for at the ends and in the middle: more rows spread wider, so it is at the upper end but for steps of a binomial law.
 
-That true counts add up to the public ``n`` tells what all noise together was; taking its share off every cell leaves the
-statistic's sampling as it is and makes its noise smaller.
+That true counts add up to the public ``n`` tells what all noise together was; taking its share off every cell leaves
+the statistic's sampling as it is and makes its noise smaller.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from equipoise.evaluation.figure import LEVEL, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places, intervals
 from equipoise.evaluation.noise_law import variance
-from equipoise.evaluation.tails import CellNoise, Rows, exceeding, falling_below
+from equipoise.evaluation.tails import CellNoise, Rows, tails
 
 Array = NDArray[np.float64]
 Cells = NDArray[np.bool_]
@@ -85,16 +86,17 @@ class SharesTest:
 
     def _margins(self) -> Array:
         """Return how far noise may have moved the number of rows of each whole, in either direction."""
-        of_whole = self.cells[:, 2] / np.sum(self.cells, axis=1)
+        cells, same = np.unique(self.cells, axis=0, return_inverse=True)
+        of_whole = cells[:, 2] / np.sum(cells, axis=1)
         weights = np.stack([of_whole, of_whole, of_whole - 1.0], axis=1)
-        noise = CellNoise(self.counts.law, self.counts.scale, weights, self.cells)
-        deviation = np.sqrt(np.sum(weights**2 * self.cells, axis=1) * variance(noise.law, noise.scale))
-        below, above = np.zeros(len(deviation)), 8.0 * deviation + 1.0
+        noise = CellNoise(self.counts.law, self.counts.scale, weights, cells)
+        deviation = np.sqrt(np.sum(weights**2 * cells, axis=1) * variance(noise.law, noise.scale))
+        below, above = np.zeros(len(cells)), 8.0 * deviation + 1.0
         for _ in range(_HALVINGS):
             middle = 0.5 * (below + above)
-            rare = exceeding([], noise, middle) <= 0.5 * NUISANCE
+            rare = tails([], noise, middle)[0] <= 0.5 * NUISANCE
             below, above = np.where(rare, below, middle), np.where(rare, middle, above)
-        return above
+        return np.asarray(above[same.ravel()])
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
         """Return how likely so large, and so small, a part of each whole is, if the shares are the hypotheses."""
@@ -109,9 +111,8 @@ class SharesTest:
         large, small = np.zeros(len(which)), np.zeros(len(which))
         for step in range(1 if np.all(self.fewest == self.most) else _TRIED):
             between = self.most + (self.fewest - self.most) * step / (_TRIED - 1)
-            rows = [Rows(np.rint(between[which]), values, chances)]
-            large = np.maximum(large, exceeding(rows, noise, reached))
-            small = np.maximum(small, falling_below(rows, noise, reached))
+            found = tails([Rows(np.rint(between[which]), values, chances)], noise, reached)
+            large, small = np.maximum(large, found[0]), np.maximum(small, found[1])
         return large, small
 
     def accepts(self, truth: Array) -> NDArray[np.bool_]:
