@@ -13,15 +13,18 @@ class NoisyCounts:
     Parameters
     ----------
     edges : tuple of float
-        Inner edges of the bins, ascending: one less than there are bins. A score on an edge is in the bin above it.
-    counts : array of int, groups x classes x bins
-        What was released; a count may be negative. With two classes the bins are of the score of class 1.
-    law : str
-        ``"laplace"`` or ``"gaussian"``, both on whole numbers, independent in every cell.
-    scale : float
-        The law's scale: a whole number k has a chance proportional to ``exp(-|k|/scale)`` or ``exp(-k^2/(2 scale^2))``.
+        Inner edges of the bins, ascending, of scores between 0 and 1 or of residuals.
+    counts : array of int, groups x classes x outputs
+        What was released; a count may be negative. Of two classes an output is the bin of the second one's score; of C
+        classes outputs are C times as many: bins of the predicted class's score, one predicted class after the other.
+        Of a regression the second axis are bins of predictions.
+    law, scale : str, float
+        ``"laplace"``: k with a chance proportional to ``exp(-|k| / scale)``; ``"gaussian"``: a normal number of this
+        deviation, rounded to a whole one. Independent in every cell.
     n_samples : int
         The public number of rows.
+    predictions, range : tuple of float
+        Of a regression: inner edges of bins of predictions, and the declared range of the target and of predictions.
 
     Examples
     --------
@@ -35,3 +38,10 @@ class NoisyCounts:
     law: str
     scale: float
     n_samples: int
+    predictions: tuple[float, ...] = ()
+    range: tuple[float, float] | None = None
+
+    @property
+    def bins(self) -> int:
+        """How many bins a score, or a residual, has."""
+        return len(self.edges) + 1

@@ -6,7 +6,7 @@ so that the hypothesis is true: a share of the rows is moved to the extreme cell
 and 1 this is the exact binomial law; otherwise chances are estimated, and coverage is measured, not proved.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -70,26 +70,24 @@ class MeansTest:
         return tails([rows], noise, np.sum(values * self.rows[which], axis=1))
 
 
-def mean_of(counts: NoisyCounts, values: Array, groups: Sequence[int]) -> Figure:
-    """Return the mean over the rows of these groups of a value that each cell (classes x bins) stands for.
+def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> Figure:
+    """Return the mean of a value that each cell stands for over the rows in these cells.
 
-    Where other groups have rows too the number of rows is not public: the mean is a ratio, tested as one.
+    Where other cells have rows too the number of rows is not public: the mean is a ratio, tested as one.
 
     Examples
     --------
     >>> counts = NoisyCounts((0.5,), np.array([[[6120, 711], [905, 2270]]]), "laplace", 4.0, 10_000)
-    >>> print(mean_of(counts, np.array([[0.0, 1.0], [1.0, 0.0]]), [0]))
+    >>> print(mean_of(counts, np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((1, 2, 2), dtype=bool)))
     0.1613 [0.154, 0.1688] (sampling 0.0037, noise 0.00056)
     """
-    inside = np.zeros(counts.counts.shape)
-    inside[list(groups)] = 1.0
-    flat, within = np.broadcast_to(values, counts.counts.shape).ravel().astype(float), inside.ravel()
+    flat, inside = np.broadcast_to(values, counts.counts.shape).ravel().astype(float), within.ravel().astype(float)
     rows = rebalanced(counts).ravel()
-    total = max(float(np.sum(rows * within)), 1.0)
-    value = float(np.sum(rows * within * flat)) / total
-    deviations = partial(_apart, flat, within)
-    influence = within * (flat - value) * counts.n_samples / total
-    return figure_of(counts, deviations, float(np.min(flat)), float(np.max(flat)), value, influence)
+    total = max(float(np.sum(rows * inside)), 1.0)
+    value = float(np.sum(rows * inside * flat)) / total
+    influence = inside * (flat - value) * counts.n_samples / total
+    least, greatest = float(np.min(flat[within.ravel()])), float(np.max(flat[within.ravel()]))
+    return figure_of(counts, partial(_apart, flat, inside), least, greatest, value, influence)
 
 
 def _apart(values: Array, within: Array, hypotheses: Array) -> Array:

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 
-# From this scale on the sum over frequencies converges faster than the one over whole numbers; both are exact.
+# From this scale on the sum over waves is exact with five of them; below it, that over few whole numbers is.
 _WIDE = 1.0
 
 
@@ -17,25 +18,21 @@ def variance(law: str, scale: float) -> float:
     Examples
     --------
     >>> round(variance("laplace", 4.0), 2), round(variance("gaussian", 4.0), 2)
-    (31.83, 16.0)
+    (31.83, 16.08)
     """
     if law == "laplace":
         ratio = math.exp(-1.0 / scale)
         return 2.0 * ratio / (1.0 - ratio) ** 2
-    if scale >= _WIDE:
-        # Poisson's summation formula, twice differentiated at zero.
-        waves = np.arange(-4, 5)
-        heights = np.exp(-2.0 * (math.pi * scale * waves) ** 2)
-        return float(scale**2 - scale**4 * np.sum((2.0 * math.pi * waves) ** 2 * heights) / np.sum(heights))
-    numbers, chances = _few_numbers(scale)
-    return float(np.sum(numbers**2 * chances))
+    numbers = np.arange(-math.ceil(9.0 * scale) - 1.0, math.ceil(9.0 * scale) + 2.0)
+    return float(np.sum(numbers**2 * _rounded(numbers, scale)))
 
 
 def characteristic(law: str, scale: float, frequencies: Array) -> Array:
     """Return the mean of ``cos(t Z)``: the characteristic function, real because the laws are symmetric.
 
-    Laplace, with ``r = exp(-1/scale)``: ``(1 - r)^2 / (1 - 2 r cos t + r^2)``. Gaussian: the sum over whole numbers, or
-    the equal sum of Gaussians around every multiple of ``2 pi``, divided by its value at zero.
+    Laplace, with ``r = exp(-1/scale)``: ``(1 - r)^2 / (1 - 2 r cos t + r^2)``. Rounded Gaussian: the sum over
+    whole numbers, or, by Poisson's formula, that of the characteristic functions of a normal number plus a uniform one
+    of width 1 around every multiple of ``2 pi``.
 
     Examples
     --------
@@ -46,19 +43,15 @@ def characteristic(law: str, scale: float, frequencies: Array) -> Array:
         ratio = math.exp(-1.0 / scale)
         # 1 - 2 r cos t + r^2 = (1 - r)^2 + 4 r sin^2(t / 2): no cancellation for wide noise.
         return np.asarray((1.0 - ratio) ** 2 / ((1.0 - ratio) ** 2 + 4.0 * ratio * np.sin(0.5 * frequencies) ** 2))
-    if scale >= _WIDE:
-        near = np.remainder(frequencies + math.pi, 2.0 * math.pi) - math.pi
-        waves = range(-2, 3)
-        total = sum(np.exp(-0.5 * (scale * (near + 2.0 * math.pi * wave)) ** 2) for wave in waves)
-        return np.asarray(total / sum(math.exp(-2.0 * (math.pi * scale * wave) ** 2) for wave in waves))
-    numbers, chances = _few_numbers(scale)
-    return np.asarray(
-        sum(chance * np.cos(number * frequencies) for number, chance in zip(numbers, chances, strict=True))
-    )
+    if scale < _WIDE:
+        numbers = np.arange(-9.0, 10.0)
+        chances = zip(numbers, _rounded(numbers, scale), strict=True)
+        return np.asarray(sum(chance * np.cos(number * frequencies) for number, chance in chances))
+    near = np.remainder(frequencies + math.pi, 2.0 * math.pi) - math.pi
+    waves = (near + 2.0 * math.pi * wave for wave in range(-2, 3))
+    return np.asarray(sum(np.exp(-0.5 * (scale * each) ** 2) * np.sinc(each / (2.0 * math.pi)) for each in waves))
 
 
-def _few_numbers(scale: float) -> tuple[Array, Array]:
-    """Return the whole numbers that narrow Gaussian noise can be, and their chances."""
-    numbers = np.arange(-12.0, 13.0)
-    heights = np.exp(-0.5 * (numbers / scale) ** 2)
-    return numbers, heights / np.sum(heights)
+def _rounded(numbers: Array, scale: float) -> Array:
+    """Return the chances that a normal number of this deviation is rounded to these."""
+    return np.asarray(ndtr((numbers + 0.5) / scale) - ndtr((numbers - 0.5) / scale))

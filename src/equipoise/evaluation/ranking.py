@@ -3,9 +3,9 @@
 The area is the mean of a kernel over pairs of a row of class 1 and one of class 0: 1 if the first scores higher, a half
 if both are in one bin. A hypothesis ``a`` is tested by ``D = sum over i, j of Y1_i Y0_j (k_ij - a)``. To first order
 ``D`` is a sum over rows and over cells of noise: a row, or a unit of noise, in cell i of class 1 moves it by
-``g_i = sum_j Y0_j (k_ij - a)``, and likewise in class 0. These are convolved, with rows of each class from its estimated
+``g_i = sum_j Y0_j (k_ij - a)``, and likewise in class 0. These are convolved, rows of each class from its estimated
 chances, tilted so that the hypothesis is true, as many as the class may have. The products of two errors that are left
-out are, in the mean, made up for: squares of estimated ``g`` are too large by twice the variance of those products.
+out are, in the mean, made up for: squares of estimated ``g`` are too large, by twice their variance.
 Coverage is measured, not proved.
 """
 

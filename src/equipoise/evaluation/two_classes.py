@@ -65,12 +65,16 @@ class TwoClasses:
     def _every(self) -> Array:
         return np.ones(self.bins)
 
+    @property
+    def _all(self) -> Cells:
+        return self._cells(np.ones(2), self._every)
+
     @cached_property
     def accuracy(self) -> Figure:
         """The share of rows on their class' side of the threshold."""
         high = self._high(self.cut)
         correct = self._cells(np.array([0, 1]), high) | self._cells(np.array([1, 0]), 1 - high)
-        return self._shares([(correct, self._cells(np.ones(2), self._every))])[0]
+        return self._shares([(correct, self._all)])[0]
 
     @cached_property
     def balanced_accuracy(self) -> Figure:
@@ -113,12 +117,12 @@ class TwoClasses:
     @cached_property
     def prevalence(self) -> Figure:
         """The share of class 1."""
-        return self._shares([(self._cells(np.array([0, 1]), self._every), self._cells(np.ones(2), self._every))])[0]
+        return self._shares([(self._cells(np.array([0, 1]), self._every), self._all)])[0]
 
     @cached_property
     def confusion(self) -> tuple[tuple[Figure, Figure], tuple[Figure, Figure]]:
         """The confusion matrix, true class by predicted one, as shares of all rows."""
-        high, whole = self._high(self.cut), self._cells(np.ones(2), self._every)
+        high, whole = self._high(self.cut), self._all
         labels = np.array([1, 0]), np.array([0, 1])
         found = self._shares([(self._cells(label, bins), whole) for label in labels for bins in (1 - high, high)])
         return (found[0], found[1]), (found[2], found[3])
@@ -138,9 +142,9 @@ class TwoClasses:
     @cached_property
     def brier(self) -> Figure:
         """The mean squared distance between score and class, a bin's middle standing for its scores."""
-        return mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self.groups)
+        return mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self._all)
 
     @cached_property
     def log_loss(self) -> Figure:
         """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores."""
-        return mean_of(self.counts, -np.log(np.stack([1.0 - self.middles, self.middles])), self.groups)
+        return mean_of(self.counts, -np.log(np.stack([1.0 - self.middles, self.middles])), self._all)
