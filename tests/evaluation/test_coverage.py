@@ -8,11 +8,11 @@ of 94.3 % would show so low a share with a chance below one in a million.
 import numpy as np
 import pytest
 from scipy.stats import binom
-from noisy_worlds import BINS, EDGES, Cell, grid
 
 from equipoise.evaluation.means import MeansTest, _apart
 from equipoise.evaluation.ranking import PairsTest, above, on_its_side
 from equipoise.evaluation.shares import SharesTest
+from noisy_worlds import BINS, EDGES, Cell, grid
 
 LEAST, MOST, FALSE_ALARM = 0.943, 0.98, 1e-6
 GRID = grid((200, 2000, 10_000, 1_000_000), (0.05, 0.5, 5.0), (0.01, 0.1, 0.5))
@@ -37,7 +37,7 @@ NAMES = [*SHARES, *PAIRS, *MEANS]
 
 
 def covered(cell: Cell, name: str, worlds: int, seed: int, noise: float = 1.0) -> float:
-    """The share of worlds whose tests accept the truth; `noise` is what the tests take the noise's scale to be of its own."""
+    """The share of worlds whose tests accept the truth, if they are told this multiple of the noise's scale."""
     template, chances = cell.template, cell.chances
     told = type(template)(EDGES, template.counts, template.law, noise * template.scale, template.n_samples)
     noisy = cell.worlds(np.random.default_rng(seed), worlds)
