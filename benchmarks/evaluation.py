@@ -2,7 +2,7 @@
 
 Beside each interval stands that of the same rows counted without noise, by the same tests (noise of scale 0.01 is zero
 but with a chance of 1e-43 a cell). The promise is a ratio of at most 1.3 for accuracy and 1.6 for the area; with few
-rows of one class the area has a larger one, and it is printed too: ``PYTHONPATH=tests python benchmarks/evaluation.py``.
+rows of one class the area has a larger one, printed too: ``PYTHONPATH=tests python benchmarks/evaluation.py``.
 """
 
 import numpy as np
