@@ -18,7 +18,7 @@ def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]
     """Return the expected calibration error: the sum over bins of ``|rows of class 1 - middle * rows|``, over all rows.
 
     A sum of absolute values has no law of its own that could be convolved: each bin's difference gets an interval from
-    its estimated sampling and known noise, with the tails of one Laplace number, all of them hold together by a union of
+    its estimated sampling and known noise, with the tails of one Laplace number, all hold together by a union of
     their errors, and the figure's interval adds up their least and greatest absolute values. It is wider than it would
     need to be; coverage is measured, not proved. The value has the mean absolute size of each bin's noise and sampling
     taken off, so that noise alone reads as no error.
