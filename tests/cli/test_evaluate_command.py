@@ -59,7 +59,7 @@ def test_an_evaluation_is_recorded_written_and_verified(folder):
     assert told["certificate"] == found.certificate.digest
     assert told["counts"] == found.counts.counts.tolist()
     assert told["release"] == eq.load(folder / "release").certificate_.release.id == found.claim.release
-    assert 0.6 < told["accuracy"] == found.accuracy
+    assert 0.6 < told["accuracy"]["value"] == found.accuracy.value
     assert eq.Ledger("held").balance().epsilon_left == 1
     verified = run_program("verify", "evaluation", folder=folder)
     assert verified.returncode == 0

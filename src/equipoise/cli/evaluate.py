@@ -84,8 +84,13 @@ def _plain(evaluation: "Evaluation") -> dict[str, Any]:
         "edges": list(counts.edges),
         "counts": counts.counts.tolist(),
         "noise": {"law": counts.law, "scale": counts.scale},
-        **({"accuracy": evaluation.accuracy} if claim.cells.labels else {"predictions": list(counts.predictions)}),
+        **(_figure(evaluation) if claim.cells.labels else {"predictions": list(counts.predictions)}),
     }
+
+
+def _figure(evaluation: "Evaluation") -> dict[str, Any]:
+    accuracy = evaluation.accuracy
+    return {"accuracy": {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high}}
 
 
 def _lines(evaluation: "Evaluation") -> list[str]:
@@ -95,6 +100,6 @@ def _lines(evaluation: "Evaluation") -> list[str]:
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
-        *([f"  accuracy {evaluation.accuracy:.3f}, by noisy counts"] if claim.cells.labels else []),
+        *([f"  accuracy {evaluation.accuracy}, an interval of 95 %"] if claim.cells.labels else []),
         f"  about release {claim.release}",
     ]

@@ -75,8 +75,8 @@ def evaluate(
     >>> evaluation = eq.evaluate(model, X[4000:], y[4000:], epsilon=1.0, random_state=0)
     >>> evaluation.counts.counts.shape, evaluation.certificate.verify()
     ((1, 2, 16), ())
-    >>> round(evaluation.accuracy, 2)
-    0.85
+    >>> 0.8 < evaluation.accuracy.value < 0.9
+    True
     """
     given: Any = load(model) if isinstance(model, str | os.PathLike) else model
     found = evaluated(given, by)

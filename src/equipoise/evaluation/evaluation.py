@@ -1,6 +1,7 @@
 """An evaluation: the counts that were paid for, their certificate, and a folder to keep them in."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -11,7 +12,12 @@ from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, SCHEMA, contents_of, inspect, manifest_of, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.prediction_sets import PredictionSets, prediction_sets
+from equipoise.evaluation.regression import Regression
+from equipoise.evaluation.several_classes import SeveralClasses
+from equipoise.evaluation.two_classes import TwoClasses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,20 +49,28 @@ class Evaluation:
         """The noisy counts by group, true class and output."""
         return NoisyCounts.of(self.claim)
 
+    def figures(self, groups: Sequence[int] | None = None) -> TwoClasses | SeveralClasses | Regression:
+        """Return every figure that follows from the counts, each with an interval; of some groups where they are named.
+
+        Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
+        (tests/evaluation/test_coverage.py).
+        """
+        classes = len(self.claim.cells.labels)
+        kind = Regression if not classes else TwoClasses if classes == 2 else SeveralClasses
+        return kind(self.counts, groups)
+
     @property
-    def accuracy(self) -> float:
-        """The share of rows whose predicted class is the true one, by the noisy counts; without an interval."""
-        counts, labels = self.counts, self.claim.cells.labels
-        if not labels:
-            remedy = "look at evaluation.counts"
+    def accuracy(self) -> Figure:
+        """The share of rows whose predicted class is the true one, with its interval."""
+        figures = self.figures()
+        if isinstance(figures, Regression):
+            remedy = "ask for evaluation.figures().r2, mean_absolute_error or mean_squared_error"
             raise InvalidParameter("the accuracy of classes", "the evaluation of a regression", remedy)
-        by_class = counts.counts.sum(axis=0)
-        if len(labels) > 2:
-            right = sum(int(by_class[place].reshape(len(labels), -1)[place].sum()) for place in range(len(labels)))
-        else:
-            below = counts.edges.index(0.5) + 1
-            right = int(by_class[0, :below].sum() + by_class[1, below:].sum())
-        return min(max(right / counts.n_samples, 0.0), 1.0)
+        return figures.accuracy
+
+    def prediction_sets(self, coverage: float = 0.9) -> PredictionSets:
+        """Return sets of classes, or of cells of residuals, that hold the truth as often as asked for (N4-sets)."""
+        return prediction_sets(self.counts, coverage)
 
     def files(self) -> dict[str, str]:
         """Return the files of the folder by name: functions of the certificate and the schema alone."""
