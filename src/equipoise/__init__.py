@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from equipoise.estimators.sgd import SGDClassifier, SGDRegressor
     from equipoise.estimators.simplex_selector import SimplexSelector
     from equipoise.estimators.svm import LinearSVC
+    from equipoise.evaluation.evaluate import evaluate
+    from equipoise.evaluation.evaluation import Evaluation
     from equipoise.ledger import Ledger
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
@@ -44,6 +46,7 @@ __all__ = [
     "DropoutRegressor",
     "ElasticNet",
     "ElasticNetClassifier",
+    "Evaluation",
     "FeatureSelector",
     "HuberRegressor",
     "Ledger",
@@ -66,6 +69,7 @@ __all__ = [
     "bounds",
     "check_rows",
     "errors",
+    "evaluate",
     "lab",
     "load",
     "losses",
@@ -97,6 +101,7 @@ _HOMES = {
     "DropoutRegressor": "equipoise.estimators.dropout",
     "ElasticNet": "equipoise.estimators.elastic_net",
     "ElasticNetClassifier": "equipoise.estimators.elastic_net",
+    "Evaluation": "equipoise.evaluation.evaluation",
     "FeatureSelector": "equipoise.estimators.feature_selector",
     "HuberRegressor": "equipoise.estimators.huber",
     "LinearSVC": "equipoise.estimators.svm",
@@ -119,6 +124,7 @@ _HOMES = {
     "account": "equipoise.release.account",
     "bounds": "equipoise.planning.stability",
     "check_rows": "equipoise.data.diagnosis",
+    "evaluate": "equipoise.evaluation.evaluate",
     "load": "equipoise.artifact.folder",
     "open_table": "equipoise.data.engines",
     "plan_method": "equipoise.estimators.other_methods",

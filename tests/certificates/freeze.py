@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 import equipoise as eq
+from equipoise.certify.certificate import Terms
+from equipoise.certify.claims.evaluation import Cells
 from equipoise.data.schema import NumberColumn, Target
+from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
 
 HERE = Path(__file__).parent
 
@@ -307,11 +310,43 @@ def weighted() -> Made:
     yield "weights-schema", lambda: eq.LogisticRegression(1.0, 0.0, schema).plan()
 
 
+def evaluated() -> Made:
+    """Yield evaluations of released models (N4)."""
+
+    def asked(epsilon: float, delta: float, n_samples: int, cells: Cells) -> Callable[[], Any]:
+        return lambda: issue_evaluation(
+            EvaluationRequest(Terms(n_samples, 4), eq.Budget(epsilon, delta), "ab" * 16, "cd" * 32, cells)
+        )
+
+    def counts(domain: eq.Domain, classes: tuple[Any, ...], **settings: Any) -> Callable[[], Any]:
+        def made() -> Any:
+            rows = table(3000, 4)
+            labels = np.array(classes, dtype=object)[
+                np.digitize(rows[:, 0], np.linspace(-0.5, 0.5, len(classes) + 1)) - 1
+            ]
+            model = eq.LogisticRegression(domain=domain, random_state=0).fit(rows[:2000], labels[:2000])
+            return eq.evaluate(model, rows[2000:], labels[2000:], **settings).certificate
+
+        return made
+
+    tenths = tuple(place / 10 for place in range(1, 10))
+    yield "evaluation-ordinary", asked(0.5, 0.0, 10_000, Cells(tenths, (0, 1)))
+    yield "evaluation-extreme", asked(0.001, 0.01, 10**8, Cells((0.5,), ("no", "yes")))
+    yield "evaluation-loose", asked(40.0, 0.0, 1, Cells((), tuple(range(100))))
+    yield "evaluation-groups", asked(1.0, 0.0, 5000, Cells((0.5,), (0, 1), groups=("f", "m", "x"), by="sex"))
+    yield (
+        "evaluation-regression",
+        asked(1.0, 1e-6, 5000, Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0), range=(0.0, 30.0))),
+    )
+    yield "evaluation-released", counts(TWO, (0, 1), epsilon=1.0, random_state=0)
+    yield "evaluation-released-exact", counts(TWO, (0, 1), epsilon=0.5)
+    yield "evaluation-released-classes", counts(FOUR, ("a", "b", "c", "d"), epsilon=2.0, delta=1e-6, random_state=0)
+
+
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
-    return dict(
-        [*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons(), *weighted()]
-    )
+    kept = [*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons(), *weighted()]
+    return dict([*kept, *evaluated()])
 
 
 if __name__ == "__main__":

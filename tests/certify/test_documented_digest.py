@@ -11,6 +11,7 @@ import pytest
 from equipoise.certify import claims
 from equipoise.certify.certificate import Terms
 from equipoise.certify.claims.descents import Phase
+from equipoise.certify.claims.evaluation import Cells
 from equipoise.vocabulary.facts import Budget, Domain, Problem, Recipe
 from stored_certificates import STORED, name_of
 
@@ -26,7 +27,7 @@ DEFAULTS = {
 def recorded() -> dict[str, dict[str, object]]:
     """Return the defaults of the code."""
     parts = {"terms": Terms, "budget": Budget, "problem": Problem, "problem.domain": Domain, "recipe": Recipe}
-    records = {**parts, "phases[]": Phase, **claims.members()}
+    records = {**parts, "phases[]": Phase, "cells": Cells, **claims.members()}
     found = {
         name: {
             field.name: field.default
@@ -45,7 +46,7 @@ def test_the_table_of_defaults_is_whole():
 
 
 # Where a part of a claim stands, and which row of the table is about it.
-PLACES = {"problem": "problem", "domain": "problem.domain", "recipe": "recipe", "phases": "phases[]"}
+PLACES = {"problem": "problem", "domain": "problem.domain", "recipe": "recipe", "phases": "phases[]", "cells": "cells"}
 SHARES = {"budget", "run", "statistic", "weights", "coins", "test"}
 
 

@@ -305,3 +305,5 @@ def test_recovering_is_the_owners(database, ledger, request):
     with pytest.raises(LedgerRefused, match="owner"):
         recover(analyst, STATED)
     assert len(ledger.history()) == 4
+    recover(ledger, STATED)
+    assert (analyst.verify(), evidence_faults(analyst)) == ((), ())

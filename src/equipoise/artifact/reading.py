@@ -40,6 +40,9 @@ class ReadRelease:
 def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
     """Return what a released folder holds; refuse files that were altered or that do not belong together."""
     contents = checked.contents_of(Path(folder))
+    if MODEL not in contents:
+        remedy = "open it with equipoise.Evaluation.load, or pass the folder that train wrote"
+        raise ReleaseUnreadable("the folder of a released model", "one without a model, as of an evaluation", remedy)
     altered = tuple(checked.manifest_faults(contents))
     if altered:
         raise ReleaseUnreadable(

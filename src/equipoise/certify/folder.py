@@ -1,4 +1,7 @@
-"""A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model."""
+"""A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model.
+
+That of an evaluation holds no model and no page: its certificate names the release that it is about.
+"""
 
 import hashlib
 import math
@@ -12,6 +15,7 @@ from ..vocabulary.facts import Label, is_label
 from ..vocabulary.records import Record
 from .certificate import Certificate
 from .claims import UNKNOWN, Trained
+from .claims.evaluation import Evaluation
 from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
@@ -32,6 +36,7 @@ NOT_SEEN = (
     "whether noise was drawn: no arithmetic can tell",
 )
 UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
+EVALUATED = (*NOT_SEEN, "the release that it is about, which lies apart: its id and the digest of its model are named")
 ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
 
 
@@ -80,7 +85,8 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - {SCHEMA, PAGE, STATEMENT} - names)
+    optional = {SCHEMA, PAGE, STATEMENT} | (set() if names & {MODEL, REPORT} else {MODEL, REPORT})
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - optional - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
@@ -239,9 +245,13 @@ def inspect(path: Path) -> Findings:
 def findings_of(contents: dict[str, bytes]) -> Findings:
     """Return what a check of these files finds; the model is taken out, so that it is not held twice."""
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
-    if MODEL not in contents:
+    if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
+    if MODEL not in contents:
+        if not isinstance(certificate.claim, Evaluation) or None in (certificate.release, certificate.claim.released):
+            faults += (f"{CERTIFICATE}: no evaluation that was carried out, and no model beside it",)
+        return Findings(certificate, (*faults, *certificate.faults()), EVALUATED, "manifest, claim, schema digest")
     text = text_of(contents, MODEL)
     del contents[MODEL]
     try:

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,14 +15,14 @@ from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechan
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.passphrase import passphrase_of
 from equipoise.cli.progress import waiting
+from equipoise.cli.publishing import publish
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.sign import By
 from equipoise.cli.summary import Verbose, told
-from equipoise.errors import InvalidParameter, OutputRefused, ReleaseNotWritten
+from equipoise.errors import InvalidParameter
 from equipoise.keys import private_key
 
 if TYPE_CHECKING:
-    from equipoise.artifact.staging import Staging
     from equipoise.keys import PrivateKey
 
 
@@ -121,7 +120,7 @@ def command(
         with waiting("training: the time it takes depends on the table's size", silent):
             face.fit(table)
         files = files_of(face, recorded(ledger))
-        _publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
+        publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
     if as_json and not quiet:
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest}, indent=2))
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
@@ -152,21 +151,3 @@ def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds:
     options = [] if delimiter is None else ["--delimiter", delimiter]
     options += ["--private-bounds"] if private_bounds else []
     return shlex.join(["equipoise", "schema", "check", str(data), str(schema), *options])
-
-
-def _publish(place: "Staging", files: dict[str, str], out: Path) -> None:
-    """Write the release; what was paid for is kept elsewhere rather than lost."""
-    from equipoise.artifact.folder import staging
-
-    try:
-        place.publish(files)
-    except OutputRefused as error:
-        try:
-            kept = Path(tempfile.mkdtemp(prefix="equipoise-")) / out.name
-            with staging(kept) as rescue:
-                rescue.publish(files)
-        except OSError:
-            remedy = "the budget is spent and the release is lost: free some space before the next one"
-        else:
-            remedy = f"the release was kept: move {kept} to where it belongs"
-        raise ReleaseNotWritten(error.asked, error.found, remedy) from None

@@ -130,6 +130,10 @@ class PlainRows(Intake):
 
     def scores(self, model: BaseEstimator, X: Any, weights: Array) -> Array:
         """Return filled and clipped rows times the weights; other columns than those of the fit are refused."""
+        return products(self.known_columns(model, X).read(), self.domain, weights)
+
+    def known_columns(self, model: BaseEstimator, X: Any) -> Unread:
+        """Return a table, unread, whose columns are those of a model's fit; others are refused."""
         table = feature_table(X)
         expected: int = model.n_features_in_
         if table.shape[1] != expected:
@@ -145,7 +149,7 @@ class PlainRows(Intake):
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"
             ) from None
-        return products(table.read(), self.domain, weights)
+        return table
 
 
 def note_columns(model: BaseEstimator, X: Any, shape: tuple[int, ...]) -> None:

@@ -32,6 +32,12 @@ UNION ALL SELECT tgname FROM pg_trigger t, pg_proc p, pg_class c WHERE c.oid = t
 AND t.tgrelid = c.oid AND p.oid = t.tgfoid AND p.proowner <> c.relowner AND NOT t.tgisinternal
 """  # noqa: S608  (a constant)
 
+_READERS = """
+SELECT DISTINCT coalesce(quote_ident(r.rolname), 'PUBLIC')
+FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
+WHERE c.oid = to_regclass('public.entries') AND a.privilege_type = 'SELECT' AND a.grantee <> c.relowner
+"""
+
 
 def require_owner(connection: sql.Connection) -> None:
     """Refuse what is the owner's to anybody else; where there is no table yet, whoever makes it owns it."""
@@ -39,6 +45,14 @@ def require_owner(connection: sql.Connection) -> None:
         found = "a role that does not own the table `entries`"
         remedy = "connect as the ledger's owner"
         raise LedgerRefused("to create, migrate or recover a budget in PostgreSQL", found, remedy)
+
+
+def let_read(connection: sql.Connection, relation: str) -> None:
+    """Let whoever may read entries read another table of the ledger; in a file there are no rights to give."""
+    if connection.dialect.name != "postgresql":
+        return
+    for role in connection.exec_driver_sql(_READERS).scalars().all():
+        connection.exec_driver_sql(f"GRANT SELECT ON public.{relation} TO {role}")
 
 
 def install(connection: sql.Connection) -> None:

@@ -33,6 +33,14 @@ class NoiseSource(ABC):
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus noise of this law and scale."""
 
+    def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Return the counts plus noise of this law and scale, rounded to whole numbers: post-processing (N4).
+
+        Sources draw Laplace noise on the whole numbers themselves, where it is smaller: the probability of k is
+        proportional to ``exp(-|k| / scale)``.
+        """
+        return _whole(np.rint(self.add(law, counts.astype(np.float64), scale)))
+
     @abstractmethod
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return `size` different numbers below `count`, every set of them equally likely, in rising order."""
@@ -89,6 +97,14 @@ class SeededSource(NoiseSource):
         """Return the weights plus the law's noise, drawn by the generator."""
         return sampler_of(law).seeded(weights, scale, self._generator)
 
+    def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Return the counts plus the generator's noise: of Laplace's law the difference of two geometric numbers."""
+        if law != "laplace":
+            return super().add_whole(law, counts, scale)
+        stop = -np.expm1(-1 / scale)
+        draw = self._generator.geometric
+        return _whole(counts + draw(stop, counts.size) - draw(stop, counts.size))
+
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset in rising order."""
         return np.sort(self._generator.choice(count, size=size, replace=False))
@@ -135,6 +151,14 @@ class ExactSource(NoiseSource):
         """Return the weights plus the law's exact noise."""
         return sampler_of(law).exact(weights, scale)
 
+    def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
+        """Return the counts plus exact noise: of Laplace's law by OpenDP, on whole numbers."""
+        if law != "laplace":
+            return super().add_whole(law, counts, scale)
+        dp = opendp()
+        space = dp.vector_domain(dp.atom_domain(T="i64"), size=counts.size), dp.l1_distance(T="i64")
+        return _whole(np.array(dp.m.make_laplace(*space, scale=scale)(counts.tolist()), dtype=np.int64))
+
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset, drawn from the operating system's entropy without bias."""
         return np.array(sorted(random.SystemRandom().sample(range(count), size)), dtype=np.intp)
@@ -158,6 +182,12 @@ class ExactSource(NoiseSource):
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with whole numbers of a cryptographic stream, without bias."""
         _stream().integers(bound, out)
+
+
+def _whole(noisy: NDArray[Any]) -> NDArray[np.int64]:
+    # Doubles hold every whole number up to 2^53; beyond it a count is cut off, which is post-processing too.
+    whole: NDArray[np.int64] = np.clip(noisy, -(2**53), 2**53).astype(np.int64)
+    return whole
 
 
 def _stream() -> Any:

@@ -26,7 +26,7 @@ from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtr
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release import account, carriers
-from equipoise.release.job import Job, Training, Unbounded
+from equipoise.release.job import Job, Scoring, Training, Unbounded
 from equipoise.vocabulary.facts import Label
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 class Released:
     """What leaves: noisy weights (a row an output, the constant column last), public labels, the certificate.
 
-    A selection of a column releases its place instead of weights.
+    A selection of a column releases its place instead of weights, an evaluation counts, which its certificate holds.
     """
 
     weights: Array
@@ -57,6 +57,7 @@ def release(
     unbounded: Unbounded | None = None,
     train: Training | None = None,
     persons: Unread | None = None,
+    scoring: Scoring | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -79,6 +80,8 @@ def release(
     persons : Unread, optional
         The slot of the person that each row belongs to, where the certificate is about persons; the first length of
         the table and of the target is then their declared number, whatever is read.
+    scoring : Scoring, optional
+        The released model, where the certificate is for its evaluation.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -113,7 +116,7 @@ def release(
         declared = trained.problem.domain.classes if isinstance(trained, Trained) else None
         observed = declared == "observed" and target is not None
         classes = observed_classes(target.read()) if observed and target is not None else declared or ()
-        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, persons=persons)
+        job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, (), persons, scoring)
         try:
             # Warnings would tell of values inside rows.
             with np.errstate(all="ignore"), warnings.catch_warnings():

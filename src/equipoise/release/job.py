@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +46,16 @@ class Unbounded(Protocol):
         """Return the table encoded by these bounds."""
 
 
+class Scoring(Protocol):
+    """A released model, of rows as they were read."""
+
+    def scores(self, rows: Any) -> Array:
+        """Return what it says of every row: a column an output."""
+
+    def groups(self, rows: Any) -> NDArray[np.int64]:
+        """Return the place of the group that every row belongs to; 0 where nobody asked for groups."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """The terms of the plan, the rows and targets as given, the source of noise, and what some kinds need besides.
@@ -63,6 +73,7 @@ class Job:
     train: Training | None = None
     candidates: tuple[Carried, ...] = ()
     persons: Unread | None = None
+    scoring: Scoring | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,88 @@
+"""How good a released model is, paid for once: noisy counts of rows in public cells; all figures follow from them (N4).
+
+A cell is a group, a true class and an output of the model: its score's bin, with the predicted class before it where
+there are several. Of a regression it is a bin of the prediction and one of the residual. Every row lies in one cell.
+"""
+
+import math
+
+from ...vocabulary.facts import Conditions, Label, Record
+from ...vocabulary.records import Of
+from .. import laws
+from ..curves import Curve
+from .base import Claim, Noise, holds
+
+# More cells than these nobody reads, and their noise drowns everything.
+MOST_CELLS = 100_000
+
+
+class Cells(Record):
+    """The public cells: bins between `edges`, for each of `labels` (or bins of predictions), for each of `groups`.
+
+    Examples
+    --------
+    >>> Cells((0.5,), labels=("no", "yes")).shape, Cells((0.5,), labels=(0, 1, 2), groups=("f", "m")).shape
+    ((1, 2, 2), (2, 3, 6))
+    """
+
+    edges: tuple[float, ...]
+    labels: tuple[Label, ...] = ()
+    predictions: tuple[float, ...] = ()
+    # The declared range of a regression's target.
+    range: tuple[float, float] | None = None
+    groups: tuple[Label, ...] = ()
+    # The column whose levels the groups are.
+    by: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Groups, classes or bins of predictions, and outputs."""
+        classes, bins = len(self.labels), len(self.edges) + 1
+        outputs = classes * bins if classes > 2 else bins
+        return len(self.groups) or 1, classes or len(self.predictions) + 1, outputs
+
+    def conditions(self) -> Conditions:
+        """Yield that cells are told apart: a row that could lie in two of them might move four counts."""
+        for edges in (self.edges, self.predictions):
+            ascend = all(low < high for low, high in zip((-math.inf, *edges), (*edges, math.inf), strict=True))
+            yield holds("edges of bins ascend", ascend)
+        for names in (self.labels, self.groups):
+            yield holds("classes and groups are named once", len({(type(name), name) for name in names}) == len(names))
+        yield holds(
+            "there are classes, or bins of predictions",
+            len(self.labels) != 1 and not (self.labels and self.predictions),
+        )
+
+
+class Evaluation(Claim):
+    """Counts of rows in public cells, each with noise of its own; `released` are they, group by group, class by class.
+
+    `release` is the id of the release that is evaluated, and `model` the SHA-256 of its model.json.
+    """
+
+    kind = "evaluation"
+    theorem = "N4"
+    law = Of[str]("noise.law")
+    draws = Of[str]("noise.law")
+    scale = Of[float]("noise.scale")
+
+    release: str
+    model: str
+    cells: Cells
+    noise: Noise
+    released: tuple[int, ...] | None = None
+
+    def curve(self) -> Curve:
+        """Return the curve of noise on two counts that move by 1 each: L1 distance 2, L2 distance sqrt 2 (N4)."""
+        return laws.named(self.law).curve(math.sqrt(2) * (1 + 1e-15), 2, self.scale)
+
+    def conditions(self) -> Conditions:
+        """Yield that every row has one cell, that all cells have noise, and that the noise is within the budget."""
+        yield from self.cells.conditions()
+        count = math.prod(self.cells.shape)
+        yield holds(f"{self.noise.dimension} counts have noise, all of {count}", self.noise.dimension == count)
+        yield holds(f"there are at most {MOST_CELLS} cells", count <= MOST_CELLS)
+        yield holds("noise is independent in every cell", self.law in ("laplace", "gaussian"))
+        yield holds("all counts were released, or none", self.released is None or len(self.released) == count)
+        yield self.noise.drawable()
+        yield self.meets()

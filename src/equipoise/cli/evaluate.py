@@ -1,0 +1,105 @@
+"""`equipoise evaluate`: how good a released model is on private rows, paid for once."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.cli.model_options import Delta, Epsilon
+from equipoise.cli.options import AsJson, Delimiter, Quiet
+from equipoise.cli.progress import waiting
+from equipoise.cli.publishing import publish
+from equipoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from equipoise.evaluation.evaluation import Evaluation
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A released folder with a schema.")],
+    data: Annotated[
+        Path, typer.Argument(help="Private rows that had no part in the model: CSV, Parquet, Arrow or Excel.")
+    ],
+    epsilon: Epsilon,
+    out: Annotated[Path, typer.Option(help="The folder that will hold the evaluation.")] = Path("evaluation"),
+    delta: Delta = 0.0,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            help="The declared number of rows: needed with a ledger, and for CSV files, which do not tell it."
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(help="A column of levels: rows are counted for each level apart.")] = "",
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
+    ] = None,
+    delimiter: Delimiter = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier evaluation in that folder.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count private rows by true class and by what a released model says of them, with noise, and certify that."""
+    from equipoise.artifact.folder import load, staging
+    from equipoise.data.engines import open_table
+    from equipoise.evaluation.evaluate import evaluate
+
+    silent = quiet or as_json
+    console = Console(quiet=silent, highlight=False, soft_wrap=True)
+    model: Any = load(release)
+    schema = getattr(model, "schema_", None)
+    if schema is None:
+        remedy = "open it in Python with equipoise.load, and call equipoise.evaluate with rows as it was trained on"
+        raise InvalidParameter("a release with a schema, which encodes raw columns", "one without", remedy)
+    table = open_table(data, delimiter, schema=schema)
+    if rows is None and (ledger is not None or table.n_samples is None):
+        why = "a ledger is bound" if ledger is not None else f"{data.name} does not tell it"
+        raise InvalidParameter(
+            "the declared number of rows", f"none, and {why}", "pass --rows, the public number of rows"
+        )
+    with staging(out, force) as place:
+        with waiting("evaluating: the time it takes depends on the table's size", silent):
+            found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
+        publish(place, found.files(), out)
+    if as_json and not quiet:
+        print(json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **_plain(found)}, indent=2))
+    for line in _lines(found):
+        console.print(line, markup=False)
+    console.print(
+        f"\n[bold green]evaluated[/] to {escape(str(out))}: it may leave the building, with everything in it."
+    )
+    console.print(f"  check it:    equipoise verify {escape(str(out))}")
+
+
+def _plain(evaluation: "Evaluation") -> dict[str, Any]:
+    """Return for programs what was counted, and what follows."""
+    counts, claim = evaluation.counts, evaluation.claim
+    return {
+        "release": claim.release,
+        "rows": counts.n_samples,
+        "groups": list(claim.cells.groups),
+        "classes": list(claim.cells.labels),
+        "edges": list(counts.edges),
+        "counts": counts.counts.tolist(),
+        "noise": {"law": counts.law, "scale": counts.scale},
+        **(_figure(evaluation) if claim.cells.labels else {"predictions": list(counts.predictions)}),
+    }
+
+
+def _figure(evaluation: "Evaluation") -> dict[str, Any]:
+    accuracy = evaluation.accuracy
+    return {"accuracy": {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high}}
+
+
+def _lines(evaluation: "Evaluation") -> list[str]:
+    """Return for people what was counted, and what follows."""
+    claim, counts = evaluation.claim, evaluation.counts
+    bought = evaluation.certificate
+    return [
+        f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
+        f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
+        *([f"  accuracy {evaluation.accuracy}, an interval of 95 %"] if claim.cells.labels else []),
+        f"  about release {claim.release}",
+    ]

@@ -1,0 +1,1 @@
+"""How good a released model is: one noisy histogram, paid for once, and all that follows from it (N4)."""

@@ -1,0 +1,123 @@
+"""`equipoise.evaluate`: scores of private rows, counted in public cells, with noise and a certificate of their own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from equipoise.artifact.folder import load
+from equipoise.certify.certificate import Terms
+from equipoise.data.encoded import encoded_table
+from equipoise.data.joined import raw_table
+from equipoise.data.tables import target_column
+from equipoise.data.unread import Unread
+from equipoise.errors import InvalidData, LedgerRefused, NoTheoremApplies
+from equipoise.estimators.base import PrivateLinearModel, dataset_of
+from equipoise.estimators.intake import PlainRows
+from equipoise.evaluation.evaluated import Evaluated, evaluated
+from equipoise.evaluation.evaluation import Evaluation
+from equipoise.noise import noise_source
+from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
+from equipoise.release import release
+from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.numbers import require_count
+
+
+def evaluate(
+    model: PrivateLinearModel | str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    ledger: str | None = None,
+    groups: Any = None,
+    by: str = "",
+    n_samples: int | None = None,
+    random_state: int | None = None,
+) -> Evaluation:
+    """Count private rows by their true class and by what a released model says of them, with noise, once (N4).
+
+    For a regression: by the prediction, and by the residual, the true number less the predicted one.
+
+    Every figure is computed from these counts and costs nothing more. The spend is recorded first, and values never
+    raise: they are mapped into the model's domain as in training, and an unknown label counts as the first class.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor, or the path of a released folder
+        What is evaluated. Its release is named by the certificate.
+    X, y : table and target
+        Rows that had no part in the model or in its choice; as `fit` takes them. A model with a schema takes raw
+        columns, a file opened by `equipoise.open_table`, and the target as a column.
+    epsilon, delta : float
+        What the counts may cost. Any of the figures alone would cost as much.
+    ledger : str, optional
+        The URL or name of the ledger that must admit the spend before a row is read.
+    groups : None
+        Nothing is proved about all rows of a person.
+    by : str, optional
+        A column of levels of the model's schema: rows are counted for each level apart. It costs no further epsilon,
+        and accuracy: as many times more cells have noise.
+    n_samples : int, optional
+        The declared number of rows. Where a ledger is bound it never comes from the data; a file of text does not
+        tell it.
+    random_state : int, optional
+        None draws from the operating system. A seed makes the counts repeatable and unfit for release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> X = np.random.default_rng(0).uniform(-0.5, 0.5, (6000, 3))
+    >>> y = (X[:, 0] + 0.3 * X[:, 1] + np.random.default_rng(1).normal(0.0, 0.2, 6000) > 0).astype(int)
+    >>> model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), random_state=0).fit(X[:4000], y[:4000])
+    >>> evaluation = eq.evaluate(model, X[4000:], y[4000:], epsilon=1.0, random_state=0)
+    >>> evaluation.counts.counts.shape, evaluation.certificate.verify()
+    ((1, 2, 16), ())
+    >>> 0.8 < evaluation.accuracy.value < 0.9
+    True
+    """
+    given: Any = load(model) if isinstance(model, str | os.PathLike) else model
+    found = evaluated(given, by)
+    if groups is not None or found.facts.domain.unit == "person":
+        raise NoTheoremApplies(
+            "an evaluation that covers all rows of a person",
+            "no proof: a person with several rows moves several counts (N4)",
+            "leave persons out, in the training too, if nobody has two rows",
+        )
+    features, target = _rows(given, found, X, y, n_samples)
+    if ledger is not None and n_samples is None:
+        raise LedgerRefused(
+            "a declared number of rows, since a ledger is bound",
+            "an evaluation that would take n from the data",
+            "pass n_samples=..., the public number of rows",
+        )
+    asked, source = Budget(epsilon, delta), noise_source(random_state)
+    about = found.certificate.terms
+    terms = Terms(
+        features.shape[0],
+        features.shape[1],
+        seeded=source.seeded,
+        ledger=dataset_of(ledger),
+        schema=about.schema,
+        vouched=about.vouched,
+    )
+    cells = found.cells(terms.n_samples, noise_on_counts(asked))
+    certificate = issue_evaluation(EvaluationRequest(terms, asked, found.release, found.digest, cells))
+    released = release(certificate, features, target, source, ledger, scoring=found)
+    return Evaluation(released.certificate, found.declared)
+
+
+def _rows(model: PrivateLinearModel, found: Evaluated, X: Any, y: Any, n_samples: int | None) -> tuple[Unread, Unread]:
+    """Return rows and targets, unread; whatever names and types can tell is told now."""
+    remedy = "pass n_samples=..., the public number of rows"
+    if found.schema is None:
+        table = PlainRows(found.facts.domain).known_columns(model, X)
+        if n_samples is not None and table.shape[0] != require_count("n_samples", n_samples, remedy):
+            raise InvalidData(f"the declared {n_samples} rows", f"{table.shape[0]} rows", remedy)
+        return table, found.known_target(target_column(y, table.shape[0]))
+    raw = raw_table(X, found.schema.target.name, y)
+    count = raw.n_samples if n_samples is None else n_samples
+    encoded = encoded_table(found.schema, raw, require_count("n_samples", count, remedy))
+    return encoded.features, found.known_target(encoded.target)

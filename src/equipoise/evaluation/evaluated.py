@@ -1,0 +1,200 @@
+"""A released model as an evaluation sees it: what was released, public facts, and the cells that follow from them."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from equipoise.artifact import model_file
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.evaluation import Cells
+from equipoise.data.products import products
+from equipoise.data.rows import centred_targets
+from equipoise.data.schema import CategoryColumn, Schema
+from equipoise.data.tables import require_labels
+from equipoise.data.unread import Unread
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.classifier import PrivateClassifier
+from equipoise.estimators.regressor import PrivateRegressor
+from equipoise.estimators.scoring import PredictionFacts, within_range
+from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, edges_between
+from equipoise.vocabulary.facts import Label
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated(ABC):
+    """A released linear model: weights, a row an output, and what maps rows and targets as in training."""
+
+    certificate: Certificate
+    facts: PredictionFacts
+    # The schema as it was declared, and with the bounds that were paid for.
+    declared: Schema | None
+    schema: Schema | None
+    labels: tuple[Label, ...]
+    weights: Array
+    intercepts: Array
+    # The SHA-256 of its model.json.
+    digest: str
+    # The column of levels by which rows are told apart.
+    by: CategoryColumn | None = None
+
+    @property
+    def release(self) -> str:
+        """The id of its release."""
+        return "" if self.certificate.release is None else self.certificate.release.id
+
+    @abstractmethod
+    def cells(self, n_samples: int, noise: Noise) -> Cells:
+        """Return the public cells for so many rows and so much noise on a count."""
+
+    @abstractmethod
+    def known_target(self, target: Unread) -> Unread:
+        """Return the target as the cells take it, still unread; a type that can hold none is refused."""
+
+    def groups(self, rows: Any) -> NDArray[np.int64]:
+        """Return the level of each encoded row: every row has exactly one, an unknown value that which is declared."""
+        if self.by is None or self.schema is None:
+            return np.zeros(rows.shape[0], dtype=np.int64)
+        before = self.schema.columns[: self.schema.columns.index(self.by)]
+        start = sum(len(column.encoded_names()) for column in before)
+        # One encoded column a level, of which the row's own is the largest.
+        places: NDArray[np.int64] = rows[:, start : start + self.by.width].argmax(axis=1)
+        return places
+
+    def _rows_a_group(self, n_samples: int) -> int:
+        """Return how many rows a group has if all have as many: what is summed over groups has the noise of each."""
+        return n_samples if self.by is None else n_samples // self.by.width
+
+    def _apart(self) -> dict[str, Any]:
+        """Return what cells say of groups."""
+        if self.by is None:
+            return {}
+        others = (f"{self.by.name} other",) if self.by.other else ()
+        return {"groups": (*self.by.levels, *others), "by": self.by.name}
+
+    def scores(self, rows: Any) -> Array:
+        """Return what the model says of rows, a column an output, mapped into the domain as in training."""
+
+        def times(columns: Array) -> Array:
+            return products(rows, self.facts.domain, columns)
+
+        margins = times(self.weights.T)
+        self.facts.shortened(margins, times)
+        return margins + self.intercepts
+
+
+class EvaluatedClassifier(Evaluated):
+    """One of classes: scores are margins."""
+
+    def cells(self, n_samples: int, noise: Noise) -> Cells:
+        """Return bins of shares.
+
+        Shares of the second of two classes are divided where its margin can be, given the released weights and the row
+        norm. Those of the predicted one of C classes lie between 1/C and 1, and are divided evenly.
+        """
+        count = bins(self._rows_a_group(n_samples), len(self.labels), noise)
+        if len(self.labels) > 2:
+            shares = np.linspace(1 / len(self.labels), 1.0, count + 1)[1:-1]
+        else:
+            reach = float(np.linalg.norm(self.weights)) * self.facts.domain.row_norm
+            shares = expit(np.array(edges_between(float(self.intercepts[0]), reach, count)))
+        return Cells(tuple(sorted(set(shares.tolist()))), self.labels, **self._apart())
+
+    def known_target(self, target: Unread) -> Unread:
+        """Return the labels as they are; those of a schema were looked at with its columns."""
+        if self.schema is None:
+            require_labels(target, self.labels)
+        return target
+
+
+class EvaluatedRegressor(Evaluated):
+    """One of numbers: predictions and targets in the target's own units, inside its declared range."""
+
+    def _range(self) -> tuple[float, float]:
+        ends = np.array([[-self.facts.domain.label_bound], [self.facts.domain.label_bound]])
+        low, high = within_range(ends + self.facts.domain.label_centre, self.facts.domain, self.schema).tolist()
+        return low, high
+
+    def cells(self, n_samples: int, noise: Noise) -> Cells:
+        """Return bins of predictions, evenly in the range, and of residuals, more finely around 0."""
+        predictions, residuals = bins_of_numbers(self._rows_a_group(n_samples), noise)
+        low, high = self._range()
+        inner = np.linspace(low, high, predictions + 1)[1:-1]
+        return Cells(
+            edges_between(0.0, high - low, residuals, AROUND_0),
+            predictions=tuple(inner.tolist()),
+            range=(low, high),
+            **self._apart(),
+        )
+
+    def scores(self, rows: Any) -> Array:
+        """Return the predictions, as one column."""
+        return within_range(super().scores(rows), self.facts.domain, self.schema)[:, None]
+
+    def known_target(self, target: Unread) -> Unread:
+        """Return the target clipped into its range, in its own units; what is no number lies in the middle."""
+        if not target.numeric:
+            found, remedy = "a target of text or objects", "convert it by a public rule"
+            raise InvalidData("a numeric target", found, remedy)
+        domain, schema = self.facts.domain, self.schema
+
+        def read() -> Array:
+            return within_range((centred_targets(target.read(), domain) + domain.label_centre)[:, None], domain, schema)
+
+        return Unread(target.shape, True, read)
+
+
+def evaluated(model: Any, by: str = "") -> Evaluated:
+    """Return a linear model of this version, with what it released; anything else is refused.
+
+    `by` names the column of levels by which rows are to be told apart.
+    """
+    if not isinstance(model, PrivateClassifier | PrivateRegressor):
+        found, remedy = f"a {type(model).__name__}", "pass a fitted classifier or regressor, or the folder of one"
+        raise InvalidParameter("a private model that predicts, which can be evaluated", found, remedy)
+    check_is_fitted(model, "coef_")
+    certificate, labels = model.certificate_, tuple(getattr(model, "classes_", np.array([])).tolist())
+    if not isinstance(certificate, Certificate):
+        remedy = "train again with this version"
+        raise InvalidParameter("a model with a certificate of this version", "one of an older version", remedy)
+    if len(labels) == 1:
+        raise InvalidParameter("a model of two classes or more", "one class", "declare the classes in its domain")
+    made = EvaluatedClassifier if labels else EvaluatedRegressor
+    return made(
+        certificate,
+        model._facts,
+        model.domain if isinstance(model.domain, Schema) else None,
+        getattr(model, "schema_", None),
+        labels,
+        np.atleast_2d(model.coef_),
+        np.atleast_1d(model.intercept_),
+        _digest(model, certificate),
+        _levels(getattr(model, "schema_", None), by) if by else None,
+    )
+
+
+def _levels(schema: Schema | None, name: str) -> CategoryColumn:
+    """Return the column of levels that a schema declares under this name."""
+    known = () if schema is None else tuple(each for each in schema.columns if isinstance(each, CategoryColumn))
+    for column in known:
+        if column.name == name:
+            return column
+    words = ", ".join(column.name for column in known) or "none: train with a schema that declares one"
+    raise InvalidParameter(
+        "by=, a column of kind category of the model's schema", f"{name!r:.80}", f"choose from {words}"
+    )
+
+
+def _digest(model: PrivateLinearModel, certificate: Certificate) -> str:
+    return hashlib.sha256(model_file.written(model._saved(), certificate.digest).encode()).hexdigest()

@@ -1,0 +1,97 @@
+"""An evaluation: the counts that were paid for, their certificate, and a folder to keep them in."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from equipoise.artifact.folder import staging
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, SCHEMA, contents_of, inspect, manifest_of, text_of
+from equipoise.data.schema import Schema
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.evaluation.figure import Figure
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.prediction_sets import PredictionSets, prediction_sets
+from equipoise.evaluation.regression import Regression
+from equipoise.evaluation.several_classes import SeveralClasses
+from equipoise.evaluation.two_classes import TwoClasses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """What an evaluation released, with its certificate; all that is computed from it is free (N3, N4).
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of kind "evaluation": it holds the counts, the public cells, and names the release that they are about.
+    schema : Schema, optional
+        That of the model, by which rows were encoded.
+    """
+
+    certificate: Certificate
+    schema: Schema | None = None
+
+    @property
+    def claim(self) -> EvaluationClaim:
+        """What was claimed and released."""
+        claim = self.certificate.claim.main
+        if not isinstance(claim, EvaluationClaim) or claim.released is None:
+            found, remedy = f"one of kind {claim.kind!r}", "pass the folder that evaluate wrote"
+            raise ReleaseUnreadable("the certificate of an evaluation", found, remedy)
+        return claim
+
+    @property
+    def counts(self) -> NoisyCounts:
+        """The noisy counts by group, true class and output."""
+        return NoisyCounts.of(self.claim)
+
+    def figures(self, groups: Sequence[int] | None = None) -> TwoClasses | SeveralClasses | Regression:
+        """Return every figure that follows from the counts, each with an interval; of some groups where they are named.
+
+        Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
+        (tests/evaluation/test_coverage.py).
+        """
+        classes = len(self.claim.cells.labels)
+        kind = Regression if not classes else TwoClasses if classes == 2 else SeveralClasses
+        return kind(self.counts, groups)
+
+    @property
+    def accuracy(self) -> Figure:
+        """The share of rows whose predicted class is the true one, with its interval."""
+        figures = self.figures()
+        if isinstance(figures, Regression):
+            remedy = "ask for evaluation.figures().r2, mean_absolute_error or mean_squared_error"
+            raise InvalidParameter("the accuracy of classes", "the evaluation of a regression", remedy)
+        return figures.accuracy
+
+    def prediction_sets(self, coverage: float = 0.9) -> PredictionSets:
+        """Return sets of classes, or of cells of residuals, that hold the truth as often as asked for (N4-sets)."""
+        return prediction_sets(self.counts, coverage)
+
+    def files(self) -> dict[str, str]:
+        """Return the files of the folder by name: functions of the certificate and the schema alone."""
+        files = {CERTIFICATE: self.certificate.to_json()}
+        if self.schema is not None:
+            files[SCHEMA] = self.schema.to_toml()
+        files[MANIFEST] = manifest_of({name: text.encode() for name, text in files.items()})
+        return files
+
+    def save(self, folder: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the evaluation as a folder of its own, whole or not at all; the release's own folder never changes."""
+        with staging(folder, force) as place:
+            place.publish(self.files())
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Return the evaluation in a folder, if its files are as they were made and its claim follows."""
+        if faults := inspect(Path(folder)).faults:
+            raise ReleaseUnreadable("an evaluation as it was made", "; ".join(faults[:3]), "ask for the folder again")
+        contents = contents_of(Path(folder))
+        schema = Schema.from_text(text_of(contents, SCHEMA)) if SCHEMA in contents else None
+        made = cls(Certificate.from_json(text_of(contents, CERTIFICATE)), schema)
+        made.claim  # noqa: B018 - a certificate of another kind is refused here
+        return made

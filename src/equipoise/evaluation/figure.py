@@ -1,0 +1,117 @@
+"""A figure: a value, an interval that holds, what of its width is sampling and what is noise."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+# Deviations on either side of a normal number with that chance.
+_SIDES = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number about a model, with an interval of 95 %.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The estimate and the ends of its interval. Over sampling of rows and noise together the interval holds the
+        figure of the population with at least the stated chance.
+    sampling, noise : float
+        The standard deviations that rows and noise contribute to the estimate, approximately: which is which.
+    least, greatest : float
+        What the figure can be at all.
+
+    Examples
+    --------
+    >>> print(Figure(0.81, 0.79, 0.83, sampling=0.009, noise=0.005))
+    0.81 [0.79, 0.83] (sampling 0.009, noise 0.005)
+    >>> print(Figure(0.5, 0.1, 0.9, sampling=0.02, noise=0.25))
+    cannot be told at this budget; it takes about 2.0 times the epsilon
+    """
+
+    value: float
+    low: float
+    high: float
+    sampling: float
+    noise: float
+    least: float = 0.0
+    greatest: float = 1.0
+
+    @property
+    def told(self) -> bool:
+        """Whether the interval leaves out half of what the figure could be."""
+        return self.high - self.low <= 0.5 * (self.greatest - self.least)
+
+    @property
+    def verdict(self) -> str:
+        """What to do where the noise, or the few rows, drown the answer; empty where the figure is told.
+
+        Noise shrinks like one over epsilon and like one over the number of rows, sampling like one over its root.
+        """
+        if self.told:
+            return ""
+        wanted = 0.25 * (self.greatest - self.least) / _SIDES
+        if self.sampling < wanted:
+            times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
+            if times > 1.0:
+                return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"
+        share = (self.sampling / wanted) ** 2
+        rows = max(0.5 * (share + math.hypot(share, 2.0 * self.noise / wanted)), 1.1)
+        return f"cannot be told from so few rows at this budget; it takes about {rows:.1f} times the rows"
+
+    def __str__(self) -> str:
+        """Return the figure in one line, or what it would take."""
+        if not self.told:
+            return self.verdict
+        return (
+            f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (sampling {self.sampling:.2g}, noise {self.noise:.2g})"
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Figures along public places (thresholds, scores): arrays of what a `Figure` has, each interval for itself.
+
+    Examples
+    --------
+    >>> recall = Curve.of((0.5,), [Figure(0.81, 0.79, 0.83, sampling=0.009, noise=0.005)])
+    >>> recall.value, recall.low, recall[0].high
+    (array([0.81]), array([0.79]), 0.83)
+    """
+
+    places: tuple[float, ...]
+    figures: tuple[Figure, ...]
+
+    @classmethod
+    def of(cls, places: tuple[float, ...], figures: "list[Figure]") -> "Curve":
+        """Return the curve of these figures at these places."""
+        return cls(places, tuple(figures))
+
+    @property
+    def value(self) -> Array:
+        """The values."""
+        return np.array([figure.value for figure in self.figures])
+
+    @property
+    def low(self) -> Array:
+        """The lower ends, each of its own interval: a band for all places together would be wider."""
+        return np.array([figure.low for figure in self.figures])
+
+    @property
+    def high(self) -> Array:
+        """The upper ends, likewise."""
+        return np.array([figure.high for figure in self.figures])
+
+    def __getitem__(self, place: int) -> Figure:
+        """Return one figure."""
+        return self.figures[place]
+
+    def __len__(self) -> int:
+        """Return how many figures there are."""
+        return len(self.figures)

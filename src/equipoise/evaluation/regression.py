@@ -1,0 +1,128 @@
+"""Every figure about a regression, from noisy counts of predictions by residuals."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.evaluation.figure import Curve, Figure
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.means import figure_of, mean_of
+from equipoise.evaluation.prediction_sets import conformal_level
+from equipoise.evaluation.shares import Share, rebalanced, shares
+
+Array = NDArray[np.float64]
+
+# An R2 below this is reported as this.
+LEAST_R2 = -1.0
+
+
+class Regression:
+    """Figures of a regression; each is computed when it is first asked for.
+
+    The middle of a bin stands for the predictions and residuals in it, and the declared range bounds both: what is
+    finer than a bin is not seen. A residual is the true number less the predicted one.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        Groups x bins of predictions x bins of residuals, with ``predictions`` and ``range``.
+    groups : sequence of int, optional
+        The groups whose rows the figures are about; all by default.
+
+    Examples
+    --------
+    >>> table = np.array([[[303, 2520, 290], [710, 2450, 695], [320, 2390, 322]]])
+    >>> counts = NoisyCounts((-0.5, 0.5), table, "laplace", 4.0, 10_000, (1.0, 2.0), (0.0, 3.0))
+    >>> figures = Regression(counts)
+    >>> print(figures.mean_absolute_error)
+    0.462 [0.4466, 0.4776] (sampling 0.0077, noise 0.0014)
+    """
+
+    def __init__(self, counts: NoisyCounts, groups: Sequence[int] | None = None) -> None:
+        least, greatest = counts.range if counts.range is not None else (0.0, 1.0)
+        self.counts = counts
+        within = list(range(len(counts.counts))) if groups is None else list(groups)
+        self._all = np.zeros(counts.counts.shape, dtype=bool)
+        self._all[within] = True
+        width = greatest - least
+        self.predictions = _middles(np.array([least, *counts.predictions, greatest]))
+        self.ends = np.array([-width, *counts.edges, width])
+        self.residuals = _middles(self.ends)
+
+    @cached_property
+    def mean_squared_error(self) -> Figure:
+        """The mean of squared residuals."""
+        return mean_of(self.counts, self.residuals**2, self._all)
+
+    @cached_property
+    def mean_absolute_error(self) -> Figure:
+        """The mean of absolute residuals."""
+        return mean_of(self.counts, np.abs(self.residuals), self._all)
+
+    @cached_property
+    def r2(self) -> Figure:
+        """One less the ratio of the squared error to the target's variance around its estimated mean.
+
+        To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
+        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true.
+        """
+        shape = self.counts.counts.shape
+        inside = self._all.ravel().astype(float)
+        target = np.broadcast_to(self.predictions[:, None] + self.residuals, shape).ravel()
+        squared = np.broadcast_to(self.residuals**2, shape).ravel()
+        rows = rebalanced(self.counts).ravel() * inside
+        total = max(float(np.sum(rows)), 1.0)
+        apart = (target - float(np.sum(rows * target)) / total) ** 2
+        around = max(float(np.sum(rows * apart)), 1e-12 * float(np.max(apart)))
+        value = 1.0 - float(np.sum(rows * squared)) / around
+
+        def deviations(hypotheses: Array) -> Array:
+            return np.asarray(inside * ((1.0 - hypotheses)[:, None] * apart - squared))
+
+        influence = inside * ((1.0 - value) * apart - squared) * self.counts.n_samples / around
+        return figure_of(self.counts, deviations, LEAST_R2, 1.0, value, influence)
+
+    def residual_quantile(self, chance: float) -> Figure:
+        """Return the residual below which this share of rows lies; the interval's ends are edges of bins.
+
+        From the lowest edge on, edges are left behind as long as the share of rows up to them is, by its interval, less
+        than the one asked for; likewise from above. An end is wrong only if the edge next to the quantile was left
+        behind wrongly: one event on either side, so that no union over edges is needed.
+        """
+        edges, width = self.counts.edges, float(self.ends[-1])
+        upto = [self._all & (np.arange(self.counts.bins) <= place) for place in range(len(edges))]
+        found = shares(self.counts, [Share(each, self._all) for each in upto])
+        below = [share.high >= chance for share in found]
+        above = [share.low <= chance for share in found][::-1]
+        low = float(self.ends[below.index(True) if True in below else len(edges)])
+        high = float(self.ends[::-1][above.index(True) if True in above else len(edges)])
+        cumulated = np.maximum.accumulate([0.0, *(share.value for share in found), 1.0])
+        value = float(np.interp(chance, cumulated, self.ends))
+        nearest = found[int(np.argmin([abs(share.value - chance) for share in found]))]
+        slope = (high - low) / max(nearest.high - nearest.low, 1e-300)
+        spread = nearest.sampling * slope, nearest.noise * slope
+        return Figure(min(max(value, low), high), low, high, spread[0], spread[1], -width, width)
+
+    @cached_property
+    def calibration(self) -> Curve:
+        """For every bin of predictions, the mean residual: zero where predictions are right in the mean."""
+        rows = np.arange(len(self.predictions))[:, None]
+        found = [mean_of(self.counts, self.residuals, self._all & (rows == place)) for place in range(len(rows))]
+        return Curve.of(tuple(self.predictions.tolist()), found)
+
+    def prediction_intervals(self, coverage: float, seed: int = 0) -> tuple[float, float]:
+        """Return what to add to a prediction so that the interval holds the truth with at least this chance (N4-sets).
+
+        Levels are bins of residuals by how far they reach from zero; a level holds every bin that reaches no further.
+        """
+        reach = np.maximum(np.abs(self.ends[:-1]), np.abs(self.ends[1:])).round(12)
+        levels = np.unique(reach, return_inverse=True)[1]
+        level = conformal_level(self.counts, np.broadcast_to(levels, self.counts.counts.shape[1:]), coverage, seed)
+        inside = np.flatnonzero(levels <= level)
+        return float(self.ends[inside[0]]), float(self.ends[inside[-1] + 1])
+
+
+def _middles(ends: Array) -> Array:
+    return np.asarray(0.5 * (ends[:-1] + ends[1:]))

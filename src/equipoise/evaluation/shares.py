@@ -1,0 +1,145 @@
+"""Shares of rows: accuracy, recall, precision and whatever else is a part of a whole, both counted with noise (N4).
+
+A share is tested by ``D = (1 - share) * part - share * rest``, where part and rest are noisy counts of sets of cells.
+Given that the whole has ``P`` rows, and if the share is the true one, ``D`` is a centred binomial number plus known
+noise: its law is convolved exactly. If the whole is every row, ``P = n`` is public and nothing is left to choose.
+Otherwise ``P`` is known up to noise: it lies in an interval except with a chance of `NUISANCE`, the largest tail over
+that interval is taken, and the chance is taken off the error (Berger and Boos, JASA 89, 1994). The largest is looked
+for at the ends and in the middle: more rows spread wider, so it is at the upper end but for steps of a binomial law.
+
+That true counts add up to the public ``n`` tells what all noise together was; taking its share off every cell leaves
+the statistic's sampling as it is and makes its noise smaller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.evaluation.figure import LEVEL, Figure
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.inversion import Places, intervals
+from equipoise.evaluation.noise_law import variance
+from equipoise.evaluation.tails import CellNoise, Rows, tails
+
+Array = NDArray[np.float64]
+Cells = NDArray[np.bool_]
+
+# The chance that the number of rows in a whole is outside its interval.
+NUISANCE = 0.002
+# So many numbers of rows within the interval are tried, its ends among them.
+_TRIED = 3
+_HALVINGS = 24
+
+
+def rebalanced(counts: NoisyCounts) -> Array:
+    """Return the counts, less each cell's share of all noise: they add up to the public number of rows.
+
+    Examples
+    --------
+    >>> rebalanced(NoisyCounts((0.5,), np.array([[[61, 7], [9, 27]]]), "laplace", 4.0, 100))
+    array([[[60.,  6.],
+            [ 8., 26.]]])
+    """
+    return np.asarray(counts.counts - (np.sum(counts.counts) - counts.n_samples) / counts.counts.size)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole: masks over the cells of a histogram, the part within the whole."""
+
+    part: Cells
+    whole: Cells
+
+
+class SharesTest:
+    """Tests of what shares are: one question a share.
+
+    Parameters
+    ----------
+    counts : NoisyCounts
+        Says the noise, the number of cells and of rows; its counts are not looked at.
+    part, whole : array
+        Rebalanced counts of each share's part and whole.
+    cells : array, shares x 3
+        How many cells are in the part, in the rest of the whole, and outside it.
+    """
+
+    def __init__(self, counts: NoisyCounts, part: Array, whole: Array, cells: Array) -> None:
+        self.counts, self.part, self.whole, self.cells = counts, part, whole, cells
+        public = cells[:, 2] == 0
+        self.error = 1.0 - LEVEL - np.where(public, 0.0, NUISANCE)
+        self.whole = np.where(public, counts.n_samples, whole)
+        margin = np.where(public, 0.0, self._margins())
+        self.fewest = np.clip(np.floor(self.whole - margin), 0, counts.n_samples)
+        self.most = np.clip(np.ceil(self.whole + margin), 0, counts.n_samples)
+
+    @classmethod
+    def of(cls, counts: NoisyCounts, asked: Sequence[Share]) -> "SharesTest":
+        """Return the tests of these shares of these counts."""
+        rows = rebalanced(counts).ravel()
+        parts = np.array([share.part.ravel() for share in asked])
+        wholes = np.array([share.whole.ravel() for share in asked])
+        cells = [np.sum(parts, axis=1), np.sum(wholes & ~parts, axis=1), np.sum(~wholes, axis=1)]
+        return cls(counts, parts @ rows, wholes @ rows, np.stack(cells, axis=1).astype(float))
+
+    def _margins(self) -> Array:
+        """Return how far noise may have moved the number of rows of each whole, in either direction."""
+        cells, same = np.unique(self.cells, axis=0, return_inverse=True)
+        of_whole = cells[:, 2] / np.sum(cells, axis=1)
+        weights = np.stack([of_whole, of_whole, of_whole - 1.0], axis=1)
+        noise = CellNoise(self.counts.law, self.counts.scale, weights, cells)
+        deviation = np.sqrt(np.sum(weights**2 * cells, axis=1) * variance(noise.law, noise.scale))
+        below, above = np.zeros(len(cells)), 8.0 * deviation + 1.0
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (below + above)
+            rare = tails([], noise, middle)[0] <= 0.5 * NUISANCE
+            below, above = np.where(rare, below, middle), np.where(rare, middle, above)
+        return np.asarray(above[same.ravel()])
+
+    def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
+        """Return how likely so large, and so small, a part of each whole is, if the shares are the hypotheses."""
+        weights = np.stack([1.0 - hypotheses, -hypotheses, np.zeros(len(which))], axis=1)
+        cells = self.cells[which]
+        # Rebalancing takes the mean weight off every cell, and leaves rows alone.
+        weights -= (np.sum(weights * cells, axis=1) / np.sum(cells, axis=1))[:, None]
+        noise = CellNoise(self.counts.law, self.counts.scale, weights, cells)
+        reached = self.part[which] - hypotheses * self.whole[which]
+        values = np.stack([1.0 - hypotheses, -hypotheses], axis=1)
+        chances = np.stack([hypotheses, 1.0 - hypotheses], axis=1)
+        large, small = np.zeros(len(which)), np.zeros(len(which))
+        for step in range(1 if np.all(self.fewest == self.most) else _TRIED):
+            between = self.most + (self.fewest - self.most) * step / (_TRIED - 1)
+            found = tails([Rows(np.rint(between[which]), values, chances)], noise, reached)
+            large, small = np.maximum(large, found[0]), np.maximum(small, found[1])
+        return large, small
+
+    def accepts(self, truth: Array) -> NDArray[np.bool_]:
+        """Return whether the tests accept these shares: what the intervals hold."""
+        large, small = self(np.arange(len(truth)), truth)
+        return np.minimum(large, small) > 0.5 * self.error
+
+
+def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
+    """Return shares of rows with their intervals.
+
+    Examples
+    --------
+    >>> counts = NoisyCounts((0.5,), np.array([[[6120, 711], [905, 2270]]]), "laplace", 4.0, 10_000)
+    >>> correct = np.array([[[True, False], [False, True]]])
+    >>> print(shares(counts, [Share(correct, np.ones_like(correct))])[0])
+    0.8387 [0.8312, 0.846] (sampling 0.0037, noise 0.00056)
+    """
+    tests = SharesTest.of(counts, asked)
+    questions = len(asked)
+    low, high = intervals(tests, questions, np.zeros(questions), np.ones(questions), tests.error)
+    # Where nothing of the whole is seen above the noise, the middle of the interval stands for the value.
+    seen = tests.whole > 0.5
+    value = np.clip(np.where(seen, tests.part / np.where(seen, tests.whole, 1.0), 0.5 * (low + high)), low, high)
+    rows = np.maximum(tests.whole, 1.0)
+    weights = np.stack([1.0 - value, -value, np.zeros(questions)], axis=1)
+    weights -= (np.sum(weights * tests.cells, axis=1) / np.sum(tests.cells, axis=1))[:, None]
+    noise = np.sqrt(np.sum(weights**2 * tests.cells, axis=1) * variance(counts.law, counts.scale)) / rows
+    sampling = np.sqrt(value * (1.0 - value) / rows)
+    return [Figure(*(float(number) for number in each)) for each in zip(value, low, high, sampling, noise, strict=True)]

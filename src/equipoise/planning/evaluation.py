@@ -1,0 +1,151 @@
+"""Evaluations of released models: the noise that a budget needs, the bins that so many rows carry, the plan (N4)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from equipoise.certify.certificate import Certificate, Terms
+from equipoise.certify.claims import Noise
+from equipoise.certify.claims.evaluation import Cells, Evaluation
+from equipoise.errors import BudgetImpossible
+from equipoise.planning.issue import checked
+from equipoise.planning.laws import deviation_of, known
+from equipoise.planning.notes import Notes, caveats_of
+from equipoise.vocabulary.facts import Budget
+
+# One replaced row moves two counts by 1 each: so far in L2, as the claim rounds it.
+MOVED = math.sqrt(2) * (1 + 1e-15)
+
+# The laws whose noise is independent in every cell.
+LAWS = ("laplace", "gaussian")
+
+# Fewer bins tell nothing of the order of scores, and more are finer than any sample of scores that people look at.
+FEWEST, MOST = 6, 50
+
+# How much closer edges lie together in the middle: margins spread over much of what weights allow, residuals less.
+IN_THE_MIDDLE, AROUND_0 = 1.5, 2.0
+
+# Accuracy adds up the noise of half of all cells. It may add a quarter of the largest variance that sampling has, which
+# is a quarter of the number of rows.
+SHARE_OF_ROWS = 1 / 16
+
+
+def noise_on_counts(budget: Budget) -> Noise:
+    """Return the quietest noise on one count that meets a budget; the law that a pure one has comes first of equals.
+
+    Examples
+    --------
+    >>> noise_on_counts(Budget(0.5)).law, round(noise_on_counts(Budget(0.5)).scale, 9)
+    ('laplace', 4.0)
+    >>> noise_on_counts(Budget(0.01, 0.01)).law
+    'gaussian'
+    """
+    scales = ((law, known(law).scale_for(MOVED, 2, budget)) for law in LAWS)
+    found = [Noise(law, scale, 1) for law, scale in scales if scale is not None]
+    drawable = [noise for noise in found if noise.drawable().holds]
+    if not drawable:
+        asked = f"an evaluation for epsilon={budget.epsilon:g}, delta={budget.delta:g}"
+        raise BudgetImpossible(asked, "a budget that no noise meets", "pass an epsilon between 0.01 and 10")
+    return min(drawable, key=deviation_of)
+
+
+def bins(n_samples: int, classes: int, noise: Noise) -> int:
+    """Return how many bins a score has, from public numbers alone: as many as accuracy can carry the noise of.
+
+    The accuracy of two classes sums one cell a bin, that of C classes C cells a bin. Its noise then has the variance
+    ``cells deviation^2``, and that may be `SHARE_OF_ROWS` of the rows.
+
+    Examples
+    --------
+    >>> noise = noise_on_counts(Budget(0.5))
+    >>> [bins(n_samples, 2, noise) for n_samples in (200, 10_000, 10**6)], bins(10_000, 10, noise)
+    ([6, 20, 50], 2)
+    """
+    cells = SHARE_OF_ROWS * n_samples / deviation_of(noise) ** 2
+    if classes > 2:
+        return round(min(max(cells / classes, 1), MOST / 5))
+    return round(min(max(cells, FEWEST), MOST))
+
+
+def bins_of_numbers(n_samples: int, noise: Noise) -> tuple[int, int]:
+    """Return how many bins predictions and residuals of a regression have.
+
+    There are as many cells as for two classes. A mean of errors sums all of them, each by its share of the largest
+    error, which is small in most.
+
+    Examples
+    --------
+    >>> noise = noise_on_counts(Budget(0.5))
+    >>> [bins_of_numbers(n_samples, noise) for n_samples in (200, 10_000, 10**6)]
+    [(2, 6), (4, 10), (6, 16)]
+    """
+    cells = 2 * bins(n_samples, 2, noise)
+    predictions = max(2, round(math.sqrt(cells) / 1.6))
+    return predictions, 2 * (cells // predictions // 2)
+
+
+def edges_between(centre: float, reach: float, count: int, power: float = IN_THE_MIDDLE) -> tuple[float, ...]:
+    """Return the inner edges of so many bins from ``centre - reach`` to ``centre + reach``; one of them is 0.
+
+    They lie closer together in the middle, where most rows are: at ``reach sign(u) |u|^power`` for evenly spaced u. The
+    edge that is nearest to 0, where decisions change, is moved there.
+
+    Examples
+    --------
+    >>> [round(edge, 3) for edge in edges_between(0.1, 1.0, 5)]
+    [-0.365, 0.0, 0.189, 0.565]
+    """
+    even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
+    edges = centre + reach * np.sign(even) * np.abs(even) ** power
+    edges[np.argmin(np.abs(edges))] = 0.0
+    # Of a model without weights all rows have one margin; equal edges would make empty bins, for noise.
+    return tuple(sorted({float(edge) for edge in edges}))
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """The public inputs from which an evaluation's certificate follows."""
+
+    terms: Terms
+    budget: Budget
+    release: str
+    model: str
+    cells: Cells
+
+
+def issue_evaluation(request: EvaluationRequest) -> Certificate:
+    """Return the certificate of an evaluation, from public facts alone; no delta is spent where none is needed.
+
+    Examples
+    --------
+    >>> asked = EvaluationRequest(Terms(1000, 3), Budget(0.5), "id", "digest", Cells((0.25, 0.5, 0.75), (0, 1)))
+    >>> issue_evaluation(asked).verify()
+    ()
+    """
+    terms, cells, one = request.terms, request.cells, noise_on_counts(request.budget)
+    noise = Noise(one.law, one.scale, math.prod(cells.shape))
+    budget = request.budget if one.law == "gaussian" else Budget(request.budget.epsilon)
+    claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise)
+    checked(claim)
+    return Certificate.seal(terms, claim, _notes(claim, terms).plain())
+
+
+def _notes(claim: Evaluation, terms: Terms) -> Notes:
+    released = (
+        f"Released: how many of the rows lie in each of {claim.noise.dimension} public cells, with noise, "
+        f"about release {claim.release or 'without an id'}."
+    )
+    steps = (
+        f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
+        f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
+        f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
+        "- every figure is computed from these counts: none costs anything more",
+    )
+    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
+
+
+def _cell(claim: Evaluation) -> str:
+    if claim.cells.labels:
+        return "a true class and a bin of what the model says"
+    return "a bin of predictions and one of residuals"

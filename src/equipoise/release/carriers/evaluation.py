@@ -1,0 +1,84 @@
+"""Counts of rows in public cells, by what a released model says of them (N4)."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from equipoise.certify.claims import Claim
+from equipoise.certify.claims.evaluation import Cells, Evaluation
+from equipoise.data.rows import class_positions
+from equipoise.errors import PrivateFailure
+from equipoise.release.carriers.base import Carrier
+from equipoise.release.job import Array, Carried, Job
+
+
+class EvaluationCarrier(Carrier[Evaluation]):
+    """What leaves is one number a cell, with noise; whatever a score is, its row lies in exactly one of them."""
+
+    claim: ClassVar[type[Claim]] = Evaluation
+
+    def carry_out(self, claim: Evaluation, job: Job) -> Carried:
+        """Score, count, and add noise to every count."""
+        if job.scoring is None or job.target is None:
+            raise PrivateFailure
+        rows, truth = job.table.read(), job.target.read()
+        scores, groups = job.scoring.scores(rows), job.scoring.groups(rows)
+        if claim.cells.labels:
+            truth = class_positions(truth, claim.cells.labels)
+        if not len(scores) == len(truth) == len(groups) == claim.n_samples:
+            raise PrivateFailure
+        counts = counted(claim.cells, scores, truth, groups)
+        noisy = job.source.add_whole(claim.law, counts, claim.scale)
+        return Carried(replace(claim, released=tuple(noisy.tolist())), np.zeros((0, 0)), job)
+
+
+def counted(cells: Cells, scores: Array, truth: Array, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many rows every cell holds: group by group, class by class, and in a class output by output.
+
+    Parameters
+    ----------
+    cells : Cells
+        The public cells.
+    scores : array of shape (n_samples, outputs)
+        Margins of the second of two classes, or one a class; or predictions. What is no number counts as 0.
+    truth : array of shape (n_samples,)
+        The place of each row's true class, or its true number.
+    groups : array of shape (n_samples,)
+        The place of the group that each row belongs to.
+
+    Examples
+    --------
+    >>> alone = np.zeros(3, dtype=np.int64)
+    >>> counted(Cells((0.5,), (0, 1)), np.array([[2.0], [-1.0], [0.0]]), np.array([1.0, 1.0, 0.0]), alone).tolist()
+    [1, 0, 1, 1]
+    """
+    _, classes, outputs = cells.shape
+    scores, truth = np.nan_to_num(scores), np.nan_to_num(truth)
+    if cells.labels:
+        rows, columns = truth.astype(np.int64), outputs_of(cells, scores)
+    else:
+        rows, columns = binned(cells.predictions, scores[:, 0]), binned(cells.edges, truth - scores[:, 0])
+    places = (groups * classes + rows) * outputs + columns
+    return np.bincount(places, minlength=int(np.prod(cells.shape))).astype(np.int64)
+
+
+def binned(edges: tuple[float, ...], values: Array) -> NDArray[np.int64]:
+    """Return the bin of every value; one on an edge lies below it."""
+    found: NDArray[np.int64] = np.searchsorted(np.array(edges), values, side="left")
+    return found
+
+
+def outputs_of(cells: Cells, scores: Array) -> NDArray[np.int64]:
+    """Return the output that each row lies in: the bin of its share for the second of two classes.
+
+    Of several classes: the bins of the predicted one's share, one predicted class after the other. A share on an edge
+    lies below it, as a margin of 0 is decided for the first class.
+    """
+    if scores.shape[1] == 1:
+        return binned(cells.edges, expit(scores[:, 0]))
+    shares = binned(cells.edges, softmax(scores, axis=1).max(axis=1))
+    predicted: NDArray[np.int64] = scores.argmax(axis=1)
+    return predicted * (len(cells.edges) + 1) + shares

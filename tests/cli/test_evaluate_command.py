@@ -1,0 +1,96 @@
+"""`equipoise evaluate`: from a release and a table to a folder that verifies, and what is refused before the spend."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from program import run_program
+
+pytestmark = pytest.mark.usefixtures("plain_page")
+
+SCHEMA = """
+schema_version = 1
+n = 400
+vouched_by = "A. Officer"
+vouched_on = 2026-11-16
+
+[target]
+name = "ill"
+classes = ["no", "yes"]
+
+[columns.age]
+kind = "number"
+bounds = [0, 100]
+"""
+
+
+def text_of(count: int, seed: int) -> str:
+    """Return a table in which the old are mostly ill."""
+    draw = np.random.default_rng(seed)
+    ages = draw.uniform(0, 100, count)
+    ill = np.where(ages + draw.normal(0, 25, count) > 50, "yes", "no")
+    return "age,ill\n" + "".join(f"{age:.1f},{label}\n" for age, label in zip(ages, ill, strict=True))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Return a folder with a release, whose model is known to no ledger, and rows that had no part in it."""
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    (tmp_path / "trained.csv").write_text(text_of(400, 0))
+    (tmp_path / "held.csv").write_text(text_of(300, 1))
+    schema = eq.Schema.from_text(SCHEMA)
+    model = eq.LogisticRegression(epsilon=8.0, domain=schema).fit(eq.open_table(tmp_path / "trained.csv"))
+    eq.save(model, tmp_path / "release")
+    return tmp_path
+
+
+WORDS = ("evaluate", "release", "held.csv", "--epsilon", "2", "--rows", "300")
+
+
+def test_an_evaluation_is_recorded_written_and_verified(folder):
+    assert run_program("ledger", "create", "held", "--epsilon", "3", folder=folder).returncode == 0
+    done = run_program(*WORDS, "--ledger", "held", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    found = eq.Evaluation.load(folder / "evaluation")
+    assert told["certificate"] == found.certificate.digest
+    assert told["counts"] == found.counts.counts.tolist()
+    assert told["release"] == eq.load(folder / "release").certificate_.release.id == found.claim.release
+    assert 0.6 < told["accuracy"]["value"] == found.accuracy.value
+    assert eq.Ledger("held").balance().epsilon_left == 1
+    verified = run_program("verify", "evaluation", folder=folder)
+    assert verified.returncode == 0
+    assert "by N4, evaluation and laplace" in verified.stdout
+    # There is no budget for another one, nor room under its name.
+    assert run_program(*WORDS, "--ledger", "held", "--out", "other", folder=folder).returncode == 3
+    assert run_program(*WORDS, "--ledger", "held", folder=folder).returncode == 2
+
+
+def test_what_people_read_says_what_was_bought(folder):
+    done = run_program(*WORDS, folder=folder)
+    assert done.returncode == 0, done.stderr
+    for words in ("300 rows, (2, 0)-differential privacy", "accuracy 0.", "equipoise verify evaluation"):
+        assert words in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "release", "held.csv", "--epsilon", "2"),
+        ("evaluate", "release", "held.csv", "--epsilon", "2", "--ledger", "held"),
+        ("evaluate", "release", "nothing.csv", "--epsilon", "2", "--rows", "300"),
+        ("evaluate", "nothing", "held.csv", "--epsilon", "2", "--rows", "300"),
+        ("evaluate", "release", "held.csv", "--epsilon", "-2", "--rows", "300"),
+        ("evaluate", "release", "release/schema.toml", "--epsilon", "2", "--rows", "300"),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(words, folder, monkeypatch):
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    before = sorted(folder.iterdir())
+    done = run_program(*words, folder=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("asked")
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,89 @@
+"""Figures of a histogram without noise to speak of are those of its rows, and every kind of figure can be asked for."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, r2_score, roc_auc_score
+
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.regression import Regression
+from equipoise.evaluation.several_classes import SeveralClasses
+from equipoise.evaluation.two_classes import TwoClasses
+from noisy_worlds import BINS, EDGES, Cell
+
+MIDDLES = 0.5 * (np.array([0.0, *EDGES]) + np.array([*EDGES, 1.0]))
+SILENT = 0.01
+
+
+@pytest.fixture(scope="module")
+def table():
+    return Cell(5000, 400.0, 0.3).worlds(np.random.default_rng(2), 1)[0]
+
+
+def test_without_noise_values_are_those_of_the_rows(table):
+    figures = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", SILENT, 5000))
+    labels = np.repeat([0, 1], table.sum(axis=1))
+    scores = np.concatenate([np.repeat(MIDDLES, row) for row in table])
+    predicted = scores > 0.5
+    assert figures.auc.value == pytest.approx(roc_auc_score(labels, scores))
+    assert figures.accuracy.value == pytest.approx(np.mean(predicted == labels))
+    assert figures.balanced_accuracy.value == pytest.approx(balanced_accuracy_score(labels, predicted))
+    assert figures.brier.value == pytest.approx(brier_score_loss(labels, scores))
+    assert figures.log_loss.value == pytest.approx(log_loss(labels, scores))
+    assert figures.recall.value[BINS // 2 - 1] == pytest.approx(np.mean(predicted[labels == 1]))
+    assert figures.precision.value[BINS // 2 - 1] == pytest.approx(np.mean(labels[predicted]))
+    assert sum(figure.value for row in figures.confusion for figure in row) == pytest.approx(1.0)
+    for figure in (
+        figures.auc,
+        figures.accuracy,
+        figures.brier,
+        figures.calibration_error,
+        *figures.calibration.figures,
+    ):
+        assert figure.low <= figure.value <= figure.high
+
+
+def test_an_interval_without_noise_is_clopper_and_pearsons(table):
+    from scipy.stats import beta
+
+    figures = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", SILENT, 5000))
+    right = round(figures.accuracy.value * 5000)
+    exact = beta.ppf(0.025, right, 5001 - right), beta.ppf(0.975, right + 1, 5000 - right)
+    assert (figures.accuracy.low, figures.accuracy.high) == pytest.approx(exact, abs=0.03 * (exact[1] - exact[0]))
+
+
+def test_a_group_is_seen_by_itself(table):
+    empty = np.zeros_like(table)
+    both = TwoClasses(NoisyCounts(EDGES, np.stack([table, empty]), "laplace", SILENT, 5000), groups=[0])
+    alone = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", SILENT, 5000))
+    assert both.auc.value == pytest.approx(alone.auc.value)
+    assert both.brier.value == pytest.approx(alone.brier.value)
+
+
+def test_where_noise_drowns_the_answer_it_says_what_it_takes(table):
+    drowned = TwoClasses(NoisyCounts(EDGES, table[None], "laplace", 4000.0, 5000)).accuracy
+    assert not drowned.told
+    assert str(drowned).startswith("cannot be told at this budget; it takes about ")
+    assert str(drowned).endswith(" times the epsilon")
+
+
+def test_several_classes_average_their_recalls():
+    rows = np.array([[[300, 20, 10], [30, 240, 30], [5, 15, 350]]])
+    figures = SeveralClasses(NoisyCounts((), rows, "laplace", SILENT, 1000))
+    assert figures.balanced_accuracy.value == pytest.approx(np.mean([300 / 330, 240 / 300, 350 / 370]))
+    assert figures.precision.value == pytest.approx([300 / 335, 240 / 275, 350 / 390])
+    assert figures.balanced_accuracy.low < figures.balanced_accuracy.value < figures.balanced_accuracy.high
+
+
+def test_without_noise_figures_of_a_regression_are_those_of_the_middles_of_bins():
+    rows = np.random.default_rng(4).multinomial(3000, np.outer([0.3, 0.4, 0.3], [0.02, 0.1, 0.76, 0.1, 0.02]).ravel())
+    counts = NoisyCounts((-1.5, -0.5, 0.5, 1.5), rows.reshape(1, 3, 5), "laplace", SILENT, 3000, (2.0, 4.0), (0.0, 6.0))
+    figures = Regression(counts)
+    predictions, residuals = np.repeat(figures.predictions, 5), np.tile(figures.residuals, 3)
+    target = np.repeat(predictions + residuals, rows)
+    assert figures.r2.value == pytest.approx(r2_score(target, np.repeat(predictions, rows)))
+    assert figures.mean_squared_error.value == pytest.approx(np.sum(rows * residuals**2) / 3000)
+    assert figures.r2.low < figures.r2.value < figures.r2.high
+    median = figures.residual_quantile(0.5)
+    assert (median.low, median.high) == (-0.5, 0.5)
+    assert figures.prediction_intervals(0.7) == (-0.5, 0.5)
+    assert len(figures.calibration) == 3
