@@ -429,7 +429,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 def dataset_of(ledger: str | None) -> str | None:
     """Return the dataset id of a ledger, which is all that a certificate records of it.
 
-    An address with a password is refused: parameters are in every copy of an estimator, and in every pickle.
+    An address with a password is refused: parameters are in every copy of an estimator, and in every copy on disk.
     """
     if ledger is None:
         return None
@@ -438,8 +438,6 @@ def dataset_of(ledger: str | None) -> str | None:
 
     found = Ledger(ledger)
     if found.has_password:
-        remedy = (
-            "leave the password to PGPASSWORD or ~/.pgpass: every copy and pickle of an estimator holds its parameters"
-        )
+        remedy = "leave the password to PGPASSWORD or ~/.pgpass: every copy of an estimator holds its parameters"
         raise LedgerRefused("an estimator's ledger without a password", "one with a password, not shown here", remedy)
     return found.dataset
