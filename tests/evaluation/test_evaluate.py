@@ -60,12 +60,12 @@ def frame(rows: slice) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model() -> eq.LogisticRegression:
-    return eq.LogisticRegression(domain=DOMAIN, random_state=0).fit(ROWS[TRAINED], LABELS[TRAINED])
+    return eq.LogisticRegression(domain=DOMAIN).fit(ROWS[TRAINED], LABELS[TRAINED])
 
 
 @pytest.fixture(scope="module")
 def with_schema() -> eq.LogisticRegression:
-    return eq.LogisticRegression(domain=eq.Schema.from_text(SCHEMA), random_state=0).fit(frame(TRAINED))
+    return eq.LogisticRegression(domain=eq.Schema.from_text(SCHEMA)).fit(frame(TRAINED))
 
 
 # What is counted
@@ -242,6 +242,21 @@ def test_what_cannot_be_evaluated_is_refused_before_the_spend(case, model, monke
     call, error = REFUSED[case]
     with pytest.raises(error):
         call(model)
+
+
+def test_classes_that_were_found_in_rows_make_an_evaluation_conditional_too():
+    domain = eq.Domain(1.0, classes="observed")
+    made = eq.LogisticRegression(domain=domain).fit(ROWS[TRAINED], LABELS[TRAINED])
+    found = eq.evaluate(made, ROWS[HELD], LABELS[HELD], epsilon=1.0).certificate
+    assert (found.grade, found.assumptions) == ("conditional", made.certificate_.assumptions)
+
+
+def test_a_seeded_model_is_evaluated_for_experiments_only(monkeypatch):
+    made, labels = fitted("logistic")
+    assert eq.evaluate(made, ROWS[HELD], labels, epsilon=1.0, random_state=0).certificate.grade == "conditional"
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match="a seeded model"):
+        eq.evaluate(made, ROWS[HELD], labels, epsilon=1.0)
 
 
 def test_a_model_of_persons_is_not_evaluated_row_by_row(of_persons, monkeypatch):

@@ -11,7 +11,7 @@ from equipoise.data.encoded import encoded_table
 from equipoise.data.joined import raw_table
 from equipoise.data.tables import target_column
 from equipoise.data.unread import Unread
-from equipoise.errors import InvalidData, LedgerRefused, NoTheoremApplies
+from equipoise.errors import InvalidData, InvalidParameter, LedgerRefused, NoTheoremApplies
 from equipoise.estimators.base import PrivateLinearModel, dataset_of
 from equipoise.estimators.intake import PlainRows
 from equipoise.evaluation.evaluated import Evaluated, evaluated
@@ -95,10 +95,19 @@ def evaluate(
         )
     asked, source = Budget(epsilon, delta), noise_source(random_state)
     about = found.certificate.terms
+    if about.seeded and not source.seeded:
+        # The bins and the digest that are released follow from its weights, which nothing hides from who has the seed.
+        raise InvalidParameter(
+            "an evaluation of a release",
+            "a seeded model, for experiments only",
+            "train it with random_state=None, or pass random_state here too",
+        )
     terms = Terms(
         features.shape[0],
         features.shape[1],
         seeded=source.seeded,
+        # Cells are named by the model's classes: what they rest on, the evaluation rests on.
+        observed_classes=about.observed_classes,
         ledger=dataset_of(ledger),
         schema=about.schema,
         vouched=about.vouched,
