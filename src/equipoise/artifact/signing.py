@@ -9,7 +9,7 @@ from equipoise.artifact import statement
 from equipoise.artifact.page_check import compared
 from equipoise.artifact.staging import new_file, sweep
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import CERTIFICATE, PAGE, STATEMENT, contents_of, findings_of, text_of
+from equipoise.certify.folder import CERTIFICATE, MODEL, PAGE, STATEMENT, contents_of, findings_of, text_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.keys import PrivateKey, sign
 
@@ -49,6 +49,9 @@ def sign_folder(folder: str | os.PathLike[str], key: PrivateKey, producer: str =
     # What a process that was killed while signing left here would be a file too many.
     sweep(place)
     contents = contents_of(place)
+    if MODEL not in contents:
+        found, remedy = "an evaluation, which cannot be signed yet", "leave it unsigned; nothing was written"
+        raise ReleaseUnreadable("the folder of a released model, to sign it", found, remedy)
     if PAGE not in contents:
         remedy = "release again with this version, which is a new spend, or leave it unsigned"
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)

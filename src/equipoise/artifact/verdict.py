@@ -17,6 +17,8 @@ from equipoise.certify.folder import (
     ALONE,
     CHECK_FAILED,
     DONE,
+    EVALUATED,
+    MANIFEST,
     NOT_SEEN,
     PAGE,
     REPORT,
@@ -73,7 +75,7 @@ class Verdict:
         """All faults, and all that was not looked at."""
         unchecked = (line for part in self.parts for line in part.unchecked)
         faults = (line for part in self.parts for line in part.faults)
-        own = (ALONE[-1],) if self.found.unchecked == ALONE else ()
+        own = self.found.unchecked[-1:] if self.found.unchecked in (ALONE, EVALUATED) else ()
         return replace(
             self.found,
             faults=(*self.found.faults, *faults),
@@ -120,8 +122,10 @@ def examine(path: Path, against: Against) -> Verdict:
     digests = statement.digests_of(contents)
     alone = REPORT not in contents
     if alone and against.keys is not None:
-        remedy = "pass the folder that it was released in"
-        raise InvalidParameter("a released folder, whose signature is looked at", "a certificate by itself", remedy)
+        asked = "the folder of a released model, whose signature is looked at"
+        if MANIFEST in contents:
+            raise InvalidParameter(asked, "an evaluation, which cannot be signed yet", "leave --key and --trust out")
+        raise InvalidParameter(asked, "a certificate by itself", "pass the folder that it was released in")
     found = findings_of(contents)
     said, parts = _said(contents), []
     if not alone:
