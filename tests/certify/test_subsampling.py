@@ -8,11 +8,13 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.optimize
+import scipy.special
 from scipy.stats import norm
 
 from equipoise.certify import sampled
 from equipoise.certify.curves import GaussianCurve
-from equipoise.certify.sampled import SampledGaussianCurve, composed, one_step, profile
+from equipoise.certify.sampled import TILTS, SampledGaussianCurve, delta_of_losses, one_step, profile, tilt_for
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.sampling import smallest_multiplier
@@ -135,15 +137,25 @@ def test_profile_is_that_of_a_pair(multiplier, share):
 # --- composition ------------------------------------------------------------------------------------------------------
 
 
+def dp_accounting_step(multiplier, share, steps):
+    """Return dp-accounting's own distribution of one step's loss, which joins the same dots."""
+    from dp_accounting.pld import pld_pmf
+
+    interval, lowest, highest = sampled._grid(multiplier, share, steps)
+    dots = np.arange(lowest, highest + 1)
+    values = profile(dots * interval, multiplier, share)
+    return pld_pmf.create_pmf_pessimistic_connect_dots(interval, dots, values).to_dense_pmf()
+
+
 @pytest.mark.parametrize("steps", [1, 2, 5, 12])
-def test_steps_compose_as_single_steps_one_after_the_other(steps):
-    single = one_step(0.8, 0.05, steps)
-    together = single
+@pytest.mark.parametrize("tilt", [0.0, 0.5, 4.0])
+def test_steps_compose_as_dp_accounting_composes_single_steps_one_after_the_other(steps, tilt):
+    together = single = dp_accounting_step(0.8, 0.05, steps)
     for _ in range(steps - 1):
         together = together.compose(single, tail_mass_truncation=0)
     for epsilon in (0.0, 0.1, 0.5, 1.0, 2.0, 4.0):
         expected = together.get_delta_for_epsilon(epsilon)
-        assert composed(0.8, 0.05, steps).get_delta_for_epsilon(epsilon) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        assert delta_of_losses(0.8, 0.05, steps, tilt, epsilon) == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
 @pytest.mark.parametrize("steps", [1, 7, 10_000])
@@ -154,7 +166,7 @@ def test_all_rows_in_every_batch_are_the_gaussian_curve(multiplier, steps):
         expected = GaussianCurve(math.sqrt(steps) / multiplier).delta(epsilon)
         assert curve.delta(epsilon) == pytest.approx(expected, rel=1e-12)
         # The grid itself, which the class need not ask at a share of 1, agrees as well.
-        nearly = float(composed(multiplier, 1 - 1e-9, steps).get_delta_for_epsilon(epsilon))
+        nearly = delta_of_losses(multiplier, 1 - 1e-9, steps, 0.0, epsilon)
         assert expected * (1 - 1e-6) - 1e-12 <= nearly <= expected * 1.01 + 1e-11
 
 
@@ -199,27 +211,36 @@ CASES = [
 
 @pytest.mark.parametrize(("multiplier", "share", "steps", "epsilon"), CASES)
 def test_a_finer_grid_changes_delta_by_less_than_a_percent(monkeypatch, multiplier, share, steps, epsilon):
-    usual = composed(multiplier, share, steps).get_delta_for_epsilon(epsilon)
+    tilt = tilt_for(multiplier, share, steps, epsilon)
+    usual = delta_of_losses(multiplier, share, steps, tilt, epsilon)
     monkeypatch.setattr(sampled, "FINENESS", 4 * sampled.FINENESS)
     monkeypatch.setattr(sampled, "MOST_DOTS", 4 * sampled.MOST_DOTS)
-    finer = composed.__wrapped__(multiplier, share, steps).get_delta_for_epsilon(epsilon)
+    for cached in (sampled.one_step, sampled.composed):
+        monkeypatch.setattr(sampled, cached.__name__, cached.__wrapped__)
+    finer = delta_of_losses(multiplier, share, steps, tilt, epsilon)
     assert finer <= usual * (1 + 1e-4) + 1e-11
     assert usual <= finer * 1.01
 
 
-def extended_delta(masses, first: int, interval: float, steps: int, epsilon: float) -> float:
+def extended_delta(masses, first: int, interval: float, steps: int, epsilon: float, tilt: float) -> float:
     """Return delta of the composed masses in extended precision, without what counts as infinite loss."""
     from dp_accounting.pld import common
 
-    low, high = common.compute_self_convolve_bounds(masses.astype(float), steps, 1e-15)
+    long = np.longdouble
+    step_losses = (np.arange(len(masses)) + first).astype(long) * long(interval)
+    weights = masses * np.exp(long(tilt) * step_losses)
+    total = weights.sum()
+    weights = weights / total
+    low, high = common.compute_self_convolve_bounds(weights.astype(float), steps, 1e-15)
     length = scipy.fft.next_fast_len(max(high - low + 1, len(masses)))
-    power, factor, left = np.longdouble(1), scipy.fft.rfft(masses, length), steps
+    power, factor, left = long(1), scipy.fft.rfft(weights, length), steps
     while left:
         power, factor, left = power * factor if left % 2 else power, factor * factor, left // 2
     together = np.roll(scipy.fft.irfft(power, length), -low)[: high - low + 1]
-    losses = (np.arange(len(together)) + low + steps * first).astype(np.longdouble) * np.longdouble(interval)
-    beyond = losses > epsilon
-    return float(-np.expm1(epsilon - losses[beyond]) @ together[beyond])
+    losses = (np.arange(len(together)) + low + steps * first).astype(long) * long(interval)
+    beyond = np.maximum(losses - long(epsilon), 0)
+    counted = (-np.expm1(-beyond) * np.exp(-long(tilt) * beyond)) @ together
+    return float(counted * np.exp(steps * np.log(total) - long(tilt) * long(epsilon)))
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 2e-19, reason="no extended precision on this machine")
@@ -249,9 +270,68 @@ def test_rounding_is_paid_for(multiplier, share, steps):
     curve = SampledGaussianCurve(multiplier, share, steps)
     width = interval * sampled.FINENESS * math.sqrt(steps)
     for epsilon in np.linspace(0.0, 8 * width, 9).tolist():
-        truth = extended_delta(masses, first, interval, steps, epsilon)
+        tilt = tilt_for(multiplier, share, steps, epsilon)
+        truth = extended_delta(masses, first, interval, steps, epsilon, tilt)
         simple = GaussianCurve(math.sqrt(steps) / multiplier).delta(epsilon)
-        assert min(truth, simple) <= curve.delta(epsilon) <= truth * (1 + 1e-5) + 4e-16 * (steps + 32), epsilon
+        assert min(truth, simple) <= curve.delta(epsilon) <= truth * (1 + 1e-4) + 4e-15, epsilon
+        assert delta_of_losses(multiplier, share, steps, tilt, epsilon) >= truth
+
+
+def log_moments(multiplier, share, tilt):
+    """Return ln M(tilt) of one step's loss and its first two derivatives, by quadrature of the profile (C3)."""
+    exponent, weight = np.polynomial.legendre.leggauss(4000)
+    top = math.log1p(share * math.expm1(min(700.0, (1 + tilt) / multiplier**2 + 14 / multiplier)))
+    losses = (exponent + 1) * top / 2
+    heights = profile(losses, multiplier, share) * weight * top / 2
+    # E exp(t X) = 1 + t (t + 1) times the integral over x > 0 of h(x) (exp(t x) + exp(-(t + 1) x)).
+    up, down = np.exp(tilt * losses), np.exp(-(tilt + 1) * losses)
+    first, second = heights @ (up + down), heights @ (losses * (up - down))
+    third = heights @ (losses**2 * (up + down))
+    quadratic, slope = tilt * (tilt + 1), 2 * tilt + 1
+    moment = 1 + quadratic * first
+    mean = (slope * first + quadratic * second) / moment
+    square = (2 * first + 2 * slope * second + quadratic * third) / moment
+    return math.log1p(quadratic * first), mean, square - mean**2
+
+
+def saddle_point_delta(multiplier, share, steps, epsilon):
+    """Return delta by a normal law under the tilt that puts the mean loss at epsilon: right but for some 1/steps."""
+    tilt = scipy.optimize.brentq(lambda t: steps * log_moments(multiplier, share, t)[1] - epsilon, 1e-6, 500.0)
+    log_moment, _, variance = log_moments(multiplier, share, tilt)
+    spread = math.sqrt(steps * variance)
+    mills = [math.sqrt(math.pi / 2) * scipy.special.erfcx(power * spread / math.sqrt(2)) for power in (tilt, tilt + 1)]
+    return math.exp(steps * log_moment - tilt * epsilon) * (mills[0] - mills[1]) / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "share", "steps"),
+    [
+        (1.0, 1e-11, 1e-3, 10**5),
+        (0.5, 1e-13, 1e-2, 10**5),
+        more(1.0, 1e-13, 1e-3, 10**6),
+        more(3.0, 1e-13, 1e-4, 10**7),
+        more(1.0, 1e-12, 1e-4, 10**8),
+    ],
+)
+def test_small_deltas_keep_their_digits_however_many_steps_there_are(epsilon, delta, share, steps):
+    # N11: an absolute error of steps 2^-49 would be far above these deltas.
+    multiplier = smallest_multiplier(epsilon, delta, share, steps)
+    exact_multiplier = scipy.optimize.brentq(
+        lambda z: math.log(saddle_point_delta(z, share, steps, epsilon) / delta), 0.7 * multiplier, 1.3 * multiplier
+    )
+    assert exact_multiplier * 0.999 <= multiplier <= 1.02 * exact_multiplier
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 1.5])
+def test_a_delta_is_the_same_by_every_tilt_that_suits_it(epsilon):
+    run = 4.6, 1e-3, 10**6
+    best = tilt_for(*run, epsilon)
+    chosen = delta_of_losses(*run, best, epsilon)
+    near = [tilt for tilt in TILTS if best / 2 <= tilt <= best * 2]
+    assert len(near) >= 4
+    assert all(delta_of_losses(*run, tilt, epsilon) == pytest.approx(chosen, rel=1e-4) for tilt in near)
+    # None at all is what small deltas drown in.
+    assert delta_of_losses(*run, 0.0, epsilon) >= chosen
 
 
 def test_the_grid_is_bounded_whatever_is_asked():

@@ -15,6 +15,8 @@ SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER, MOST_STEPS = 1 / 16, 1e6, 10**8
 FINENESS, MOST_DOTS = 40, 2**17
 # What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
+# Masses are multiplied by exp(tilt loss) before they are composed, so that rounding is relative to a small delta (N11).
+TILTS = (0.0, *(2.0 ** (half / 2) for half in range(-8, 25)))
 # Rounding: of the profile, relative; of a mass of the grid; and of a Fourier coefficient (docs/proofs/C3.md).
 PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
 
@@ -59,13 +61,8 @@ class SampledGaussianCurve(Curve):
         simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15))
         if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
-        # The Euclidean norm of one step's masses, to which the error of a Fourier transform is proportional.
-        norm = 1 / 8 + math.erf(1 / (math.sqrt(8) * self.noise_multiplier))
-        relative, absolute = 1 + self.steps * MASS_ROUNDING, (self.steps + 16) * norm * FOURIER_ROUNDING
-        if simple <= absolute:
-            return simple
-        losses = composed(self.noise_multiplier, self.share, self.steps)
-        return min(simple, max(float(losses.get_delta_for_epsilon(epsilon)), 0.0) * relative + absolute)
+        run = self.noise_multiplier, self.share, self.steps
+        return min(simple, delta_of_losses(*run, tilt_for(*run, epsilon), epsilon))
 
 
 def _extra() -> Any:
@@ -73,30 +70,76 @@ def _extra() -> Any:
     try:
         import numpy
         import scipy.special
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution  # type: ignore[import-untyped]
+        from dp_accounting.pld import common  # type: ignore[import-untyped]
     except ImportError as error:
         how = 'pip install "equipoise-verify[composition]", or equipoise'
         raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed, {how}", how) from None
-    return numpy, scipy.special, pld_pmf, privacy_loss_distribution
+    return numpy, scipy.special, common
+
+
+def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
+    """Return the largest tilt at which the mean loss of all steps is below epsilon: any is valid, it loses little."""
+    low, high = 0, len(TILTS) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        losses, masses, _ = tilted(noise_multiplier, share, steps, TILTS[middle])
+        low, high = (middle, high) if steps * float(losses @ masses) < epsilon else (low, middle - 1)
+    return TILTS[low]
+
+
+def delta_of_losses(noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float) -> float:
+    """Return delta at epsilon of all steps' losses, composed under a tilt: an upper bound, rounding included (N11)."""
+    numpy, *_ = _extra()
+    never = one_step(noise_multiplier, share, steps)[2]
+    losses, masses, log_mass, rounding = composed(noise_multiplier, share, steps, tilt)
+    beyond = numpy.maximum(losses - epsilon, 0.0)
+    counted = float(-numpy.expm1(-beyond) * numpy.exp(-tilt * beyond) @ masses)
+    # No loss has a larger weight than this one.
+    heaviest = (tilt / (1 + tilt)) ** tilt / (1 + tilt)
+    tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + (LOST_ABOVE + rounding) * heaviest
+    exponent = log_mass - tilt * epsilon
+    return (math.exp(exponent) * tail if exponent < 700 else 1.0) - math.expm1(steps * math.log1p(-never))
 
 
 @lru_cache(maxsize=8)
-def composed(noise_multiplier: float, share: float, steps: int) -> Any:
-    """Return dp-accounting's distribution of the losses of all steps, on the pessimistic side but for rounding."""
+def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float, float]:
+    """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and rounding.
+
+    dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
+    """
+    numpy, _, common = _extra()
+    losses, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
     # Its Chernoff bounds pass over what overflows.
-    with _extra()[0].errstate(over="ignore"):
-        return one_step(noise_multiplier, share, steps).self_compose(steps, tail_mass_truncation=LOST_ABOVE)
+    with numpy.errstate(over="ignore"):
+        first, together = common.self_convolve(masses, steps, LOST_ABOVE)
+    interval, lowest, _ = _grid(noise_multiplier, share, steps)
+    sums = (numpy.arange(len(together)) + (first + steps * lowest)) * interval
+    rounding = (steps + 16) * (1 / 8 + float(numpy.linalg.norm(masses))) * FOURIER_ROUNDING
+    return sums, together, steps * log_mass, rounding
 
 
-def one_step(noise_multiplier: float, share: float, steps: int) -> Any:
-    """Return dp-accounting's distribution of one step's loss, on a grid that suits the composition of `steps`."""
-    numpy, _, pld_pmf, privacy_loss_distribution = _extra()
+def tilted(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float]:
+    """Return one step's losses, their masses times exp(tilt loss) as shares of the sum, and the sum's logarithm."""
+    numpy, *_ = _extra()
+    losses, masses, _ = one_step(noise_multiplier, share, steps)
+    highest = tilt * losses[-1]
+    weights = masses * numpy.exp(tilt * losses - highest)
+    total = float(weights.sum())
+    return losses, weights / total, math.log(total) + highest
+
+
+@lru_cache(maxsize=8)
+def one_step(noise_multiplier: float, share: float, steps: int) -> tuple[Any, Any, float]:
+    """Return one step's losses, their masses and what counts as infinite, on a grid that suits `steps` of them."""
+    numpy, *_ = _extra()
     interval, lowest, highest = _grid(noise_multiplier, share, steps)
-    dots = numpy.arange(lowest, highest + 1)
-    values = profile(dots * interval, noise_multiplier, share)
-    masses = pld_pmf.create_pmf_pessimistic_connect_dots(interval, dots, values)
-    # Dense from the start: a sparse one composed once would not be cut off as the others are.
-    return privacy_loss_distribution.PrivacyLossDistribution(masses.to_dense_pmf())
+    losses = numpy.arange(lowest, highest + 1) * interval
+    values = numpy.minimum.accumulate(profile(losses, noise_multiplier, share))
+    rises = numpy.diff(values)
+    # The bends of the straight lines that join the dots, each times exp(loss); none is negative but for rounding.
+    left = numpy.append(1 - values[0], rises / math.expm1(-interval))
+    right = numpy.append(rises / math.expm1(interval), 0.0)
+    return losses, numpy.maximum(left + right, 0.0), float(values[-1])
 
 
 def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
@@ -105,7 +148,7 @@ def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
     With ``x = E z - 1/(2 z)`` at ``E = ln(1 + (exp(|e|) - 1)/q)``, delta_G is ``phi(x) (M(x) - M(x + 1/z))`` where phi
     is the normal density and M Mills' ratio: one difference without cancellation between large terms.
     """
-    numpy, special, *_ = _extra()
+    numpy, special, _ = _extra()
     size = numpy.abs(losses)
     with numpy.errstate(over="ignore"):  # the profile is 0 there
         point = numpy.log1p(numpy.expm1(size) / share) * noise_multiplier - 0.5 / noise_multiplier
@@ -119,7 +162,7 @@ def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
 
 def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int, int]:
     """Return the interval of the losses' grid and the numbers of its first and last dot, from public numbers alone."""
-    numpy, special, *_ = _extra()
+    numpy, special, _ = _extra()
     mu = 1 / noise_multiplier
 
     def loss(exponent: Any) -> Any:
@@ -163,25 +206,30 @@ class RenyiSampledCurve(Curve):
 
 @lru_cache(maxsize=1024)
 def divergence_of_a_step(noise_multiplier: float, share: float, order: float) -> float:
-    """Return an upper bound on the Renyi divergence of one step: every cell of the integral counts its larger end."""
+    """Return an upper bound on the Renyi divergence of one step: every cell of the integral counts its larger end.
+
+    In logarithms, so that no order is too large for little noise (N11).
+    """
     mu = 1 / noise_multiplier
     end = mu * mu * (order + 1) + mu * math.sqrt(2 * 745 + (mu * order) ** 2)
-    total, lower, rise_low = [], 0.0, 0.0
-    try:
-        for cell in range(1, CELLS + 1):
-            upper = end * cell / CELLS
-            rise_high = math.log1p(share * math.expm1(upper))
-            # The profile falls, so its lower end counts.
-            near, far = log_normal(mu / 2 - lower / mu), lower + log_normal(-mu / 2 - lower / mu)
-            height = max(math.exp(near) * (1 + 1e-12) - math.exp(far) * (1 - 1e-12), 0.0)
-            steeper = math.exp(max((order - 2) * rise_low, (order - 2) * rise_high))
-            powers = steeper + math.exp(-(order + 1) * rise_low)
-            total.append(math.exp(lower) * math.expm1(upper - lower) * powers * height)
-            lower, rise_low = upper, rise_high
-        # Beyond the end the integrand, at most 2 g^max(a-1, 1) Phi(mu/2 - ln g/mu) for each exponent, falls faster than
-        # exp(-3/2 ln g): what is left is below its value there.
-        rest = 2 * math.exp(max(order - 1, 1.0) * end + log_normal(mu / 2 - end / mu))
-    except OverflowError:  # too large an order for so little noise says nothing
-        return math.inf
-    integral = math.fsum(total) * (1 + 1e-9) + rest
-    return math.log1p(order * (order - 1) * share**2 * integral) / (order - 1) * (1 + 1e-12)
+    # No logarithm below is larger than this, and each is wrong in its last digits.
+    slack = max(1e-12, ((order + 1) * end + (end / mu) ** 2) * 2**-51)
+    cells, lower, rise_low = [], 0.0, 0.0
+    for cell in range(1, CELLS + 1):
+        upper = end * cell / CELLS
+        rise_high = upper + math.log(share + (1 - share) * math.exp(-upper))
+        # The profile falls, so its lower end counts.
+        near, far = log_normal(mu / 2 - lower / mu), lower + log_normal(-mu / 2 - lower / mu)
+        height = near + math.log(1 + slack - math.exp(far - near) * (1 - slack))
+        steeper, flatter = max((order - 2) * rise_low, (order - 2) * rise_high), -(order + 1) * rise_low
+        powers = steeper + math.log1p(math.exp(flatter - steeper))
+        cells.append(upper + math.log(-math.expm1(lower - upper)) + powers + height)
+        lower, rise_low = upper, rise_high
+    # Beyond the end the integrand, at most 2 g^max(a-1, 1) Phi(mu/2 - ln g/mu) for each exponent, falls faster than
+    # exp(-3/2 ln g): what is left is below its value there.
+    cells.append(math.log(2) + max(order - 1, 1.0) * end + log_normal(mu / 2 - end / mu))
+    top = max(cells)
+    exponent = top + math.log(math.fsum(math.exp(cell - top) for cell in cells)) + max(1e-9, 2 * slack)
+    exponent += math.log(order * (order - 1) * share**2)
+    logarithm = math.log1p(math.exp(exponent)) if exponent < 700 else exponent + 1
+    return logarithm / (order - 1) * (1 + 1e-12)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, logsumexp
 
 from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
@@ -67,20 +67,20 @@ def divergence(noise_multiplier: float, share: float, order: float) -> float:
     """Return the Renyi divergence of one step as `certify` bounds it, all cells of the integral at once."""
     mu = 1 / noise_multiplier
     end = mu * mu * (order + 1) + mu * math.sqrt(2 * 745 + (mu * order) ** 2)
+    slack = max(1e-12, ((order + 1) * end + (end / mu) ** 2) * 2**-51)
     exponents = np.linspace(0.0, end, CELLS + 1)
     lower, upper = exponents[:-1], exponents[1:]
-    # Too large an order for so little noise overflows, and says nothing.
-    with np.errstate(over="ignore", invalid="ignore"):
-        rise_low, rise_high = (np.log1p(share * np.expm1(side)) for side in (lower, upper))
-        first, second = log_ndtr(mu / 2 - lower / mu), lower + log_ndtr(-mu / 2 - lower / mu)
-        profile = np.maximum(0.0, np.exp(first) * (1 + 1e-12) - np.exp(second) * (1 - 1e-12))
-        steeper = np.maximum((order - 2) * rise_low, (order - 2) * rise_high)
-        powers = np.exp(steeper) + np.exp(-(order + 1) * rise_low)
-        integral = float(((np.exp(upper) - np.exp(lower)) * powers * profile).sum()) * (1 + 1e-9)
-        integral += 2 * float(np.exp(max(order - 1, 1.0) * end + log_ndtr(mu / 2 - end / mu)))
-    if not math.isfinite(integral):
-        return math.inf
-    return math.log1p(order * (order - 1) * share**2 * integral) / (order - 1) * (1 + 1e-12)
+    rises = exponents + np.log(share + (1 - share) * np.exp(-exponents))
+    near, far = log_ndtr(mu / 2 - lower / mu), lower + log_ndtr(-mu / 2 - lower / mu)
+    height = near + np.log(1 + slack - np.exp(far - near) * (1 - slack))
+    steeper = np.maximum((order - 2) * rises[:-1], (order - 2) * rises[1:])
+    powers = np.logaddexp(steeper, -(order + 1) * rises[:-1])
+    cells = upper + np.log(-np.expm1(lower - upper)) + powers + height
+    rest = math.log(2) + max(order - 1, 1.0) * end + log_ndtr(mu / 2 - end / mu)
+    exponent = float(logsumexp(np.append(cells, rest))) + max(1e-9, 2 * slack)
+    exponent += math.log(order * (order - 1) * share**2)
+    logarithm = math.log1p(math.exp(exponent)) if exponent < 700 else exponent + 1
+    return logarithm / (order - 1) * (1 + 1e-12)
 
 
 def best_order(noise_multiplier: float, share: float, steps: int, epsilon: float) -> tuple[float, float]:

@@ -111,23 +111,24 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
 
 
 def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
-    """Return the noise that each way of accounting asks for, the one that is used first.
+    """Return the noise that each way of accounting asks for, the smallest first: that one is used (M2).
 
-    The composition of exact profiles for up to `MOST_STEPS` steps, Renyi divergences beyond; beside them the paper's
-    own formula, for the run that it is stated for.
+    The composition of exact profiles for up to `MOST_STEPS` steps, and Renyi divergences for any number; beside them
+    the paper's own formula, for the run that it is stated for, which is never used.
     """
     epsilon, n_samples = request.budget.epsilon, request.n_samples
     left, share = request.budget.delta - steps * LATTICE_DELTA, batch / n_samples
     divergences = renyi_multiplier(epsilon, left, share, steps)
     found = []
+    if steps <= MOST_STEPS:
+        found.append(Accounted("gaussian (C3)", smallest_multiplier(epsilon, left, share, steps)))
     if math.isfinite(divergences):
         order, _ = best_order(divergences, share, steps, epsilon)
         found.append(Accounted("gaussian (C3, Renyi)", divergences, order))
-    elif steps > MOST_STEPS:
+    if not found:
         remedy = f"allow a larger epsilon or delta, or take at most {MOST_STEPS:g} steps: fewer passes, larger batches"
         raise BudgetImpossible("noise in very many steps within the budget", f"{steps:g} steps", remedy)
-    if steps <= MOST_STEPS:
-        found.insert(0, Accounted("gaussian (C3)", smallest_multiplier(epsilon, left, share, steps)))
+    found.sort(key=lambda choice: choice.multiplier)
     if batch == 1 and steps == n_samples**2 and epsilon <= 1:
         paper = math.sqrt(2 * math.log(1 / request.budget.delta)) / epsilon
         found.append(Accounted("gaussian ([001] Theorem 5.1)", paper))
