@@ -277,12 +277,14 @@ def test_rounding_is_paid_for(multiplier, share, steps):
         assert delta_of_losses(multiplier, share, steps, tilt, epsilon) >= truth
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+
+
 def log_moments(multiplier, share, tilt):
     """Return ln M(tilt) of one step's loss and its first two derivatives, by quadrature of the profile (C3)."""
-    exponent, weight = np.polynomial.legendre.leggauss(4000)
     top = math.log1p(share * math.expm1(min(700.0, (1 + tilt) / multiplier**2 + 14 / multiplier)))
-    losses = (exponent + 1) * top / 2
-    heights = profile(losses, multiplier, share) * weight * top / 2
+    losses = (NODES + 1) * top / 2
+    heights = profile(losses, multiplier, share) * WEIGHTS * top / 2
     # E exp(t X) = 1 + t (t + 1) times the integral over x > 0 of h(x) (exp(t x) + exp(-(t + 1) x)).
     up, down = np.exp(tilt * losses), np.exp(-(tilt + 1) * losses)
     first, second = heights @ (up + down), heights @ (losses * (up - down))
@@ -296,7 +298,14 @@ def log_moments(multiplier, share, tilt):
 
 def saddle_point_delta(multiplier, share, steps, epsilon):
     """Return delta by a normal law under the tilt that puts the mean loss at epsilon: right but for some 1/steps."""
-    tilt = scipy.optimize.brentq(lambda t: steps * log_moments(multiplier, share, t)[1] - epsilon, 1e-6, 500.0)
+
+    def short(tilt):
+        return steps * log_moments(multiplier, share, tilt)[1] - epsilon
+
+    highest = 1.0
+    while short(highest) < 0:
+        highest *= 1.5
+    tilt = scipy.optimize.brentq(short, 1e-6, highest)
     log_moment, _, variance = log_moments(multiplier, share, tilt)
     spread = math.sqrt(steps * variance)
     mills = [math.sqrt(math.pi / 2) * scipy.special.erfcx(power * spread / math.sqrt(2)) for power in (tilt, tilt + 1)]
