@@ -318,7 +318,7 @@ def saddle_point_delta(multiplier, share, steps, epsilon):
         (1.0, 1e-11, 1e-3, 10**5),
         (0.5, 1e-13, 1e-2, 10**5),
         more(1.0, 1e-13, 1e-3, 10**6),
-        more(3.0, 1e-13, 1e-4, 10**7),
+        more(3.0, 1e-13, 1e-3, 10**7),
         more(1.0, 1e-12, 1e-4, 10**8),
     ],
 )
