@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from equipoise.certify import sampled
 from equipoise.certify.curves import GaussianCurve
-from equipoise.certify.sampled import TILTS, SampledGaussianCurve, delta_of_losses, one_step, profile, tilt_for
+from equipoise.certify.sampled import TILTS, SampledGaussianCurve, delta_of_losses, profile, tilt_for
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.sampling import smallest_multiplier

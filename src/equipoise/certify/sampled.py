@@ -108,7 +108,7 @@ def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> 
     dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
     """
     numpy, _, common = _extra()
-    losses, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
+    _, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
     # Its Chernoff bounds pass over what overflows.
     with numpy.errstate(over="ignore"):
         first, together = common.self_convolve(masses, steps, LOST_ABOVE)
