@@ -16,7 +16,7 @@ FINENESS, MOST_DOTS = 40, 2**17
 # What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
 # Masses are multiplied by exp(tilt loss) before they are composed, so that rounding is relative to a small delta (N11).
-TILTS = (0.0, *(2.0 ** (half / 2) for half in range(-8, 25)))
+TILTS = 0.0, *(math.pow(2.0, half / 2) for half in range(-8, 25))
 # Rounding: of the profile, relative; of a mass of the grid; and of a Fourier coefficient (docs/proofs/C3.md).
 PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
 
