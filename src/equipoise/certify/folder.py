@@ -70,6 +70,7 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
+            yield from (f"  part: {each.kind}, {each.n_samples} rows" for each in getattr(claim.claim, "of", ()))
             yield f"  checked: {self.checked}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 

@@ -64,7 +64,9 @@ def command(
             found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
         publish(place, found.files(), out)
     if as_json and not quiet:
-        print(json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **plain_of(found)}, indent=2))
+        print(
+            json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **plain_of(found)}, indent=2)
+        )
     for line in lines_of(found):
         console.print(line, markup=False)
     console.print(

@@ -13,6 +13,7 @@ from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes, caveats_of
 from equipoise.planning.request import Request
 from equipoise.planning.words import Section
+from equipoise.planning.work import remembered
 from equipoise.vocabulary.facts import Budget
 from equipoise.vocabulary.numbers import plain, require_number
 
@@ -34,6 +35,7 @@ def rows_held_out(share: float, n_samples: int) -> int:
     return min(max(1, round(number * n_samples)), n_samples - 1)
 
 
+@remembered(most=1024)
 def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     """Return the one certificate of a training and of counts of so many further rows, each for the whole budget.
 

@@ -67,8 +67,9 @@ class Scoring(Protocol):
 class Evaluable(Scoring, Protocol):
     """A model that was just released, with what follows from it for the rows that were held out."""
 
-    # The SHA-256 of its model.json, without the digest of a certificate.
-    digest: str
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its model.json, without the digest of a certificate."""
 
     def cells(self, n_samples: int, noise: Noise) -> EvaluationCells:
         """Return the cells of so many rows with so much noise on a count."""

@@ -115,7 +115,6 @@ class HeldOut(Disjoint):
         yield from Disjoint.conditions(self)
         both = [part for part in (self.of[0], self.released or self.of[0]) if isinstance(part, Evaluation)]
         noises = {(part.budget, part.n_samples, part.law, part.scale) for part in both}
-        yield holds("rows are held out from one training", len(self.of) == len(both) == 2 and len(noises) == 1)
-        if self.released is not None:
-            yield from self.released.conditions()
-            yield holds("the rows that were held out were counted", getattr(self.released, "released", None) is not None)
+        once = [part.released is not None for part in both] == [False, self.released is not None]
+        yield holds("one training, and held-out rows counted once", len(self.of) == 2 and len(noises) == 1 and once)
+        yield from () if self.released is None else self.released.conditions()
