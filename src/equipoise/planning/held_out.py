@@ -64,7 +64,7 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     claim = HeldOut(training.budget, training.n_samples + rows, (counts, made.claim))
     checked(claim)
     terms, notes = replace(made.terms, n_samples=claim.n_samples), Notes.of(made)
-    released = f"Released besides: how many of {rows} rows that were held out lie in each public cell, with noise."
+    released = f"Released: how many of {rows} rows that were held out from it lie in each public cell, with noise."
     noted = replace(
         notes,
         claim=(*notes.claim, released),
