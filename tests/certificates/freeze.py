@@ -361,7 +361,7 @@ def held_out() -> Made:
     yield "held-out-ordinary", asked(eq.LogisticRegression(domain=TWO), 1000, 5)
     yield "held-out-extreme", asked(eq.LogisticRegression(0.001, 0.01, FOUR, 1.0, "gaussian"), 10**6, 1, 0.001)
     yield "held-out-loose", asked(eq.Ridge(40.0, 0.0, WIDE, mechanism="output"), 3, 30, 0.9)
-    yield "held-out-descent", asked(eq.NoisySGDClassifier(1.0, 1e-6, TWO), 1000, 5)
+    yield "held-out-phases", asked(eq.PhasedClassifier(1.0, 1e-6, TWO), 1000, 5)
     yield "held-out-bounds", lambda: plan_held_out(eq.LogisticRegression(1.0, 0.0, bounded))
     yield "held-out-released", counted_after(eq.LogisticRegression(domain=TWO, random_state=0))
     yield "held-out-released-exact", counted_after(eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="output"))

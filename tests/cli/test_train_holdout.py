@@ -70,7 +70,12 @@ def test_a_table_becomes_a_release_and_its_evaluation_for_one_spend(run):
     assert run("key", "new", "owner.key")[0] == 0
     code, said, _ = run(*TRAIN, "--holdout-by", "job", "--sign", "owner.key", "--by", "Data office")
     assert code == 0
-    for words in ("how many of 75 rows that were held out", "accuracy ", "equipoise verify evaluation", "released to release"):
+    for words in (
+        "how many of 75 rows that were held out",
+        "accuracy ",
+        "equipoise verify evaluation",
+        "released to release",
+    ):
         assert words in said
     assert left() == 1.0
     model, found = eq.load("release"), eq.Evaluation.load("evaluation")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
+from equipoise.artifact.card import card_of
 from equipoise.certify.folder import MANIFEST, MODEL, inspect, manifest_of
 from equipoise.data.encoded import EncodedTable
 from equipoise.data.frames import FrameTable
@@ -210,6 +211,12 @@ def test_both_folders_verify_alone_and_name_each_other(pair, tmp_path):
     lines = "\n".join(inspect(tmp_path / "evaluation").lines())
     assert "part: evaluation, 180 rows" in lines
     assert f"part: {model.certificate_.kind}, 720 rows" in lines
+
+
+def test_the_card_speaks_of_the_rows_that_trained(pair, tmp_path):
+    eq.save(pair[0], tmp_path / "release")
+    card = card_of(tmp_path / "release")
+    assert (card["training"]["n"], card["disclosure"]["records"]) == (720, 720)
 
 
 def test_the_whole_argument_says_which_rows_did_what(pair):
