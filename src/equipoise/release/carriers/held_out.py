@@ -15,7 +15,7 @@ from equipoise.release.split import split, taken
 
 
 class HeldOutCarrier(Carrier[HeldOut]):
-    """Rows are dealt by the public seed; those that are held out are first read when there are noisy weights."""
+    """Rows are dealt by the public seed; those that are held out are first used when there are noisy weights."""
 
     claim: ClassVar[type[Claim]] = HeldOut
 
