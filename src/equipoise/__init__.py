@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.svm import LinearSVC
     from equipoise.evaluation.evaluate import evaluate
     from equipoise.evaluation.evaluation import Evaluation
+    from equipoise.evaluation.held_out import train_and_evaluate
     from equipoise.ledger import Ledger
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
@@ -80,6 +81,7 @@ __all__ = [
     "release_solution",
     "risk",
     "save",
+    "train_and_evaluate",
 ]
 __version__ = "0.2.0"
 
@@ -131,6 +133,7 @@ _HOMES = {
     "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.planning.risk",
     "save": "equipoise.artifact.folder",
+    "train_and_evaluate": "equipoise.evaluation.held_out",
 }
 
 

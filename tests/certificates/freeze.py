@@ -15,6 +15,7 @@ import equipoise as eq
 from equipoise.certify.certificate import Terms
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.data.schema import NumberColumn, Target
+from equipoise.evaluation.held_out import plan_held_out
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
 
 HERE = Path(__file__).parent
@@ -343,10 +344,34 @@ def evaluated() -> Made:
     yield "evaluation-released-classes", counts(FOUR, ("a", "b", "c", "d"), epsilon=2.0, delta=1e-6, random_state=0)
 
 
+def held_out() -> Made:
+    """Yield trainings with rows that are held out from them (N3, N4)."""
+
+    def asked(model: Any, n_samples: int, n_features: int, share: float = 0.2) -> Callable[[], Any]:
+        return lambda: plan_held_out(model, share, "", n_samples, n_features)
+
+    def counted_after(model: Any, regression: bool = False) -> Callable[[], Any]:
+        def made() -> Any:
+            rows = table(2000, 4)
+            return eq.train_and_evaluate(model, rows, rows[:, 0] if regression else split(rows)).certificate
+
+        return made
+
+    bounded = eq.Schema.from_text(SCHEMA).with_private_bounds(0.25)
+    yield "held-out-ordinary", asked(eq.LogisticRegression(domain=TWO), 1000, 5)
+    yield "held-out-extreme", asked(eq.LogisticRegression(0.001, 0.01, FOUR, 1.0, "gaussian"), 10**6, 1, 0.001)
+    yield "held-out-loose", asked(eq.Ridge(40.0, 0.0, WIDE, mechanism="output"), 3, 30, 0.9)
+    yield "held-out-phases", asked(eq.PhasedClassifier(1.0, 1e-6, TWO), 1000, 5)
+    yield "held-out-bounds", lambda: plan_held_out(eq.LogisticRegression(1.0, 0.0, bounded))
+    yield "held-out-released", counted_after(eq.LogisticRegression(domain=TWO, random_state=0))
+    yield "held-out-released-exact", counted_after(eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="output"))
+    yield "held-out-released-numbers", counted_after(eq.Ridge(domain=LABELS, random_state=0), regression=True)
+
+
 def samples() -> dict[str, Callable[[], Any]]:
     """Return everything that is kept, by its name, as what makes it."""
     kept = [*minimisers(), *descents(), *methods(), *released_first(), *choices(), *counted(), *persons(), *weighted()]
-    return dict([*kept, *evaluated()])
+    return dict([*kept, *evaluated(), *held_out()])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ..vocabulary.facts import Label, is_label
 from ..vocabulary.records import Record
 from .certificate import Certificate
 from .claims import UNKNOWN, Trained
-from .claims.evaluation import Evaluation
+from .claims.evaluation import Evaluation, HeldOut
 from .record import AGAIN, parse
 
 MODEL, CERTIFICATE, SCHEMA = "model.json", "certificate.json", "schema.toml"
@@ -70,6 +70,7 @@ class Findings(Record):
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
             yield from (f"  assumed: {line}" for line in claim.assumptions)
+            yield from (f"  part: {each.kind}, {each.n_samples} rows" for each in getattr(claim.claim, "of", ()))
             yield f"  checked: {self.checked}"
         yield from (f"  not checked: {line}" for line in self.unchecked)
 
@@ -148,6 +149,15 @@ def schema_faults(contents: Mapping[str, bytes], certificate: Certificate) -> It
         yield f"{SCHEMA}: not the schema that the certificate names"
 
 
+def pair_faults(contents: Mapping[str, bytes], certificate: Certificate) -> Iterator[str]:
+    """Yield that rows were held out for another release, or for other weights than those that lie here."""
+    found, made = getattr(certificate.claim, "released", None), certificate.release
+    if isinstance(certificate.claim, HeldOut) and isinstance(found, Evaluation) and made is not None:
+        own = hashlib.sha256(contents.get(MODEL, b"").replace(certificate.digest.encode(), b"")).hexdigest()
+        if found.release != made.id or found.model != (own if MODEL in contents else found.model):
+            yield f"{CERTIFICATE}: an evaluation of another release, or of other weights"
+
+
 def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
     """Yield what is wrong with the weights beside a certificate: their shape, or that they belong to another one."""
     if not isinstance(model, dict) or model.get("certificate") != certificate.digest:
@@ -167,7 +177,7 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         yield f"{MODEL}: columns selected that there are not"
         return
     if certificate.release is None or any(
-        getattr(node, "released", 0) is None for node in (certificate.claim.main, trained)
+        getattr(node, "released", 0) is None for node in (certificate.claim, certificate.claim.main, trained)
     ):
         yield f"{CERTIFICATE}: a plan, beside weights"
     if not isinstance(trained, Trained):
@@ -247,9 +257,10 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
-    faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
+    faults = (*manifest_faults(contents), *schema_faults(contents, certificate), *pair_faults(contents, certificate))
     if MODEL not in contents:
-        if not isinstance(certificate.claim, Evaluation) or None in (certificate.release, certificate.claim.released):
+        claim = certificate.claim
+        if not isinstance(claim, Evaluation | HeldOut) or None in (certificate.release, claim.released):
             faults += (f"{CERTIFICATE}: no evaluation that was carried out, and no model beside it",)
         return Findings(certificate, (*faults, *certificate.faults()), EVALUATED, "manifest, claim, schema digest")
     text = text_of(contents, MODEL)

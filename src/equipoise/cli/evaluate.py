@@ -64,8 +64,10 @@ def command(
             found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
         publish(place, found.files(), out)
     if as_json and not quiet:
-        print(json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **_plain(found)}, indent=2))
-    for line in _lines(found):
+        print(
+            json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **plain_of(found)}, indent=2)
+        )
+    for line in lines_of(found):
         console.print(line, markup=False)
     console.print(
         f"\n[bold green]evaluated[/] to {escape(str(out))}: it may leave the building, with everything in it."
@@ -73,7 +75,7 @@ def command(
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
 
 
-def _plain(evaluation: "Evaluation") -> dict[str, Any]:
+def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
     """Return for programs what was counted, and what follows."""
     counts, claim = evaluation.counts, evaluation.claim
     return {
@@ -93,7 +95,7 @@ def _figure(evaluation: "Evaluation") -> dict[str, Any]:
     return {"accuracy": {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high}}
 
 
-def _lines(evaluation: "Evaluation") -> list[str]:
+def lines_of(evaluation: "Evaluation") -> list[str]:
     """Return for people what was counted, and what follows."""
     claim, counts = evaluation.claim, evaluation.counts
     bought = evaluation.certificate

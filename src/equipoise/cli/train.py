@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,9 @@ from equipoise.errors import InvalidParameter
 from equipoise.keys import private_key
 
 if TYPE_CHECKING:
+    from equipoise.certify.certificate import Certificate
+    from equipoise.estimators.base import PrivateLinearModel
+    from equipoise.evaluation.evaluation import Evaluation
     from equipoise.keys import PrivateKey
 
 
@@ -51,6 +55,16 @@ def command(
     scheduler: Annotated[
         str | None, typer.Option(help="The address of a cluster; without it dask and spark work on this machine.")
     ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(help="Hold this share of the rows out and evaluate the model on it; both cost epsilon once."),
+    ] = None,
+    holdout_by: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Count held-out rows for each level of this column apart.")
+    ] = "",
+    evaluation: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder that will hold the evaluation on held-out rows.")
+    ] = Path("evaluation"),
     sign: Annotated[
         Path | None, typer.Option(metavar="KEY", help="Sign the release with this private key (equipoise key new).")
     ] = None,
@@ -94,8 +108,9 @@ def command(
     face = kind(**for_model(kind, wanted))
     silent = quiet or as_json
     console = Console(quiet=silent, highlight=False, soft_wrap=True)
+    _require_holdout(holdout, holdout_by, engine, out, evaluation)
     with waiting("planning", silent):
-        planned = face.plan()
+        planned = face.plan() if holdout is None else _planned(face, holdout, holdout_by)
     # Nothing but the time hangs on it, which no certificate covers.
     with left_as_they_are(is_short(data)):
         table = open_table(data, delimiter, engine, scheduler, facts)
@@ -104,7 +119,8 @@ def command(
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     with waiting("drawing the page", silent):
         room = rehearse(planned, encoded_names(facts))
-    with staging(out, force, room) as place:
+    with staging(out, force, room) as place, ExitStack() as besides:
+        beside = None if holdout is None else besides.enter_context(staging(evaluation, force))
         if dry_run:
             bought = purchase(planned, facts, ledger)
             check = _check_line(data, schema, delimiter, private_bounds is not None)
@@ -118,15 +134,71 @@ def command(
             return
         console.print(told(planned, verbose), markup=False, end="")
         with waiting("training: the time it takes depends on the table's size", silent):
-            face.fit(table)
-        files = files_of(face, recorded(ledger))
-        publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
+            found = None if holdout is None else _evaluated(face, table, holdout, holdout_by)
+            if found is None:
+                face.fit(table)
+        try:
+            # What was found on held-out rows is written before anything about the release is signed.
+            if beside is not None and found is not None:
+                publish(beside, found.files(), evaluation)
+        finally:
+            files = files_of(face, recorded(ledger))
+            publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
     if as_json and not quiet:
-        print(json.dumps({"release": str(out), "certificate": face.certificate_.digest}, indent=2))
+        told_of = {} if found is None else {"evaluation": str(evaluation), **_plain(found)}
+        print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
+    if found is not None:
+        _tell(found, evaluation, console)
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
+
+
+def _require_holdout(share: float | None, by: str, engine: str, out: Path, evaluation: Path) -> None:
+    """Refuse what holding rows out cannot have."""
+    if share is None:
+        if by:
+            found, remedy = f"--holdout-by {by} alone", "pass --holdout 0.2 as well, or leave it out"
+            raise InvalidParameter("rows that are held out, to count them by a column", found, remedy)
+        return
+    if engine != "memory":
+        found, remedy = f"--engine {engine}", "leave --engine out, or evaluate on another table (equipoise evaluate)"
+        raise InvalidParameter("a table in memory, to hold rows out by their places", found, remedy)
+    if out.absolute() == evaluation.absolute():
+        remedy = "pass --evaluation FOLDER"
+        raise InvalidParameter("a folder for the release and another for its evaluation", f"{out} twice", remedy)
+
+
+def _planned(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":
+    """Return the plan of a training with rows that are held out from it."""
+    from equipoise.evaluation.held_out import plan_held_out
+
+    return plan_held_out(face, share, by)
+
+
+def _evaluated(face: "PrivateLinearModel", table: object, share: float, by: str) -> "Evaluation":
+    """Train on some rows and evaluate on the others."""
+    from equipoise.evaluation.held_out import train_and_evaluate
+
+    return train_and_evaluate(face, table, holdout=share, by=by)
+
+
+def _plain(found: "Evaluation") -> dict[str, object]:
+    """Return for programs what was counted; the id of the release has another place here."""
+    from equipoise.cli.evaluate import plain_of
+
+    return {"id" if name == "release" else name: value for name, value in plain_of(found).items()}
+
+
+def _tell(found: "Evaluation", folder: Path, console: Console) -> None:
+    """Say what was found on held-out rows."""
+    from equipoise.cli.evaluate import lines_of
+
+    console.print("\non rows that were held out:")
+    for line in lines_of(found):
+        console.print(line, markup=False)
+    console.print(f"  evaluated to {escape(str(folder))}: equipoise verify {escape(str(folder))}")
 
 
 def _key(path: Path | None, by: str) -> "PrivateKey | None":

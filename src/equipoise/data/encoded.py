@@ -243,6 +243,18 @@ class EncodedTable:
         table._room, self._room = self._room, None
         return table
 
+    def at(self, places: NDArray[np.intp]) -> "EncodedTable":
+        """Return the table of the rows at these places, in rising order, which are read now.
+
+        Places count the declared rows: those that lack are the last ones, there as here.
+        """
+        kept, first = [], 0
+        for batch in self._keep():
+            start, end = np.searchsorted(places, (first, first + _count(batch)))
+            kept.append({name: values[places[start:end] - first] for name, values in batch.items()})
+            first += _count(batch)
+        return EncodedTable(self._schema, self._raw, len(places), kept)
+
     def counts(self, names: tuple[str, ...], cells: Cells) -> list[Counts]:
         """Return how many numbers of each column, or of a regression's target, every cell holds.
 

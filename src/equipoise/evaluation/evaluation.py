@@ -27,7 +27,8 @@ class Evaluation:
     Parameters
     ----------
     certificate : Certificate
-        Of kind "evaluation": it holds the counts, the public cells, and names the release that they are about.
+        It holds the counts, the public cells, and names the release that they are about; of rows that were held out
+        it is that of the training, too.
     schema : Schema, optional
         That of the model, by which rows were encoded.
     """
@@ -38,11 +39,11 @@ class Evaluation:
     @property
     def claim(self) -> EvaluationClaim:
         """What was claimed and released."""
-        claim = self.certificate.claim.main
-        if not isinstance(claim, EvaluationClaim) or claim.released is None:
-            found, remedy = f"one of kind {claim.kind!r}", "pass the folder that evaluate wrote"
-            raise ReleaseUnreadable("the certificate of an evaluation", found, remedy)
-        return claim
+        for claim in self.certificate.claim.nodes():
+            if isinstance(claim, EvaluationClaim) and claim.released is not None:
+                return claim
+        found, remedy = f"one of kind {self.certificate.kind!r}", "pass the folder that evaluate wrote"
+        raise ReleaseUnreadable("the certificate of an evaluation", found, remedy)
 
     @property
     def counts(self) -> NoisyCounts:

@@ -261,7 +261,7 @@ def _values(
     returns for every dataset (A4); `steepest` is the loss's Lipschitz constant for all weights.
     """
     claim = output_claim(certificate)
-    problem, facts, n, epsilon = claim.problem, claim.constants, certificate.n_samples, certificate.epsilon
+    problem, facts, n, epsilon = claim.problem, claim.constants, claim.n_samples, certificate.epsilon
     loss, penalty, declared = problem.loss, problem.penalty, problem.domain.radius
     noise, law, sensitivity, d = claim.noise, known(claim.law), claim.sensitivity, claim.noise.dimension
     comparator = guessed_norm(problem)

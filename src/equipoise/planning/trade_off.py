@@ -219,7 +219,7 @@ def _point(certificate: Certificate) -> TradeOffPoint:
         generalisation=report["J1.mean"].value,
         # Weights of 0 pay no penalty, and no loss is below 0.
         training_high=min(known_penalty(problem.penalty).largest(norm, weights), _without_weights(problem)) + slack,
-        training_low=least_training_error(problem, claim.sensitivity, certificate.n_samples, norm),
+        training_low=least_training_error(problem, claim.sensitivity, claim.n_samples, norm),
         together=report["J4.linear.mean"].value,
     )
 

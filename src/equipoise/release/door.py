@@ -26,7 +26,7 @@ from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtr
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release import account, carriers
-from equipoise.release.job import Job, Scoring, Training, Unbounded
+from equipoise.release.job import Evaluating, Job, Scoring, Training, Unbounded
 from equipoise.vocabulary.facts import Label
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def release(
     train: Training | None = None,
     persons: Unread | None = None,
     scoring: Scoring | None = None,
+    evaluating: Evaluating | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -82,6 +83,8 @@ def release(
         the table and of the target is then their declared number, whatever is read.
     scoring : Scoring, optional
         The released model, where the certificate is for its evaluation.
+    evaluating : callable, optional
+        Makes the model of what a training released, where the certificate is for rows that are held out from it.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -117,6 +120,7 @@ def release(
         observed = declared == "observed" and target is not None
         classes = observed_classes(target.read()) if observed and target is not None else declared or ()
         job = Job(terms, table, target, tuple(classes), source, start, unbounded, train, (), persons, scoring)
+        job = replace(job, evaluating=evaluating, release=made.id)
         try:
             # Warnings would tell of values inside rows.
             with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from equipoise.certify.certificate import Terms
-from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims import Claim, Noise, Trained
+from equipoise.certify.claims.evaluation import Cells as EvaluationCells
 from equipoise.data.cells import Cells, Counts
 from equipoise.data.rows import RowSource
 from equipoise.data.unread import Unread
@@ -45,6 +46,13 @@ class Unbounded(Protocol):
     def with_bounds(self, bounds: Mapping[str, tuple[float, float]]) -> Bounded:
         """Return the table encoded by these bounds."""
 
+    def at(self, places: NDArray[np.intp]) -> UnboundedPart:
+        """Return the table of the rows at these places."""
+
+
+class UnboundedPart(Unbounded, Bounded, Protocol):
+    """Some rows of such a table; nobody reads features and target of it before bounds are known."""
+
 
 class Scoring(Protocol):
     """A released model, of rows as they were read."""
@@ -54,6 +62,20 @@ class Scoring(Protocol):
 
     def groups(self, rows: Any) -> NDArray[np.int64]:
         """Return the place of the group that every row belongs to; 0 where nobody asked for groups."""
+
+
+class Evaluable(Scoring, Protocol):
+    """A model that was just released, with what follows from it for the rows that were held out."""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its model.json, without the digest of a certificate."""
+
+    def cells(self, n_samples: int, noise: Noise) -> EvaluationCells:
+        """Return the cells of so many rows with so much noise on a count."""
+
+    def known_target(self, target: Unread) -> Unread:
+        """Return the target as the cells take it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +96,9 @@ class Job:
     candidates: tuple[Carried, ...] = ()
     persons: Unread | None = None
     scoring: Scoring | None = None
+    evaluating: Evaluating | None = None
+    # The id of the release that is made.
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +108,10 @@ class Carried:
     claim: Claim
     weights: Array
     job: Job
+
+
+# From what a training released to the model that is to be evaluated: no row is looked at.
+Evaluating = Callable[[Carried], Evaluable]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

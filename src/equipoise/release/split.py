@@ -42,9 +42,12 @@ def split(n_samples: int, validation_rows: int, sizes: Sequence[int], public_see
 def taken(job: Job, places: Places) -> Job:
     """Return the job on the rows at these places; they are read when somebody asks for them."""
     table, target = job.table, job.target
-    # Bounds of columns are found on a whole table.
-    if target is None or job.unbounded is not None:
+    if target is None:
         raise PrivateFailure
+    if job.unbounded is not None:
+        # Bounds of columns are found on these rows alone: on all of them they would be a spend of every part (N3).
+        part = job.unbounded.at(places)
+        return replace(job, table=part.features, target=part.target, unbounded=part)
 
     def rows() -> Any:
         matrix = table.read()

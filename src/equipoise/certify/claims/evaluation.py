@@ -5,12 +5,14 @@ there are several. Of a regression it is a bin of the prediction and one of the 
 """
 
 import math
+from collections.abc import Iterator
 
 from ...vocabulary.facts import Conditions, Label, Record
 from ...vocabulary.records import Of
 from .. import laws
 from ..curves import Curve
 from .base import Claim, Noise, holds
+from .compositions import Composition, Disjoint
 
 # More cells than these nobody reads, and their noise drowns everything.
 MOST_CELLS = 100_000
@@ -86,3 +88,33 @@ class Evaluation(Claim):
         yield holds("all counts were released, or none", self.released is None or len(self.released) == count)
         yield self.noise.drawable()
         yield self.meets()
+
+
+class HeldOut(Disjoint):
+    """Counts of rows that are held out by place, and a training on the other rows: parts in this order (N3, N4).
+
+    The first part plans the counts, under no release's name, in cells whose edges may be others once there are weights.
+    `released` is what was counted: of the release that the certificate names, and of the `model` whose SHA-256 is that
+    of model.json without the certificate's digest, which covers this claim.
+    """
+
+    kind = "held-out"
+
+    released: Claim | None = None
+
+    # Nothing was chosen: the training stands for the whole.
+    trained = Composition.trained
+
+    def nodes(self) -> Iterator[Claim]:
+        """Yield this claim, its parts' and the evaluation."""
+        yield from Composition.nodes(self)
+        yield from () if self.released is None else self.released.nodes()
+
+    def conditions(self) -> Conditions:
+        """Yield those of disjoint parts, and that the counts are those that were planned, with the same noise."""
+        yield from Disjoint.conditions(self)
+        both = [part for part in (self.of[0], self.released or self.of[0]) if isinstance(part, Evaluation)]
+        noises = {(part.budget, part.n_samples, part.law, part.scale) for part in both}
+        once = [part.released is not None for part in both] == [False, self.released is not None]
+        yield holds("one training, and held-out rows counted once", len(self.of) == 2 and len(noises) == 1 and once)
+        yield from () if self.released is None else self.released.conditions()

@@ -1,0 +1,142 @@
+"""`equipoise train --holdout`: one spend, a release and the evaluation of it, each in a folder that verifies."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise.cli import main, train
+from equipoise.errors import OutputRefused
+
+pytestmark = pytest.mark.usefixtures("plain_page")
+
+SCHEMA = """
+schema_version = 1
+n = 300
+vouched_by = "A. Officer"
+vouched_on = 2026-11-16
+
+[target]
+name = "ill"
+classes = ["no", "yes"]
+
+[columns.age]
+kind = "number"
+bounds = [0, 100]
+
+[columns.job]
+kind = "category"
+levels = ["none", "nurse"]
+unknown = "none"
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Return what runs a command in a folder with a table, a schema and a ledger of 3 units of epsilon."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    draw = np.random.default_rng(0)
+    age, job = draw.integers(20, 90, 300), draw.choice(["none", "nurse"], 300)
+    table = pd.DataFrame({"age": age, "job": job, "ill": np.where(age > 50, "yes", "no")})
+    table.to_parquet("rows.parquet", index=False)
+    Path("schema.toml").write_text(SCHEMA)
+    eq.Ledger("trial").create(eq.Budget(3.0, 1e-5), "basic")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["equipoise", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code or 0, said.out, said.err
+
+    return call
+
+
+TRAIN = ("train", "rows.parquet", "--schema", "schema.toml", "--epsilon", 2, "--ledger", "trial", "--holdout", 0.25)
+
+
+def left() -> float:
+    return float(eq.Ledger("trial").balance().epsilon_left)
+
+
+def test_a_table_becomes_a_release_and_its_evaluation_for_one_spend(run):
+    assert run("key", "new", "owner.key")[0] == 0
+    code, said, _ = run(*TRAIN, "--holdout-by", "job", "--sign", "owner.key", "--by", "Data office")
+    assert code == 0
+    for words in (
+        "how many of 75 rows that were held out",
+        "accuracy ",
+        "equipoise verify evaluation",
+        "released to release",
+    ):
+        assert words in said
+    assert left() == 1.0
+    model, found = eq.load("release"), eq.Evaluation.load("evaluation")
+    assert found.claim.release == model.certificate_.release.id
+    assert found.claim.cells.groups == ("none", "nurse")
+    # One entry paid for both, and neither folder is a second one.
+    code, said, _ = run("verify", "release", "--key", "owner.key.pub", "--ledger", "trial")
+    assert (code, said.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")) == (0, True)
+    code, said, _ = run("verify", "evaluation", "--ledger", "trial")
+    assert (code, said.startswith("consistent; origin unproved; paid for by entry 2: ")) == (0, True)
+    assert "\n  part: evaluation, 75 rows\n" in said
+    assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+    # An evaluation of these rows afterwards is another spend.
+    assert run("evaluate", "release", "rows.parquet", "--rows", 300, "--epsilon", 2, "--ledger", "trial")[0] != 0
+
+
+def test_json_has_both_and_a_dry_run_the_plan_of_both(run):
+    code, said, _ = run(*TRAIN, "--dry-run", "--json")
+    plan = json.loads(said)["plan"]
+    assert (code, plan["claim"]["kind"], plan["terms"]["n_samples"], left()) == (0, "held-out", 300, 3.0)
+    assert sorted(path.name for path in Path().iterdir()) == ["home", "rows.parquet", "schema.toml"]
+    told = json.loads(run(*TRAIN, "--json")[1])
+    found = eq.Evaluation.load("evaluation")
+    assert (told["release"], told["evaluation"], told["rows"]) == ("release", "evaluation", 75)
+    assert told["id"] == found.claim.release
+    assert told["counts"] == found.counts.counts.tolist()
+    assert told["certificate"] == found.certificate.digest
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        (("--holdout", 1.5), "below 1"),
+        (("--engine", "stream"), "a table in memory"),
+        (("--evaluation", "release"), "another for its evaluation"),
+        (("--holdout-by", "age"), "choose from job"),
+        (("--evaluation", "schema.toml"), "choose another name"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_spend_and_leaves_nothing(run, more, word):
+    before = sorted(Path().iterdir())
+    code, _, said = run(*TRAIN, *more)
+    assert (code, word in said, left()) == (2, True, 3.0), said
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_column_to_count_by_needs_rows_that_are_held_out(run):
+    code, _, said = run(*TRAIN[:-2], "--holdout-by", "job")
+    assert (code, "--holdout-by job alone" in said, left()) == (2, True, 3.0)
+
+
+def test_an_evaluation_that_cannot_be_written_loses_no_release(run, monkeypatch):
+    usual, calls = train.publish, []
+
+    def failing(place, files, out):
+        calls.append(out.name)
+        if out.name == "evaluation":
+            raise OutputRefused("to write evaluation", "no space left", "make some")
+        usual(place, files, out)
+
+    monkeypatch.setattr(train, "publish", failing)
+    assert run(*TRAIN)[0] != 0
+    assert calls == ["evaluation", "release"], "the evaluation comes first"
+    assert run("verify", "release", "--ledger", "trial")[0] == 0
