@@ -1,11 +1,17 @@
 """What an evaluation released: noisy counts of rows in public cells. Every figure is a function of it alone."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
+from equipoise.errors import ReleaseUnreadable
+
+# Whole numbers up to this one are doubles, and so are their sums over all cells.
+LARGEST_COUNT = 2**40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +52,9 @@ class NoisyCounts:
 
     @classmethod
     def of(cls, claim: EvaluationClaim) -> "NoisyCounts":
-        """Return what a claim has released."""
+        """Return what a claim has released; cells that no evaluation of this library has are refused."""
+        if faults := tuple(_faults(claim)):
+            raise ReleaseUnreadable("cells as evaluate makes them", faults[0], "ask for the folder again")
         counts = np.array(claim.released, dtype=np.int64).reshape(claim.cells.shape)
         cells = claim.cells
         return cls(cells.edges, counts, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
@@ -55,3 +63,27 @@ class NoisyCounts:
     def bins(self) -> int:
         """How many bins a score, or a residual, has."""
         return len(self.edges) + 1
+
+
+def _faults(claim: EvaluationClaim) -> Iterator[str]:
+    """Yield why no figure follows from what a claim says: its inequalities are about noise alone (N4)."""
+    cells, released = claim.cells, claim.released
+    if released is None:
+        yield "a plan, of which nothing was released"
+        return
+    if max(map(abs, (*released, claim.n_samples))) > LARGEST_COUNT:
+        yield "counts beyond any number of rows"
+    if not 0.0 < claim.scale <= LARGEST_COUNT:
+        yield "noise beyond any number of rows"
+    if cells.labels:
+        if not all(0.0 < edge < 1.0 for edge in cells.edges) or (len(cells.labels) == 2 and not cells.edges):
+            yield "edges that no shares lie between"
+        return
+    low, high = cells.range or (0.0, 0.0)
+    # Squares of residuals must be numbers, too.
+    if not (max(abs(low), abs(high)) < 1e150 and low < high):
+        yield "no range of the target"
+    elif not all(low < edge < high for edge in cells.predictions):
+        yield "edges that no predictions lie between"
+    elif not cells.edges or not all(abs(edge) < high - low and math.isfinite(edge) for edge in cells.edges):
+        yield "edges that no residuals lie between"

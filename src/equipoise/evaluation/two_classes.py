@@ -104,6 +104,14 @@ class TwoClasses:
         asked = [(positive, self._cells(np.ones(2), self._high(cut))) for cut in range(1, self.bins)]
         return Curve.of(self.counts.edges, self._shares(asked))
 
+    @cached_property
+    def decided(self) -> tuple[Figure, Figure, Figure]:
+        """Recall, false positive rate and precision at the threshold of accuracy: one point of each curve."""
+        said, positive = self._cells(np.ones(2), self._high(self.cut)), self._cells(np.array([0, 1]), self._every)
+        negative = self._cells(np.array([1, 0]), self._every)
+        recall, false_positive_rate, precision = self._shares([(said, positive), (said, negative), (positive, said)])
+        return recall, false_positive_rate, precision
+
     @property
     def roc(self) -> tuple[Curve, Curve]:
         """False and true positive rates at every threshold."""
@@ -138,6 +146,11 @@ class TwoClasses:
     def calibration_error(self) -> Figure:
         """The mean over rows of the distance between a bin's score and its share of class 1."""
         return calibration_error(self.counts, self.middles, self.groups)
+
+    @cached_property
+    def calibration_in_the_large(self) -> Figure:
+        """The share of class 1 less the mean score, a bin's middle standing for its scores: above 0 they are too low."""
+        return mean_of(self.counts, np.stack([-self.middles, 1.0 - self.middles]), self._all)
 
     @cached_property
     def brier(self) -> Figure:
