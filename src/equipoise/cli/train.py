@@ -2,28 +2,21 @@
 
 import json
 import shlex
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.certify.folder import REPORT, STATEMENT
+from equipoise.certify.folder import REPORT
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
-from equipoise.cli.passphrase import passphrase_of
 from equipoise.cli.progress import waiting
 from equipoise.cli.publishing import publish
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
-from equipoise.cli.sign import By
+from equipoise.cli.sign import By, signed, signing_key
 from equipoise.cli.summary import Verbose, told
-from equipoise.errors import InvalidParameter
-from equipoise.keys import private_key
-
-if TYPE_CHECKING:
-    from equipoise.keys import PrivateKey
 
 
 def command(
@@ -75,7 +68,7 @@ def command(
     from equipoise.data.schema import Schema
 
     # A key that is missing, or somebody else's, is told before anything is planned.
-    key = _key(sign, by)
+    key = signing_key(sign, by)
     facts = Schema.from_toml(schema)
     if private_bounds is not None:
         facts = facts.with_private_bounds(private_bounds)
@@ -119,31 +112,13 @@ def command(
         console.print(told(planned, verbose), markup=False, end="")
         with waiting("training: the time it takes depends on the table's size", silent):
             face.fit(table)
-        files = files_of(face, recorded(ledger))
-        publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
+        publish(place, signed(files_of(face, recorded(ledger)), key, by), out)
     if as_json and not quiet:
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest}, indent=2))
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
-
-
-def _key(path: Path | None, by: str) -> "PrivateKey | None":
-    """Return the key that will sign, or None; refuse what could not be signed with or by."""
-    from equipoise.artifact.signing import require_producer
-
-    if path is None and by:
-        raise InvalidParameter("a key to sign with", f"--by {by!r:.80} alone", "pass --sign KEY, or leave it out")
-    require_producer(by)
-    return None if path is None else private_key(path, partial(passphrase_of, path))
-
-
-def _statement(files: dict[str, str], key: "PrivateKey", by: str) -> str:
-    """Return the signed statement about the files of a release."""
-    from equipoise.artifact.signing import envelope_of
-
-    return envelope_of({name: text.encode() for name, text in files.items()}, key, by)
 
 
 def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds: bool) -> str:

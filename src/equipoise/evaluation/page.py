@@ -11,7 +11,7 @@ from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.certify.folder import CERTIFICATE, PAGE, SCHEMA, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import ReleaseUnreadable
-from equipoise.evaluation.figure import Figure
+from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.figures import Figures, figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
@@ -93,7 +93,7 @@ def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:
         caveats=certificate.caveats,
         assumptions=certificate.assumptions,
         lines=lines_of(figures, labels),
-        calibration=_points(figures.calibration.places, figures.calibration.figures, not isinstance(figures, Regression)),
+        calibration=_points(figures.calibration, not isinstance(figures, Regression)),
         roc=_roc(figures),
         confusion=_confusion(figures),
         classes=_classes(figures),
@@ -131,7 +131,7 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
     if isinstance(figures, SeveralClasses):
         return (right, balanced)
     recall, false_positive_rate, precision = (_shown(figure, share=True) for figure in figures.decided)
-    yes, no = labels[1], labels[0]
+    off, (no, yes) = _shown(figures.calibration_error, share=True), labels
     return (
         right,
         balanced,
@@ -140,20 +140,20 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
         Line("precision", precision, f"where it says {yes}, the share that is so"),
         Line("false positives", false_positive_rate, f"of those who are {no}, the share that it calls {yes}"),
         Line(f"share of {yes}", _shown(figures.prevalence, share=True), f"the share of rows that are {yes} in truth"),
-        Line("calibration error", _shown(figures.calibration_error, share=True), "scores' mean distance from true shares"),
+        Line("calibration error", off, "the mean distance of scores from the shares that they announce"),
         Line("Brier score", _shown(figures.brier), "the mean squared distance of score and class; less is better"),
         Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
     )
 
 
-def _points(places: Sequence[float], figures: Sequence[Figure], share: bool) -> tuple[Point, ...]:
-    return tuple(Point(place, _shown(figure, share)) for place, figure in zip(places, figures, strict=True))
+def _points(curve: Curve, share: bool) -> tuple[Point, ...]:
+    return tuple(Point(place, _shown(figure, share)) for place, figure in zip(curve.places, curve.figures, strict=True))
 
 
 def _roc(figures: Figures) -> tuple[tuple[Point, Point], ...]:
     if not isinstance(figures, TwoClasses):
         return ()
-    false, true = (_points(curve.places, curve.figures, share=True) for curve in figures.roc)
+    false, true = (_points(curve, share=True) for curve in figures.roc)
     return tuple(zip(false, true, strict=True))
 
 

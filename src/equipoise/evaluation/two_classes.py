@@ -149,7 +149,7 @@ class TwoClasses:
 
     @cached_property
     def calibration_in_the_large(self) -> Figure:
-        """The share of class 1 less the mean score, a bin's middle standing for its scores: above 0 they are too low."""
+        """The share of class 1 less the mean of bins' middles, which stand for scores: above 0 those are too low."""
         return mean_of(self.counts, np.stack([-self.middles, 1.0 - self.middles]), self._all)
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise.report.evaluation_record import Shown
 from equipoise.report.page import STYLE, escape, percent
 
 # More columns or classes than these are left to the folder: a card is one page.
@@ -19,7 +20,12 @@ ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
 """
 
-NOT_EVALUATED = "Not in the folder: a score on private rows would have to be paid for, and none was released."
+NOT_EVALUATED = (
+    "Not on this card: a score on private rows has to be paid for; equipoise evaluate does it, in a folder of its own."
+)
+
+# So many figures and groups of an evaluation are on a card; its own page has them all.
+MOST_FIGURES, MOST_GROUPS = 6, 8
 
 # What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
 ANYWHERE, AT_FIRST, ADDRESSES = (
@@ -93,8 +99,12 @@ def _lead(card: Mapping[str, Any]) -> str:
     release = card["release"]
     return (
         f"Release {release['id']}, made {release['made']}. Everything here is in the released folder or follows from "
-        "its certificate; nothing was measured on the private rows."
+        f"its certificate; nothing was measured on the private rows{_but_for(card['evaluation'])}."
     )
+
+
+def _but_for(evaluation: Mapping[str, Any] | None) -> str:
+    return "" if evaluation is None else ", but for the evaluation, which was paid for"
 
 
 def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
@@ -107,10 +117,50 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
         _gains(card["privacy"], card["training"]["unit"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
-        Section("How well it predicts", (NOT_EVALUATED,)),
+        *_evaluated(card["evaluation"]),
         _check(card["release"], card["privacy"]),
     )
     return [section for section in found if section.lines or section.points]
+
+
+def _evaluated(evaluation: Mapping[str, Any] | None) -> Sequence[Section]:
+    title = "How well it predicts"
+    if evaluation is None:
+        return (Section(title, (NOT_EVALUATED,)),)
+    words = (
+        f"On {evaluation['rows']:,} further rows, for ({evaluation['epsilon']:.6g}, {evaluation['delta']:.6g})-"
+        f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
+        "the sampling of rows and the noise. That the rows had no part in the training is the word of whoever made it."
+    )
+    withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
+    seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
+    named = f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}."
+    figures = evaluation["figures"][:MOST_FIGURES]
+    rows = (
+        ("figure", "value", "interval of 95 %", "what it is"),
+        *((one["name"], *_told(one), one["meaning"]) for one in figures),
+    )
+    found = [Section(title, (words, *withdrawn, *seeded, named), rows=rows)]
+    groups = evaluation["groups"]
+    if groups:
+        titles = tuple(groups[0]["figures"])
+        lines = [(one["name"], *(_in_a_cell(each) for each in one["figures"].values())) for one in groups]
+        more = f"; {len(groups) - MOST_GROUPS} more are on its page" if len(groups) > MOST_GROUPS else ""
+        apart = f"The groups of {evaluation['by']}, each with its interval{more}."
+        found.append(Section("Group by group", (apart,), rows=(("group", *titles), *lines[:MOST_GROUPS])))
+    return found
+
+
+def _told(figure: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a figure and its interval; where it cannot be told, what it would take."""
+    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share")
+    shown = Shown(**{name: figure[name] for name in fields})
+    return shown.verdict or shown.text, shown.interval
+
+
+def _in_a_cell(figure: Mapping[str, Any]) -> str:
+    value, interval = _told(figure)
+    return f"{value} ({interval})"
 
 
 def _predicts(model: Mapping[str, Any]) -> Section:

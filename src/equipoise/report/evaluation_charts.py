@@ -34,7 +34,7 @@ def roc(points: Sequence[Record]) -> str:
         quantity("true", title="true positives", format=".1%"),
     ]
     ends: list[Record] = [{"false": 0.0, "true": 0.0}, {"false": 1.0, "true": 1.0}]
-    curve = [ends[0], *sorted(points, key=lambda one: (one["false"], one["true"])), ends[1]]  # type: ignore[arg-type, return-value]
+    curve = [ends[0], *sorted(points, key=lambda one: (one["false"], one["true"])), ends[1]]
     layers = [
         layer(DIAGONAL, {"x": across, "y": up}, ends),
         layer(
@@ -98,7 +98,8 @@ def _with_intervals(
 
 def by_group(rows: Sequence[Record], title: str, share: bool, least: float) -> str:
     """Return a bar a group with its interval; rows have the keys label, name, value, low, high and told."""
-    settings = dict(SHARES) if share and least == 0 else {"axis": {"tickCount": 5, **({"format": "~%"} if share else {})}}
+    plain = {"axis": {"tickCount": 5, "format": "~%" if share else ",~g"}}
+    settings = SHARES if share and least == 0 else plain
     form = ".1%" if share else ".4g"
     axis = {"labelLimit": 150, "grid": False, "ticks": False}
     groups = word("label", title=None, axis=axis, scale={"domain": [row["label"] for row in rows]})

@@ -17,6 +17,9 @@ from equipoise.report.vega import Record
 # Names of groups on an axis; the table has them in full.
 LONGEST_LABEL = 20
 
+# More classes than these do not fit beside each other on a phone.
+MOST_BESIDE = 4
+
 STYLE = (
     RELEASE_STYLE
     + """
@@ -125,21 +128,26 @@ def _confusion(record: EvaluationRecord) -> str:
         return ""
     said = "".join(f'<th scope="col">said {escape(label)}</th>' for label in record.labels)
     body = "".join(
-        f"<tr><td>{escape(label)}</td>" + "".join(map(_shaded, row)) + "</tr>"
+        f'<tr><td data-name="in truth">{escape(label)}</td>'
+        + "".join(_shaded(name, shown) for name, shown in zip(record.labels, row, strict=True))
+        + "</tr>"
         for label, row in zip(record.labels, record.confusion, strict=True)
     )
+    # On a phone a wide matrix shows every cell on a line of its own.
+    kind = "matrix lines" if len(record.labels) > MOST_BESIDE else "matrix"
     cells = (
-        '<div class="wide" tabindex="0"><table class="matrix"><caption>Shares of all rows; below each its interval'
+        f'<div class="wide" tabindex="0"><table class="{kind}"><caption>Shares of all rows; below each its interval'
         f'</caption><thead><tr><th scope="col">in truth</th>{said}</tr></thead><tbody>{body}</tbody></table></div>'
     )
     words = "A line is a true class, a column what the model said. On the diagonal it was right."
     return f"<h2>What it mistakes for what</h2>{paragraph(words)}{cells}"
 
 
-def _shaded(shown: Shown) -> str:
+def _shaded(said: str, shown: Shown) -> str:
     share = 0 if shown.verdict else round(min(max(shown.value, 0.0), 1.0) * 100)
     colour = f"background: color-mix(in srgb, var(--first) {round(share * 0.7)}%, transparent)"
-    return f'<td style="{colour}">{escape(shown.text)}<small>{escape(shown.interval)}</small></td>'
+    name = f'data-name="said {escape(said)}"'
+    return f'<td {name} style="{colour}">{escape(shown.text)}<small>{escape(shown.interval)}</small></td>'
 
 
 def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
@@ -224,10 +232,12 @@ def _classes(record: EvaluationRecord) -> str:
         (label, _with_interval(recall), _with_interval(precision))
         for label, (recall, precision) in zip(record.labels, record.classes, strict=False)
     ]
-    header = ("class", "of those, how many it finds (recall)", "where it says so, how often it is right (precision)")
+    header = ("class", "recall", "precision")
+    words = "Recall: of those who are of the class, the share that it finds. Precision: where it says so, how often."
     more = len(record.labels) - len(rows)
     note = f"And {more:,} more classes: eq.Evaluation.load opens them all." if more > 0 else ""
-    return f"<h2>Class by class</h2>{table(header, rows, note, caption='Each with its interval of 95 %')}"
+    cells = table(header, rows, note, caption="Each with its interval of 95 %", texts=header[1:])
+    return f"<h2>Class by class</h2>{paragraph(words)}{cells}"
 
 
 def _quantiles(record: EvaluationRecord) -> str:
@@ -239,7 +249,7 @@ def _quantiles(record: EvaluationRecord) -> str:
         "intervals are edges of bins."
     )
     header = ("so many rows have a smaller residual", "residual", "interval of 95 %")
-    return f"<h2>How far off it is</h2>{table(header, rows, note, caption='Quantiles of residuals')}"
+    return f"<h2>How far off it is</h2>{table(header, rows, note, caption='Quantiles of residuals', texts=header[2:])}"
 
 
 def _share_of(point: Point) -> str:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from equipoise.report.page import number
 
+# On a narrow screen a number keeps its unit beside it.
+PERCENT = "\N{NO-BREAK SPACE}%"
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -17,8 +20,8 @@ class Shown:
     Examples
     --------
     >>> figure = Shown(0.8387, 0.83124, 0.84601, sampling=0.0037, noise=0.00056, share=True)
-    >>> figure.text, figure.interval, figure.parts
-    ('83.87 %', '83.12 % to 84.61 %', ('0.37 %', '0.056 %'))
+    >>> [words.replace(PERCENT, " %") for words in (figure.text, figure.interval, *figure.parts)]
+    ['83.87 %', '83.12 % to 84.61 %', '0.37 %', '0.056 %']
     >>> Shown(50061.2, 42411.0, 57832.9, 1600.0, 3600.0).interval
     '42,411 to 57,833'
     """
@@ -44,12 +47,12 @@ class Shown:
     @property
     def parts(self) -> tuple[str, str]:
         """The deviations that are due to sampling and to noise; sampling is not known where the value is not."""
-        times, unit = (100, " %") if self.share else (1, "")
+        times, unit = (100, PERCENT) if self.share else (1, "")
         sampling, noise = (f"{number(float(f'{times * part:.2g}'))}{unit}" for part in (self.sampling, self.noise))
         return "not known" if self.verdict else sampling, noise
 
     def _written(self, value: float, rounded: Callable[[float], int]) -> str:
-        times, unit = (100.0, " %") if self.share else (1.0, "")
+        times, unit = (100.0, PERCENT) if self.share else (1.0, "")
         half = 0.5 * times * (self.high - self.low)
         digits = min(max(1 - math.floor(math.log10(half)), 0), 9) if half > 0 else 4
         # What is left of binary fractions must not carry an end that is a round number over to the next.
