@@ -251,7 +251,7 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     faults = (*manifest_faults(contents), *schema_faults(contents, certificate))
     if MODEL not in contents:
         if not isinstance(certificate.claim, Evaluation) or None in (certificate.release, certificate.claim.released):
-            faults += (f"{CERTIFICATE}: no evaluation that was carried out, and no model beside it",)
+            raise ReleaseUnreadable(f"a folder with {MODEL}", "none, and no evaluation that was carried out", AGAIN)
         return Findings(certificate, (*faults, *certificate.faults()), EVALUATED, "manifest, claim, schema digest")
     text = text_of(contents, MODEL)
     del contents[MODEL]
