@@ -7,7 +7,7 @@ from typing import Any
 
 from equipoise.artifact.about import require_about
 from equipoise.evaluation.evaluation import Evaluation
-from equipoise.evaluation.page import record_of
+from equipoise.evaluation.page import bars_of, lines_of
 
 
 def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str]) -> dict[str, Any]:
@@ -18,29 +18,29 @@ def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str
     folder, release : path
         What `equipoise evaluate` wrote, and the released folder that it is about.
     """
-    evaluation = Evaluation.load(folder)
-    certificate = evaluation.certificate
+    found = Evaluation.load(folder)
+    certificate, cells = found.certificate, found.claim.cells
     require_about(certificate, Path(release))
-    target = "" if evaluation.schema is None else evaluation.schema.target.name
-    shown = record_of(certificate, target)
+    made, bars = certificate.release, bars_of(found.counts, cells)
     return {
-        "id": shown.evaluation_id,
-        "made": shown.made,
-        "certificate": shown.certificate_digest,
-        "rows": shown.n_samples,
-        "epsilon": shown.epsilon,
-        "delta": shown.delta,
-        "adjacency": shown.adjacency,
-        "grade": shown.grade,
-        "seeded": shown.seeded,
-        "ledger": shown.ledger,
+        "id": made.id if made else None,
+        "made": made.made if made else None,
+        "certificate": certificate.digest,
+        "rows": found.counts.n_samples,
+        "epsilon": certificate.epsilon,
+        "delta": certificate.delta,
+        "adjacency": certificate.adjacency,
+        "grade": certificate.grade,
+        "seeded": certificate.terms.seeded,
+        "ledger": certificate.terms.ledger,
         "withdrawn": list(certificate.withdrawn()),
         "figures": [
-            {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)} for line in shown.lines
+            {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)}
+            for line in lines_of(found.figures(), tuple(map(str, cells.labels)))
         ],
-        "by": shown.by or None,
+        "by": cells.by or None,
         "groups": [
-            {"name": name, "figures": {bars.title: dataclasses.asdict(bars.figures[place]) for bars in shown.bars}}
-            for place, name in enumerate(shown.groups)
+            {"name": str(name), "figures": {each.title: dataclasses.asdict(each.figures[place]) for each in bars}}
+            for place, name in enumerate(cells.groups[: len(bars[0].figures) if bars else 0])
         ],
     }

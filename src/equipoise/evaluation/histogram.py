@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.errors import ReleaseUnreadable
+from equipoise.planning.evaluation import MOST
 
 # Whole numbers up to this one are doubles, and so are their sums over all cells.
 LARGEST_COUNT = 2**40
@@ -73,6 +74,8 @@ def _faults(claim: EvaluationClaim) -> Iterator[str]:
         return
     if max(map(abs, (*released, claim.n_samples))) > LARGEST_COUNT:
         yield "counts beyond any number of rows"
+    if max(len(cells.edges), len(cells.predictions)) >= MOST:
+        yield f"more than {MOST} bins"
     if not 0.0 < claim.scale <= LARGEST_COUNT:
         yield "noise beyond any number of rows"
     if cells.labels:

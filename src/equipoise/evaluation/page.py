@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from equipoise.artifact import page_file
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.certify.folder import CERTIFICATE, PAGE, SCHEMA, text_of
 from equipoise.data.schema import Schema
@@ -17,7 +18,6 @@ from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
-from equipoise.planning.evaluation import MOST
 from equipoise.report.evaluation_page import evaluation_page
 from equipoise.report.evaluation_record import Bars, EvaluationRecord, Line, Point, Shown
 from equipoise.report.runtime import runtime
@@ -62,11 +62,7 @@ def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:
     if not isinstance(claim, EvaluationClaim):
         raise ReleaseUnreadable("the certificate of an evaluation", f"one of kind {claim.kind!r}", page_file.AGAIN)
     counts, cells, terms, made = NoisyCounts.of(claim), claim.cells, certificate.terms, certificate.release
-    if len(cells.edges) + 1 > MOST or len(cells.predictions) + 1 > MOST:
-        raise ReleaseUnreadable(f"at most {MOST} bins, as evaluate makes them", "more", page_file.AGAIN)
-    figures, groups = figures_of(counts), tuple(map(str, cells.groups))
-    labels = tuple(map(str, cells.labels))
-    apart = [figures_of(counts, [place]) for place in range(len(groups[:MOST_GROUPS]))]
+    figures, labels = figures_of(counts), tuple(map(str, cells.labels))
     return EvaluationRecord(
         task=_task(figures),
         target=target,
@@ -99,9 +95,9 @@ def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:
         classes=_classes(figures),
         quantiles=_quantiles(figures),
         by=cells.by,
-        groups=groups[:MOST_GROUPS],
-        bars=_bars(apart, labels),
-        left_out=max(len(groups) - MOST_GROUPS, 0),
+        groups=tuple(map(str, cells.groups[:MOST_GROUPS])),
+        bars=bars_of(counts, cells),
+        left_out=max(len(cells.groups) - MOST_GROUPS, 0),
     )
 
 
@@ -176,8 +172,9 @@ def _quantiles(figures: Figures) -> tuple[Point, ...]:
     return tuple(Point(chance, _shown(figures.residual_quantile(chance))) for chance in QUANTILES)
 
 
-def _bars(apart: Sequence[Figures], labels: Sequence[str]) -> tuple[Bars, ...]:
+def bars_of(counts: NoisyCounts, cells: Cells) -> tuple[Bars, ...]:
     """Return what is shown of each group: how good it is there, whom it finds, and whether it says too much."""
+    apart = [figures_of(counts, [place]) for place in range(len(cells.groups[:MOST_GROUPS]))]
     if not apart:
         return ()
     if isinstance(apart[0], Regression):
@@ -197,7 +194,7 @@ def _bars(apart: Sequence[Figures], labels: Sequence[str]) -> tuple[Bars, ...]:
         return accuracy, Bars("balanced accuracy", "the mean of the classes' recalls in the group", evened)
     found = tuple(_shown(each.decided[0], share=True) for each in pairs)
     offset = tuple(_shown(each.calibration_in_the_large, share=True) for each in pairs)
-    yes = labels[1]
+    yes = cells.labels[1]
     return (
         accuracy,
         Bars("recall", f"of the group's rows that are {yes}, the share that it finds", found),
