@@ -15,6 +15,8 @@ from equipoise.evaluation.shares import Cells, Share, shares
 
 Array = NDArray[np.float64]
 
+LEAST_SCORE = 2.0**-52
+
 
 class TwoClasses:
     """Figures of a classifier of two classes; each is computed when it is first asked for.
@@ -159,5 +161,9 @@ class TwoClasses:
 
     @cached_property
     def log_loss(self) -> Figure:
-        """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores."""
-        return mean_of(self.counts, -np.log(np.stack([1.0 - self.middles, self.middles])), self._all)
+        """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores.
+
+        A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end.
+        """
+        scores = np.maximum(np.stack([1.0 - self.middles, self.middles]), LEAST_SCORE)
+        return mean_of(self.counts, -np.log(scores), self._all)
