@@ -86,14 +86,20 @@ def _with_intervals(
     ]
     low = quantity("low", title=title, **settings)
     interval = {"x": across, "y": low, "y2": {"field": "high"}, "tooltip": tooltip}
+    place = {"x": across, "y": up}
     layers = [
         under,
-        layer(OPEN, interval, [point for point in points if not point["told"]]),
-        layer(BAND, interval, told),
-        layer(LINE, {"x": across, "y": up}, told),
-        layer(DOT, {"x": across, "y": up, "tooltip": tooltip}, told),
+        *_drawn((OPEN, interval), [point for point in points if not point["told"]]),
+        *_drawn((BAND, interval), told),
+        *_drawn((LINE, place), told),
+        *_drawn((DOT, {**place, "tooltip": tooltip}), told),
     ]
     return responsive(layers, f"{title} over {across['title']}, with intervals.", height=320)
+
+
+def _drawn(shown: tuple[dict[str, Any], dict[str, Any]], records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return a layer, or none where there is nothing to draw: an axis of nothing has no ends."""
+    return [layer(*shown, records)] if records else []
 
 
 def by_group(rows: Sequence[Record], title: str, share: bool, least: float) -> str:
@@ -112,9 +118,10 @@ def by_group(rows: Sequence[Record], title: str, share: bool, least: float) -> s
     ]
     interval = {"y": groups, "x": quantity("low", title=title, **settings), "x2": {"field": "high"}, "tooltip": tooltip}
     bars = {"y": groups, "x": quantity("value", title=title, **settings), "tooltip": tooltip}
+    bar = {"type": "bar", "style": "first", "opacity": 0.45, "height": {"band": 0.6}}
     layers = [
-        layer(OPEN, interval, [row for row in rows if not row["told"]]),
-        layer({"type": "bar", "style": "first", "opacity": 0.45, "height": {"band": 0.6}}, bars, told),
-        layer({"type": "rule", "style": "soft", "strokeWidth": 2.4}, interval, told),
+        *_drawn((OPEN, interval), [row for row in rows if not row["told"]]),
+        *_drawn((bar, bars), told),
+        *_drawn(({"type": "rule", "style": "soft", "strokeWidth": 2.4}, interval), told),
     ]
     return responsive(layers, f"{title} by group, with intervals.", height=ROW * len(rows) + 10)
