@@ -18,6 +18,7 @@ from equipoise.errors import CertificateUnreadable
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.page import record_of
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
+from equipoise.report.evaluation_page import evaluation_page
 from equipoise.vocabulary.facts import Budget
 from fuzz.mutation import json_values
 from fuzz.written import folder
@@ -64,4 +65,4 @@ def read(data: bytes) -> None:
     at.mkdir()
     for name, text in files.items():
         (at / name).write_text(text)
-    record_of(Evaluation.load(at).certificate)
+    evaluation_page(record_of(Evaluation.load(at).certificate))

@@ -304,14 +304,13 @@ def test_a_card_shows_the_evaluation_of_its_own_release(house, evaluation, relea
     text, page = markdown(card), html(card)
     for said in (
         "On 200 further rows, for (1, 0)-differential privacy of those rows, all figures together (proved)",
-        "| accuracy | ",
-        "the share of rows that get their true class",
+        "| accuracy: the share of rows that get their true class | ",
         "but for the evaluation, which was paid for",
         found.certificate.digest,
     ):
         assert said in text, said
     assert "<script" not in page
-    assert "<td>accuracy</td>" in page
+    assert "<td>accuracy: the share of rows that get their true class</td>" in page
     assert {path.name: path.read_bytes() for path in release.iterdir()} == before
 
 

@@ -3,7 +3,10 @@
 Nothing here sees a row. All figures come from the noisy counts that the certificate holds (N4).
 """
 
+import math
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from equipoise.artifact import page_file
 from equipoise.certify.certificate import Certificate
@@ -58,6 +61,12 @@ def require_drawing() -> None:
 
 def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:
     """Return what `page_of` shows, as plain values."""
+    # What somebody made up may be too large for doubles.
+    with np.errstate(all="ignore"):
+        return _record(certificate, target)
+
+
+def _record(certificate: Certificate, target: str) -> EvaluationRecord:
     claim = certificate.claim.main
     if not isinstance(claim, EvaluationClaim):
         raise ReleaseUnreadable("the certificate of an evaluation", f"one of kind {claim.kind!r}", page_file.AGAIN)
@@ -108,6 +117,11 @@ def _task(figures: Figures) -> str:
 
 
 def _shown(figure: Figure, share: bool = False) -> Shown:
+    parts = (figure.value, figure.low, figure.high, figure.sampling, figure.noise)
+    if not all(map(math.isfinite, parts)):
+        # No evaluation is lost for numbers that are none.
+        words = "cannot be told from these counts"
+        return Shown(figure.least, figure.least, figure.greatest, 0.0, 0.0, words, share)
     return Shown(figure.value, figure.low, figure.high, figure.sampling, figure.noise, figure.verdict, share)
 
 

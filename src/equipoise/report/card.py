@@ -15,6 +15,8 @@ MOST_COLUMNS, MOST_CLASSES = 12, 6
 CARD_STYLE = """
 body { max-width: 820px; } h2 { font-size: 1.05rem; margin: 1.1rem 0 .25rem; } p, ul { margin: .25rem 0; }
 ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-wrap: anywhere; }
+@media (max-width: 30rem) { td:first-child { min-width: 4.5rem; }
+  td:not(:first-child), th { overflow-wrap: break-word; } }
 @page { size: A4; margin: 11mm 13mm; }
 @media print { body { font-size: 9.6px; line-height: 1.36; } h1 { font-size: 17px; } h2 { font-size: 11.5px;
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
@@ -25,7 +27,7 @@ NOT_EVALUATED = (
 )
 
 # So many figures and groups of an evaluation are on a card; its own page has them all.
-MOST_FIGURES, MOST_GROUPS = 6, 8
+MOST_FIGURES, MOST_GROUPS, MOST_OF_A_GROUP = 6, 8, 2
 
 # What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
 ANYWHERE, AT_FIRST, ADDRESSES = (
@@ -117,13 +119,13 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
         _gains(card["privacy"], card["training"]["unit"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
-        *_evaluated(card["evaluation"]),
+        *_evaluated(card["evaluation"], card["model"]["task"]),
         _check(card["release"], card["privacy"]),
     )
     return [section for section in found if section.lines or section.points]
 
 
-def _evaluated(evaluation: Mapping[str, Any] | None) -> Sequence[Section]:
+def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Section]:
     title = "How well it predicts"
     if evaluation is None:
         return (Section(title, (NOT_EVALUATED,)),)
@@ -132,35 +134,32 @@ def _evaluated(evaluation: Mapping[str, Any] | None) -> Sequence[Section]:
         f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
         "the sampling of rows and the noise. That the rows had no part in the training is the word of whoever made it."
     )
+    if task == "regression":
+        words += " Residuals are taken at the middles of bins, so that errors look larger; no interval counts that."
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
     named = f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}."
     figures = evaluation["figures"][:MOST_FIGURES]
     rows = (
-        ("figure", "value", "interval of 95 %", "what it is"),
-        *((one["name"], *_told(one), one["meaning"]) for one in figures),
+        ("figure", "value, and its interval of 95 %"),
+        *((f"{one['name']}: {one['meaning']}", _told(one)) for one in figures),
     )
     found = [Section(title, (words, *withdrawn, *seeded, named), rows=rows)]
     groups = evaluation["groups"]
     if groups:
-        titles = tuple(groups[0]["figures"])
-        lines = [(one["name"], *(_in_a_cell(each) for each in one["figures"].values())) for one in groups]
-        more = f"; {len(groups) - MOST_GROUPS} more are on its page" if len(groups) > MOST_GROUPS else ""
-        apart = f"The groups of {evaluation['by']}, each with its interval{more}."
+        titles = tuple(groups[0]["figures"])[:MOST_OF_A_GROUP]
+        lines = [(one["name"], *(_told(one["figures"][title]) for title in titles)) for one in groups]
+        more = f", and {len(groups) - MOST_GROUPS} more groups" if len(groups) > MOST_GROUPS else ""
+        apart = f"The groups of {evaluation['by']}, each with its interval of 95 %; its own page has more{more}."
         found.append(Section("Group by group", (apart,), rows=(("group", *titles), *lines[:MOST_GROUPS])))
     return found
 
 
-def _told(figure: Mapping[str, Any]) -> tuple[str, str]:
+def _told(figure: Mapping[str, Any]) -> str:
     """Return a figure and its interval; where it cannot be told, what it would take."""
     fields = ("value", "low", "high", "sampling", "noise", "verdict", "share")
     shown = Shown(**{name: figure[name] for name in fields})
-    return shown.verdict or shown.text, shown.interval
-
-
-def _in_a_cell(figure: Mapping[str, Any]) -> str:
-    value, interval = _told(figure)
-    return f"{value} ({interval})"
+    return f"{shown.verdict or shown.text} ({shown.interval})"
 
 
 def _predicts(model: Mapping[str, Any]) -> Section:
