@@ -46,3 +46,4 @@ def plain_page(monkeypatch) -> None:
         monkeypatch.setattr(
             f"equipoise.artifact.{place}.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>"
         )
+    monkeypatch.setattr("equipoise.evaluation.page.page_of", lambda certificate, target: f"<p>{certificate.digest}</p>")

@@ -47,7 +47,17 @@ class Hospital:
 
     def release(self, name: str, model: eq.LogisticRegression | None = None, signed: bool = True) -> Path:
         """Write a release, as `equipoise train` does, signed or not."""
-        files = files_of(model or self.trained(), state_of(self.ledger))
+        return self._written(name, files_of(model or self.trained(), state_of(self.ledger)), signed)
+
+    def evaluation(self, name: str, release: Path, signed: bool = True) -> Path:
+        """Write an evaluation of a release, as `equipoise evaluate` does, signed or not."""
+        import pandas as pd
+
+        rows = pd.DataFrame({"age": AGE, "ill": np.where(AGE > 45, "yes", "no")})
+        made = eq.evaluate(release, rows, epsilon=1.0, ledger=self.ledger, n_samples=N)
+        return self._written(name, made.files(), signed)
+
+    def _written(self, name: str, files: dict[str, str], signed: bool) -> Path:
         if signed:
             contents = {file: text.encode() for file, text in files.items()}
             files[STATEMENT] = envelope_of(contents, self.key, "Data office")

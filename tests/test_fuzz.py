@@ -11,8 +11,8 @@ from fuzz import engine, mutation, run
 from fuzz.readers import members
 
 READERS = members()
-# A line of commands takes 20 ms, most other inputs less than one.
-FEWER = {"command_line": 60, "certificate": 200}
+# A line of commands takes 20 ms, the figures of an evaluation more, most other inputs less than one.
+FEWER = {"command_line": 60, "certificate": 200, "evaluation": 40}
 
 
 @pytest.mark.parametrize(

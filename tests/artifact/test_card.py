@@ -93,7 +93,7 @@ def test_a_card_says_what_a_reader_asks(release):
         f"exactly Gaussian, with mu = {gains.mu:.4g} at most",
         "the promise is for one row",
         "nothing says that a ledger recorded this release",
-        "Not in the folder: a score on private rows would have to be paid for",
+        "Not on this card: a score on private rows has to be paid for",
         "equipoise verify FOLDER",
         certificate.digest,
     ):

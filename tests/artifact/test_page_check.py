@@ -138,7 +138,7 @@ def test_numbers_of_charts_may_differ_in_their_last_digits_and_nothing_else_may(
     last = "1" if number[0][-1] != "1" else "2"
     assert difference(put(number[0][:-1] + last), page) is None
     assert difference(put(f"{float(number[0]) * 1.00001}"), page) == (
-        "not the page that certificate, model and schema call for: the data of curve-data differs"
+        "not the page that the other files call for: the data of curve-data differs"
     )
     assert difference(put(f'"{number[0]}"'), page) is not None
 

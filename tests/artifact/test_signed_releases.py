@@ -185,7 +185,7 @@ def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, 
     (plain / STATEMENT).unlink()
     (plain / REPORT).write_text("<p>epsilon 0.01</p>")
     sealed(plain)
-    with pytest.raises(ReleaseUnreadable, match="not the page that certificate, model and schema call for"):
+    with pytest.raises(ReleaseUnreadable, match="not the page that the other files call for"):
         sign_folder(plain, house.key)
     assert not (plain / STATEMENT).exists()
 

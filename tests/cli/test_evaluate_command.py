@@ -65,11 +65,6 @@ def test_an_evaluation_is_recorded_written_and_verified(folder):
     assert verified.returncode == 0
     assert "by N4, evaluation and laplace" in verified.stdout
     assert "not checked: the release that it is about, which lies apart" in verified.stdout
-    assert run_program("key", "new", "officer", folder=folder).returncode == 0
-    for words in (("sign", "evaluation", "--key", "officer"), ("verify", "evaluation", "--key", "officer.pub")):
-        refused = run_program(*words, folder=folder)
-        assert refused.returncode == 2
-        assert "an evaluation, which cannot be signed yet" in refused.stderr
     # There is no budget for another one, nor room under its name.
     assert run_program(*WORDS, "--ledger", "held", "--out", "other", folder=folder).returncode == 3
     assert run_program(*WORDS, "--ledger", "held", folder=folder).returncode == 2

@@ -334,6 +334,8 @@ def test_a_folder_is_read_back_and_holds_what_was_released_alone(with_schema, tm
     assert sorted(path.name for path in (tmp_path / "evaluation").iterdir()) == [
         "MANIFEST.sha256",
         "certificate.json",
+        "page.json",
+        "report.html",
         "schema.toml",
     ]
     again = eq.Evaluation.load(tmp_path / "evaluation")
@@ -351,6 +353,7 @@ def change_a_count(folder: Path) -> None:
 ALTERED = {
     "a count": change_a_count,
     "no manifest": lambda folder: (folder / "MANIFEST.sha256").unlink(),
+    "no page": lambda folder: (folder / "report.html").unlink(),
     "no schema": lambda folder: (folder / "schema.toml").unlink(),
     "a model beside it": lambda folder: (folder / "model.json").write_text("{}"),
 }
@@ -372,9 +375,9 @@ def test_a_release_is_no_evaluation_and_an_evaluation_no_release(with_schema, tm
     with pytest.raises(ReleaseUnreadable, match="evaluate"):
         eq.Evaluation.load(tmp_path / "release")
     # A model's certificate without its model is not taken for an evaluation either.
-    for name in ("model.json", "report.html"):
-        (tmp_path / "release" / name).unlink()
-    assert any("no evaluation" in fault for fault in inspect(tmp_path / "release").faults)
+    (tmp_path / "release" / "model.json").unlink()
+    with pytest.raises(ReleaseUnreadable, match="no evaluation"):
+        inspect(tmp_path / "release")
 
 
 def test_the_page_runs_as_it_is_written(tmp_path, monkeypatch):

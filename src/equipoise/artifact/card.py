@@ -21,13 +21,15 @@ from equipoise.errors import NotCheckable, ReleaseUnreadable
 CARD_VERSION = 1
 
 
-def card_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the record of a released folder; refuse one that was altered, or whose claim does not hold.
 
     Parameters
     ----------
     folder : path
         What `equipoise train` or `equipoise.save` wrote.
+    evaluation : mapping, optional
+        The record of a paid evaluation of it (`equipoise.evaluation.card.evaluation_of`).
     """
     found = read_release(folder)
     if isinstance(found, OldRelease):
@@ -44,8 +46,8 @@ def card_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
         "training": _training(found.certificate, found.schema),
         "privacy": _privacy(found.certificate),
         "disclosure": _disclosure(found),
-        # A paid evaluation would stand in the folder.
-        "evaluation": None,
+        # A paid evaluation is a folder of its own.
+        "evaluation": None if evaluation is None else dict(evaluation),
     }
 
 

@@ -7,7 +7,7 @@ so are compared to a millionth; everything else, every script among it, letter b
 import bisect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,11 +27,24 @@ _NUMBER = re.compile(r"(-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e[+-]?[0-9]{1,3})?)", 
 # How far numbers of charts may be apart: no picture shows it.
 NEAR = 1e-6
 
-COMPARED = "the page: drawn again from certificate, model, schema and page.json, it is the same"
+COMPARED = "the page: drawn again from the other files, it is the same"
+
+# Draws the page of an evaluation from its files: evaluations are a room above this one, and know how.
+EvaluationPage = Callable[[Mapping[str, bytes]], str]
 
 
-def compared(folder: Path, contents: Mapping[str, bytes]) -> Part:
-    """Return what comes of drawing the page of a folder again; `contents` are its files, the model may be missing."""
+def compared(folder: Path, contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> Part:
+    """Return what comes of drawing the page of a folder again.
+
+    Parameters
+    ----------
+    folder : Path
+        A released folder, or that of an evaluation.
+    contents : mapping of str to bytes
+        Its files; the model may be missing.
+    evaluation_page : callable, optional
+        What draws the page, if the folder is that of an evaluation.
+    """
     try:
         certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
         found = text_of(contents, REPORT)
@@ -42,7 +55,8 @@ def compared(folder: Path, contents: Mapping[str, bytes]) -> Part:
         facts = page_file.read(text_of(contents, PAGE))
         if dict(facts.renderer) != here:
             return _not_compared(f"drawn by {_named(dict(facts.renderer))}, and here is {_named(here)}")
-        fault = difference(found, drawn_again(folder, facts))
+        again = drawn_again(folder, facts) if evaluation_page is None else evaluation_page(contents)
+        fault = difference(found, again)
     except MissingExtra as error:
         return _not_compared(f"since {error.found}: {error.remedy}")
     except NotCheckable as error:
@@ -86,11 +100,11 @@ def difference(found: str, expected: str) -> str | None:
     >>> difference(chart % "0.1", chart % "0.10000000000000002") is None
     True
     >>> difference(chart % "0.1" + "<script>", chart % "0.1")
-    'not the page that certificate, model and schema call for: it departs at letter 80'
+    'not the page that the other files call for: it departs at letter 80'
     """
     if found == expected:
         return None
-    said = "not the page that certificate, model and schema call for"
+    said = "not the page that the other files call for"
     if _DATA.sub(r"\1\3", found) != _DATA.sub(r"\1\3", expected):
         ends = range(min(len(found), len(expected)) + 1)
         letter = bisect.bisect_left(ends, True, key=lambda end: found[:end] != expected[:end])

@@ -27,15 +27,23 @@ class Predictor:
         self._intercepts = np.array(saved.intercepts)
         self._classes = np.array(saved.classes) if claim.problem.loss.task == "classification" else None
 
-    def predict(self, table: RawTable) -> NDArray[Any]:
-        """Return the class or the number that the model says of every row."""
+    def scores(self, table: RawTable) -> NDArray[np.float64]:
+        """Return what the model computes of every row, a column an output."""
         with np.errstate(all="ignore"):
             scores = encoded_products(self.schema_, table, self._weights)
             self._facts.shortened(scores, lambda columns: encoded_products(self.schema_, table, columns))
             scores += self._intercepts
+        return scores
+
+    def decided(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the class or the number that scores say."""
         if self._classes is None:
             return within_range(scores, self._facts.domain, self.schema_)
         return decisions(scores, self._classes)
+
+    def predict(self, table: RawTable) -> NDArray[Any]:
+        """Return the class or the number that the model says of every row."""
+        return self.decided(self.scores(table))
 
 
 def predictor(folder: str | os.PathLike[str]) -> Predictor | None:

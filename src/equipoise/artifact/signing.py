@@ -1,4 +1,4 @@
-"""Signing a released folder, when it is made or later; only one that holds, and whose page is its own."""
+"""Signing a released folder or an evaluation, when it is made or later: one that holds, whose page is its own."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise.artifact import statement
-from equipoise.artifact.page_check import compared
+from equipoise.artifact.page_check import EvaluationPage, compared
 from equipoise.artifact.staging import new_file, sweep
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, MODEL, PAGE, STATEMENT, contents_of, findings_of, text_of
@@ -31,32 +31,41 @@ def envelope_of(contents: Mapping[str, bytes], key: PrivateKey, producer: str = 
     return statement.written(payload, key.public, sign(key, statement.PAYLOAD_TYPE, payload))
 
 
-def sign_folder(folder: str | os.PathLike[str], key: PrivateKey, producer: str = "", force: bool = False) -> None:
+def sign_folder(
+    folder: str | os.PathLike[str],
+    key: PrivateKey,
+    producer: str = "",
+    force: bool = False,
+    evaluation_page: EvaluationPage | None = None,
+) -> None:
     """Sign a released folder: everything in it must hold, and its page must be the one that it calls for.
 
     Parameters
     ----------
     folder : path
-        What `equipoise train` or `eq.save` wrote.
+        What `equipoise train` or `eq.save` wrote, or `equipoise evaluate`.
     key : PrivateKey
         The signer's.
     producer : str, optional
         Who signs, in their own words.
     force : bool, optional
         Replace the statement of an earlier signature.
+    evaluation_page : callable, optional
+        What draws the page of an evaluation again; without it none can be signed.
     """
     place = Path(folder)
     # What a process that was killed while signing left here would be a file too many.
     sweep(place)
     contents = contents_of(place)
-    if MODEL not in contents:
-        found, remedy = "an evaluation, which cannot be signed yet", "leave it unsigned; nothing was written"
-        raise ReleaseUnreadable("the folder of a released model, to sign it", found, remedy)
+    evaluation = MODEL not in contents
+    if evaluation and evaluation_page is None:
+        remedy = "sign it on the command line: equipoise sign"
+        raise InvalidParameter("what draws pages of evaluations, to sign one", "none", remedy)
     if PAGE not in contents:
         remedy = "release again with this version, which is a new spend, or leave it unsigned"
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
     text = envelope_of(contents, key, producer)
-    page = compared(place, contents)
+    page = compared(place, contents, evaluation_page if evaluation else None)
     faults = (*findings_of(contents).faults, *page.faults, *page.unchecked)
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"

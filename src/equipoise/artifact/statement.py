@@ -16,7 +16,8 @@ from datetime import datetime
 from typing import Any
 
 from ..certify.certificate import Certificate
-from ..certify.folder import PAGE, STATEMENT, text_of
+from ..certify.claims.evaluation import Evaluation
+from ..certify.folder import MODEL, PAGE, STATEMENT, text_of
 from ..certify.record import parse
 from ..errors import CertificateUnreadable, ReleaseUnreadable
 from ..keys.signatures import fingerprint, verify
@@ -26,7 +27,7 @@ from .page_file import AGAIN
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:equipoise:release:v1"
+PREDICATE_TYPE, EVALUATION_TYPE = "urn:equipoise:release:v1", "urn:equipoise:evaluation:v1"
 
 LONGEST_PRODUCER = 200
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\+00:00"
@@ -57,6 +58,12 @@ class Signed(Record):
             return None
 
 
+def evaluation_in(certificate: Certificate) -> Evaluation | None:
+    """Return the evaluation that a certificate carries, its own or that on rows which were held out, or None."""
+    found = (claim for claim in certificate.claim.nodes() if isinstance(claim, Evaluation) and claim.released)
+    return next(found, None)
+
+
 def digests_of(contents: Mapping[str, bytes]) -> dict[str, str]:
     """Return the SHA-256 of every file that a statement is about: all but itself."""
     return {name: hashlib.sha256(data).hexdigest() for name, data in contents.items() if name != STATEMENT}
@@ -64,6 +71,8 @@ def digests_of(contents: Mapping[str, bytes]) -> dict[str, str]:
 
 def payload_of(digests: Mapping[str, str], certificate: Certificate, page: str, producer: str, time: str) -> bytes:
     """Return the statement about a folder: JSON with sorted keys, without spaces, in ASCII.
+
+    That of an evaluation also names what it is about: the id of a release, and the SHA-256 of its model.json.
 
     Parameters
     ----------
@@ -83,10 +92,14 @@ def payload_of(digests: Mapping[str, str], certificate: Certificate, page: str, 
     if terms.ledger is not None:
         head = None if facts.ledger is None else facts.ledger.head
         ledger = {"dataset": terms.ledger, "entry": release.entry, "head": head}
+    claim, about = evaluation_in(certificate), {}
+    # Rows that were held out have a certificate with their release in common: its folder has the model.
+    if claim is not None and MODEL not in digests:
+        about = {"about": {"release": claim.release, "model": claim.model}}
     statement = {
         "_type": STATEMENT_TYPE,
         "subject": [{"name": name, "digest": {"sha256": digests[name]}} for name in sorted(digests)],
-        "predicateType": PREDICATE_TYPE,
+        "predicateType": EVALUATION_TYPE if about else PREDICATE_TYPE,
         "predicate": {
             "release": release.id,
             "certificate": certificate.digest,
@@ -97,6 +110,7 @@ def payload_of(digests: Mapping[str, str], certificate: Certificate, page: str, 
             "made": release.made,
             "producer": producer,
             "signed": time,
+            **about,
         },
     }
     return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()

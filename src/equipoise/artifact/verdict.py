@@ -1,4 +1,4 @@
-"""What a released folder is held against, and what comes of it: files, claim, page, signature, ledger, policy."""
+"""What a folder is held against, and what comes of it: files, claim, page, signature, ledger, policy, release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise.artifact import page_file, statement
-from equipoise.artifact.page_check import compared
+from equipoise.artifact.about import about
+from equipoise.artifact.page_check import EvaluationPage, compared
 from equipoise.artifact.parts import BEYOND_POLICY, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY, WORDS, Part
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import Trusted, origin
@@ -17,11 +18,10 @@ from equipoise.certify.folder import (
     ALONE,
     CHECK_FAILED,
     DONE,
-    EVALUATED,
     MANIFEST,
+    MODEL,
     NOT_SEEN,
     PAGE,
-    REPORT,
     WITHDRAWN,
     Findings,
     files_at,
@@ -51,6 +51,8 @@ class Against:
         Who knows the ledger's history, and whose checkpoints count.
     policy : Policy or None
         A site's limits.
+    release : Path or None
+        The released folder that an evaluation should be about.
     today : date
         In UTC.
     """
@@ -60,6 +62,7 @@ class Against:
     witnesses: Sequence[str] = ()
     witness_keys: Sequence[Path] = ()
     policy: Policy | None = None
+    release: Path | None = None
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
 
@@ -75,7 +78,7 @@ class Verdict:
         """All faults, and all that was not looked at."""
         unchecked = (line for part in self.parts for line in part.unchecked)
         faults = (line for part in self.parts for line in part.faults)
-        own = self.found.unchecked[-1:] if self.found.unchecked in (ALONE, EVALUATED) else ()
+        own = self.found.unchecked[-1:] if self.found.unchecked == ALONE else ()
         return replace(
             self.found,
             faults=(*self.found.faults, *faults),
@@ -116,22 +119,27 @@ class Verdict:
         return {**found, "confirmed": self.confirmed, "exit_code": code}
 
 
-def examine(path: Path, against: Against) -> Verdict:
-    """Return what a check of a released folder finds, or of a certificate.json by itself."""
+def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None = None) -> Verdict:
+    """Return what a check of a released folder finds, of an evaluation's, or of a certificate.json by itself.
+
+    Without `evaluation_page` the page of an evaluation is not compared, and that is said.
+    """
     contents = files_at(path)
     digests = statement.digests_of(contents)
-    alone = REPORT not in contents
+    alone, evaluation = MANIFEST not in contents, MANIFEST in contents and MODEL not in contents
     if alone and against.keys is not None:
-        asked = "the folder of a released model, whose signature is looked at"
-        if MANIFEST in contents:
-            raise InvalidParameter(asked, "an evaluation, which cannot be signed yet", "leave --key and --trust out")
+        asked = "a released folder, whose signature is looked at"
         raise InvalidParameter(asked, "a certificate by itself", "pass the folder that it was released in")
+    if against.release is not None and not evaluation:
+        asked = "an evaluation, to hold it against the release that it is about"
+        raise InvalidParameter(asked, "no folder of an evaluation", "leave --release out")
     found = findings_of(contents)
-    said, parts = _said(contents), []
+    said, parts, drawn = _said(contents), [], Part(CHECK_FAILED)
     if not alone:
-        # A page is drawn only of a folder that holds: its numbers would mean nothing.
-        drawn = Part(CHECK_FAILED, unchecked=("what the page says: not compared, since the rest does not hold",))
-        parts.append(drawn if found.faults else compared(path, contents))
+        drawn = _page(path, contents, found, evaluation, evaluation_page)
+        parts.append(drawn)
+        if evaluation:
+            parts.append(about(found.certificate, against.release))
         signature = statement.found_in(contents, digests, found.certificate)
         parts.append(origin(signature, against.keys, against.today))
     else:
@@ -144,11 +152,22 @@ def examine(path: Path, against: Against) -> Verdict:
 
         signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
         parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
-        if not signed:
+        # The counts of an evaluation are in its certificate.
+        if not signed and not evaluation:
             parts.append(Part(NOT_PAID, unchecked=(WEIGHTS_NOT_SEEN,)))
     if against.policy is not None:
-        parts.append(_within(against.policy, found, parts))
+        parts.append(_within(against.policy, found, parts, bool(drawn.confirmed)))
     return Verdict(found, tuple(parts))
+
+
+def _page(
+    path: Path, contents: Mapping[str, bytes], found: Findings, evaluation: bool, evaluation_page: EvaluationPage | None
+) -> Part:
+    """Return what comes of drawing the page again: only that of a folder that holds, or its numbers mean nothing."""
+    why = "since the rest does not hold" if found.faults else "since nothing that draws evaluations was at hand"
+    if found.faults or (evaluation and evaluation_page is None):
+        return Part(CHECK_FAILED, unchecked=(f"what the page says: not compared, {why}",))
+    return compared(path, contents, evaluation_page if evaluation else None)
 
 
 def _said(contents: Mapping[str, bytes]) -> page_file.LedgerSaid | None:
@@ -158,12 +177,12 @@ def _said(contents: Mapping[str, bytes]) -> page_file.LedgerSaid | None:
         return None  # the page's own part says it
 
 
-def _within(policy: Policy, found: Findings, parts: Sequence[Part]) -> Part:
+def _within(policy: Policy, found: Findings, parts: Sequence[Part], page: bool) -> Part:
     """Return in what a release exceeds the policy; what was not confirmed, or is disputed, was not shown."""
 
     def shown(part_of: int, *also: int) -> bool:
         own = [part for part in parts if part.code in (part_of, *also)]
         return any(part.confirmed for part in own if part.code == part_of) and not any(part.faults for part in own)
 
-    held = Shown(shown(NOT_TRUSTED, NOT_SIGNED), shown(NOT_PAID, OTHER_HISTORY), shown(CHECK_FAILED))
+    held = Shown(shown(NOT_TRUSTED, NOT_SIGNED), shown(NOT_PAID, OTHER_HISTORY), page)
     return Part(BEYOND_POLICY, tuple(f"policy: {fault}" for fault in policy.faults(found.certificate, held)))

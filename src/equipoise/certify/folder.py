@@ -1,6 +1,6 @@
 """A released folder, checked from its bytes alone: manifest, claims, schema, shape of the model.
 
-That of an evaluation holds no model and no page: its certificate names the release that it is about.
+That of an evaluation holds no model: its certificate names the release that it is about.
 """
 
 import hashlib
@@ -29,6 +29,8 @@ DONE, CHECK_FAILED, REFUSED, WITHDRAWN, NOT_CHECKABLE = 0, 1, 2, 5, 6
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
 LARGEST[STATEMENT] = 2**16
+# An evaluation has no model, a model of numbers no schema; older releases have no page.json.
+OPTIONAL = {MODEL, SCHEMA, PAGE, STATEMENT}
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -36,7 +38,7 @@ NOT_SEEN = (
     "whether noise was drawn: no arithmetic can tell",
 )
 UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
-EVALUATED = (*NOT_SEEN, "the release that it is about, which lies apart: its id and the digest of its model are named")
+EVALUATED = (*UNCHECKED, "the release that it is about, which lies apart: its id and the digest of its model are named")
 ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
 
 
@@ -86,8 +88,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    optional = {SCHEMA, PAGE, STATEMENT} | (set() if names & {MODEL, REPORT} else {MODEL, REPORT})
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - optional - names)
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
@@ -261,7 +262,7 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     if MODEL not in contents:
         claim = certificate.claim
         if not isinstance(claim, Evaluation | HeldOut) or None in (certificate.release, claim.released):
-            faults += (f"{CERTIFICATE}: no evaluation that was carried out, and no model beside it",)
+            raise ReleaseUnreadable(f"a folder with {MODEL}", "none, and no evaluation that was carried out", AGAIN)
         return Findings(certificate, (*faults, *certificate.faults()), EVALUATED, "manifest, claim, schema digest")
     text = text_of(contents, MODEL)
     del contents[MODEL]

@@ -29,11 +29,16 @@ def command(
     kind: Annotated[
         Format | None, typer.Option("--format", help="What it is written as; by default what the file's name ends in.")
     ] = None,
+    evaluation: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A paid evaluation of this release, to put on the card.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Say on one page what a release is, what it promises and what it does not: from the folder alone.
+
+    With --evaluation also how well it predicts: from a paid evaluation of this very release, or it is refused.
 
     With --json, the record behind the card (docs/card.md).
     """
@@ -46,7 +51,13 @@ def command(
         kind = Format.markdown if out is None else BY_ENDING.get(out.suffix.lower(), Format.markdown)
     if kind is Format.pdf and out is None:
         raise InvalidParameter("a file for a PDF", "none", "pass --out card.pdf")
-    card = card_of(release)
+    paid = None
+    if evaluation is not None:
+        # What figures need is loaded only where there are any.
+        from equipoise.evaluation.card import evaluation_of
+
+        paid = evaluation_of(evaluation, release)
+    card = card_of(release, paid)
     if as_json:
         print(json.dumps(card, indent=2, allow_nan=False))
     if out is None:

@@ -8,10 +8,12 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from equipoise.certify.folder import REPORT
 from equipoise.cli.model_options import Delta, Epsilon
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.progress import waiting
 from equipoise.cli.publishing import publish
+from equipoise.cli.sign import signed, signing_key
 from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -36,6 +38,13 @@ def command(
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="Sign the evaluation with this private key (`equipoise key new`)."),
+    ] = None,
+    signer: Annotated[
+        str, typer.Option(metavar="NAME", help="Who signs, in your own words; it stands in the statement.")
+    ] = "",
     delimiter: Delimiter = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier evaluation in that folder.")] = False,
     as_json: AsJson = False,
@@ -45,7 +54,11 @@ def command(
     from equipoise.artifact.folder import load, staging
     from equipoise.data.engines import open_table
     from equipoise.evaluation.evaluate import evaluate
+    from equipoise.evaluation.page import require_drawing
 
+    # A key that is missing, or somebody else's, and a page that cannot be drawn are told before anything is spent.
+    key = signing_key(sign, signer)
+    require_drawing()
     silent = quiet or as_json
     console = Console(quiet=silent, highlight=False, soft_wrap=True)
     model: Any = load(release)
@@ -62,7 +75,9 @@ def command(
     with staging(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
             found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
-        publish(place, found.files(), out)
+        with waiting("drawing the page", silent):
+            files = found.files()
+        publish(place, signed(files, key, signer), out)
     if as_json and not quiet:
         print(
             json.dumps({"evaluation": str(out), "certificate": found.certificate.digest, **plain_of(found)}, indent=2)
@@ -72,7 +87,8 @@ def command(
     console.print(
         f"\n[bold green]evaluated[/] to {escape(str(out))}: it may leave the building, with everything in it."
     )
-    console.print(f"  check it:    equipoise verify {escape(str(out))}")
+    console.print(f"  check it:    equipoise verify {escape(str(out))} --release {escape(str(release))}")
+    console.print(f"  look at it:  {escape(str(out / REPORT))}")
 
 
 def plain_of(evaluation: "Evaluation") -> dict[str, Any]:

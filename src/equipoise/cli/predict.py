@@ -18,6 +18,7 @@ from equipoise.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
     from equipoise.data.raw import RawTable
+    from equipoise.evaluation.new_rows import NewRows
 
 # So many rows are written between two words about how many there are.
 REPORTED_ROWS = 10_000
@@ -36,6 +37,17 @@ def command(
         float | None,
         typer.Option(help="Predict the second of two classes where its probability is at least this; 0.5 if left out."),
     ] = None,
+    sets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="EVALUATION",
+            help="Add sets of classes, or an interval, that hold the truth as often as --coverage says: by a paid "
+            "evaluation of this release.",
+        ),
+    ] = None,
+    coverage: Annotated[
+        float | None, typer.Option(help="How often the sets of --sets hold the truth, at least; 0.9 if left out.")
+    ] = None,
     identifier: Annotated[
         str | None, typer.Option("--id", help="A column of the new rows that is written beside each prediction.")
     ] = None,
@@ -53,11 +65,15 @@ def command(
 
     if threshold is not None and not 0 < threshold < 1:
         raise InvalidParameter("a threshold between 0 and 1", f"--threshold {threshold:g}", "pass --threshold 0.3")
+    if coverage is not None and sets is None:
+        remedy = "pass --sets EVALUATION, a paid evaluation of this release"
+        raise InvalidParameter("sets of a coverage", f"--coverage {coverage:g} alone", remedy)
     if identifier == "prediction":
         asked, remedy = "another name than that of the predictions for --id", "rename the column of identifiers"
         raise InvalidParameter(asked, "--id prediction", remedy)
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
+    known = None if sets is None else _new_rows(release, sets, coverage)
     silent = quiet or as_json
     with left_as_they_are(is_short(data)), counting(silent) as report:
         opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
@@ -66,17 +82,19 @@ def command(
         ids = _ids(table, identifier)
         predictions = _predictions(model, table, threshold)
         shares = model.predict_proba(table).tolist() if probabilities else [[]] * len(predictions)
+        held = known.of(table) if known is not None else [[]] * len(predictions)
     labels = model.classes_.tolist() if probabilities else []
-    rows = zip(ids or [[]] * len(predictions), predictions, shares, strict=True)
+    rows = zip(ids or [[]] * len(predictions), predictions, shares, held, strict=True)
     if as_json and out is None:
-        print("[", ",\n".join(json.dumps(record, default=str) for record in _records(rows, labels)), "]", sep="\n")
+        records = _records(rows, labels, known)
+        print("[", ",\n".join(json.dumps(record, default=str) for record in records), "]", sep="\n")
         return
     with _opened(out, force) as file, counting(silent or out is None) as report:
         writer = csv.writer(file, lineterminator="\n")
-        columns = [f"probability of {label}" for label in labels]
+        columns = [*(f"probability of {label}" for label in labels), *(known.columns if known is not None else ())]
         writer.writerow([*([] if identifier is None else [identifier]), "prediction", *columns])
-        for number, (own, prediction, share) in enumerate(rows, start=1):
-            writer.writerow([*own, prediction, *share])
+        for number, (own, prediction, share, held_by) in enumerate(rows, start=1):
+            writer.writerow([*own, prediction, *share, *held_by])
             if number % REPORTED_ROWS == 0:
                 report("rows written", number, len(predictions))
     if out is None:
@@ -87,14 +105,24 @@ def command(
     Console(quiet=silent, stderr=True, highlight=False).print(said, markup=False)
 
 
-def _records(rows: Iterable[tuple[list[Any], Any, list[float]]], labels: list[Any]) -> Iterator[dict[str, Any]]:
+def _new_rows(release: Path, sets: Path, coverage: float | None) -> "NewRows":
+    from equipoise.evaluation.new_rows import NewRows
+
+    return NewRows(release, sets, 0.9 if coverage is None else coverage)
+
+
+def _records(
+    rows: Iterable[tuple[list[Any], Any, list[float], list[Any]]], labels: list[Any], known: "NewRows | None"
+) -> Iterator[dict[str, Any]]:
     """Yield an object a row; an id that is a number and not finite stands for nothing."""
-    for own, prediction, share in rows:
+    for own, prediction, share, held in rows:
         record = {"prediction": prediction}
         if own:
             record["id"] = None if isinstance(own[0], float) and not math.isfinite(own[0]) else own[0]
         if labels:
             record["probabilities"] = dict(zip(map(str, labels), share, strict=True))
+        if known is not None:
+            record |= known.plain(held)
         yield record
 
 

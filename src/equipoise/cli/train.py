@@ -3,31 +3,22 @@
 import json
 import shlex
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.certify.folder import REPORT, STATEMENT
+from equipoise.certify.folder import REPORT
+from equipoise.cli.held_out import evaluated, plain_of, planned_with, require_holdout, tell
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
-from equipoise.cli.passphrase import passphrase_of
 from equipoise.cli.progress import waiting
 from equipoise.cli.publishing import publish
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
-from equipoise.cli.sign import By
+from equipoise.cli.sign import By, signed, signing_key
 from equipoise.cli.summary import Verbose, told
-from equipoise.errors import InvalidParameter
-from equipoise.keys import private_key
-
-if TYPE_CHECKING:
-    from equipoise.certify.certificate import Certificate
-    from equipoise.estimators.base import PrivateLinearModel
-    from equipoise.evaluation.evaluation import Evaluation
-    from equipoise.keys import PrivateKey
 
 
 def command(
@@ -89,7 +80,7 @@ def command(
     from equipoise.data.schema import Schema
 
     # A key that is missing, or somebody else's, is told before anything is planned.
-    key = _key(sign, by)
+    key = signing_key(sign, by)
     facts = Schema.from_toml(schema)
     if private_bounds is not None:
         facts = facts.with_private_bounds(private_bounds)
@@ -108,9 +99,9 @@ def command(
     face = kind(**for_model(kind, wanted))
     silent = quiet or as_json
     console = Console(quiet=silent, highlight=False, soft_wrap=True)
-    _require_holdout(holdout, holdout_by, engine, out, evaluation)
+    require_holdout(holdout, holdout_by, engine, out, evaluation)
     with waiting("planning", silent):
-        planned = face.plan() if holdout is None else _planned(face, holdout, holdout_by)
+        planned = face.plan() if holdout is None else planned_with(face, holdout, holdout_by)
     # Nothing but the time hangs on it, which no certificate covers.
     with left_as_they_are(is_short(data)):
         table = open_table(data, delimiter, engine, scheduler, facts)
@@ -134,88 +125,24 @@ def command(
             return
         console.print(told(planned, verbose), markup=False, end="")
         with waiting("training: the time it takes depends on the table's size", silent):
-            found = None if holdout is None else _evaluated(face, table, holdout, holdout_by)
+            found = None if holdout is None else evaluated(face, table, holdout, holdout_by)
             if found is None:
                 face.fit(table)
         try:
             # What was found on held-out rows is written before anything about the release is signed.
             if beside is not None and found is not None:
-                publish(beside, found.files(), evaluation)
+                publish(beside, signed(found.files(), key, by), evaluation)
         finally:
-            files = files_of(face, recorded(ledger))
-            publish(place, files if key is None else files | {STATEMENT: _statement(files, key, by)}, out)
+            publish(place, signed(files_of(face, recorded(ledger)), key, by), out)
     if as_json and not quiet:
-        told_of = {} if found is None else {"evaluation": str(evaluation), **_plain(found)}
+        told_of = {} if found is None else {"evaluation": str(evaluation), **plain_of(found)}
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
     if found is not None:
-        _tell(found, evaluation, console)
+        tell(found, evaluation, console)
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
-
-
-def _require_holdout(share: float | None, by: str, engine: str, out: Path, evaluation: Path) -> None:
-    """Refuse what holding rows out cannot have."""
-    if share is None:
-        if by:
-            found, remedy = f"--holdout-by {by} alone", "pass --holdout 0.2 as well, or leave it out"
-            raise InvalidParameter("rows that are held out, to count them by a column", found, remedy)
-        return
-    if engine != "memory":
-        found, remedy = f"--engine {engine}", "leave --engine out, or evaluate on another table (equipoise evaluate)"
-        raise InvalidParameter("a table in memory, to hold rows out by their places", found, remedy)
-    if out.absolute() == evaluation.absolute():
-        remedy = "pass --evaluation FOLDER"
-        raise InvalidParameter("a folder for the release and another for its evaluation", f"{out} twice", remedy)
-
-
-def _planned(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":
-    """Return the plan of a training with rows that are held out from it."""
-    from equipoise.evaluation.held_out import plan_held_out
-
-    return plan_held_out(face, share, by)
-
-
-def _evaluated(face: "PrivateLinearModel", table: object, share: float, by: str) -> "Evaluation":
-    """Train on some rows and evaluate on the others."""
-    from equipoise.evaluation.held_out import train_and_evaluate
-
-    return train_and_evaluate(face, table, holdout=share, by=by)
-
-
-def _plain(found: "Evaluation") -> dict[str, object]:
-    """Return for programs what was counted; the id of the release has another place here."""
-    from equipoise.cli.evaluate import plain_of
-
-    return {"id" if name == "release" else name: value for name, value in plain_of(found).items()}
-
-
-def _tell(found: "Evaluation", folder: Path, console: Console) -> None:
-    """Say what was found on held-out rows."""
-    from equipoise.cli.evaluate import lines_of
-
-    console.print("\non rows that were held out:")
-    for line in lines_of(found):
-        console.print(line, markup=False)
-    console.print(f"  evaluated to {escape(str(folder))}: equipoise verify {escape(str(folder))}")
-
-
-def _key(path: Path | None, by: str) -> "PrivateKey | None":
-    """Return the key that will sign, or None; refuse what could not be signed with or by."""
-    from equipoise.artifact.signing import require_producer
-
-    if path is None and by:
-        raise InvalidParameter("a key to sign with", f"--by {by!r:.80} alone", "pass --sign KEY, or leave it out")
-    require_producer(by)
-    return None if path is None else private_key(path, partial(passphrase_of, path))
-
-
-def _statement(files: dict[str, str], key: "PrivateKey", by: str) -> str:
-    """Return the signed statement about the files of a release."""
-    from equipoise.artifact.signing import envelope_of
-
-    return envelope_of({name: text.encode() for name, text in files.items()}, key, by)
 
 
 def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds: bool) -> str:

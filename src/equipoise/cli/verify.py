@@ -1,6 +1,7 @@
 """`equipoise verify`: whether a claim follows, and whether a release is as it was made."""
 
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,20 +46,26 @@ def command(
     policy: Annotated[
         Path | None, typer.Option(metavar="FILE.toml", help="The limits of your site, which it must keep.")
     ] = None,
+    release: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Of an evaluation: the released folder that it must be about.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Check every byte of a release, its page and every inequality of its claim; who signed it, and what paid for it.
+
+    An evaluation is checked likewise, and with --release whether it is about that folder.
 
     Exit code 1 if files, page or claim do not hold, 5 if what it rests on was withdrawn, 6 if this version cannot check
     it, 7 if it is not as it was signed, 8 if the key is not trusted, 9 if the ledger did not pay for it, 10 if the
     history is broken or not the one that witnesses know, 11 if it is beyond the policy.
     """
     from equipoise.artifact.verdict import examine
+    from equipoise.evaluation.drawing import evaluation_page
 
     with waiting("checking", quiet or as_json):
-        against = _against(key, trust, ledger, export, witness, witness_key, policy)
-        found = examine(path, against)
+        against = replace(_against(key, trust, ledger, export, witness, witness_key, policy), release=release)
+        found = examine(path, against, evaluation_page)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))
     console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)

@@ -16,6 +16,7 @@ from equipoise.estimators.base import PrivateLinearModel, dataset_of
 from equipoise.estimators.intake import PlainRows
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.evaluation import Evaluation
+from equipoise.evaluation.histogram import faults_of
 from equipoise.noise import noise_source
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release import release
@@ -112,7 +113,11 @@ def evaluate(
         schema=about.schema,
         vouched=about.vouched,
     )
-    cells = found.cells(terms.n_samples, noise_on_counts(asked))
+    noise = noise_on_counts(asked)
+    cells = found.cells(terms.n_samples, noise)
+    # What no figure could follow from is not worth a spend.
+    for fault in faults_of(cells, terms.n_samples, noise.scale):
+        raise InvalidParameter("an evaluation from which figures follow", fault, "scale the target, or ask for less")
     certificate = issue_evaluation(EvaluationRequest(terms, asked, found.release, found.digest, cells))
     released = release(certificate, features, target, source, ledger, scoring=found)
     return Evaluation(released.certificate, found.declared)

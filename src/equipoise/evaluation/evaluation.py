@@ -6,18 +6,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from equipoise.artifact import page_file
 from equipoise.artifact.folder import staging
+from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, SCHEMA, contents_of, inspect, manifest_of, text_of
+from equipoise.certify.folder import (
+    CERTIFICATE,
+    MANIFEST,
+    PAGE,
+    REPORT,
+    SCHEMA,
+    contents_of,
+    inspect,
+    manifest_of,
+    text_of,
+)
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.evaluation import page
 from equipoise.evaluation.figure import Figure
+from equipoise.evaluation.figures import Figures, figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.prediction_sets import PredictionSets, prediction_sets
 from equipoise.evaluation.regression import Regression
-from equipoise.evaluation.several_classes import SeveralClasses
-from equipoise.evaluation.two_classes import TwoClasses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,9 +51,9 @@ class Evaluation:
     @property
     def claim(self) -> EvaluationClaim:
         """What was claimed and released."""
-        for claim in self.certificate.claim.nodes():
-            if isinstance(claim, EvaluationClaim) and claim.released is not None:
-                return claim
+        claim = evaluation_in(self.certificate)
+        if claim is not None:
+            return claim
         found, remedy = f"one of kind {self.certificate.kind!r}", "pass the folder that evaluate wrote"
         raise ReleaseUnreadable("the certificate of an evaluation", found, remedy)
 
@@ -50,15 +62,13 @@ class Evaluation:
         """The noisy counts by group, true class and output."""
         return NoisyCounts.of(self.claim)
 
-    def figures(self, groups: Sequence[int] | None = None) -> TwoClasses | SeveralClasses | Regression:
+    def figures(self, groups: Sequence[int] | None = None) -> Figures:
         """Return every figure that follows from the counts, each with an interval; of some groups where they are named.
 
         Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
         (tests/evaluation/test_coverage.py).
         """
-        classes = len(self.claim.cells.labels)
-        kind = Regression if not classes else TwoClasses if classes == 2 else SeveralClasses
-        return kind(self.counts, groups)
+        return figures_of(self.counts, groups)
 
     @property
     def accuracy(self) -> Figure:
@@ -70,12 +80,25 @@ class Evaluation:
         return figures.accuracy
 
     def prediction_sets(self, coverage: float = 0.9) -> PredictionSets:
-        """Return sets of classes, or of cells of residuals, that hold the truth as often as asked for (N4-sets)."""
+        """Return sets of classes that hold the true one as often as asked for (N4-sets)."""
+        if not self.claim.cells.labels:
+            remedy = "ask for evaluation.prediction_intervals(coverage)"
+            raise InvalidParameter("sets of classes", "the evaluation of a regression", remedy)
         return prediction_sets(self.counts, coverage)
+
+    def prediction_intervals(self, coverage: float = 0.9) -> tuple[float, float]:
+        """Return what to add to a prediction so that the interval holds the truth as often as asked for (N4-sets)."""
+        figures = self.figures()
+        if not isinstance(figures, Regression):
+            remedy = "ask for evaluation.prediction_sets(coverage)"
+            raise InvalidParameter("intervals around predicted numbers", "the evaluation of a classifier", remedy)
+        return figures.prediction_intervals(coverage)
 
     def files(self) -> dict[str, str]:
         """Return the files of the folder by name: functions of the certificate and the schema alone."""
-        files = {CERTIFICATE: self.certificate.to_json()}
+        target = "" if self.schema is None else self.schema.target.name
+        files = {CERTIFICATE: self.certificate.to_json(), REPORT: page.page_of(self.certificate, target)}
+        files[PAGE] = page_file.written(page_file.PageFacts(page_file.renderer()))
         if self.schema is not None:
             files[SCHEMA] = self.schema.to_toml()
         files[MANIFEST] = manifest_of({name: text.encode() for name, text in files.items()})

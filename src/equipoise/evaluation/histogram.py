@@ -1,11 +1,20 @@
 """What an evaluation released: noisy counts of rows in public cells. Every figure is a function of it alone."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
+from equipoise.errors import ReleaseUnreadable
+from equipoise.planning.evaluation import MOST
+
+# Whole numbers up to the latter are doubles; noise never takes a count of so many rows there.
+MOST_ROWS, LARGEST_COUNT = 2**40, 2**52
+# Fourth powers of numbers up to this one, times rows, are numbers.
+LARGEST_NUMBER = 1e60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +55,12 @@ class NoisyCounts:
 
     @classmethod
     def of(cls, claim: EvaluationClaim) -> "NoisyCounts":
-        """Return what a claim has released."""
+        """Return what a claim has released; cells that no evaluation of this library has are refused."""
+        faults = list(faults_of(claim.cells, claim.n_samples, claim.scale))
+        if claim.released is None or max(map(abs, claim.released)) > LARGEST_COUNT:
+            faults.append("no counts, or counts beyond any number of rows")
+        if faults:
+            raise ReleaseUnreadable("counts and cells as evaluate makes them", faults[0], "ask for the folder again")
         counts = np.array(claim.released, dtype=np.int64).reshape(claim.cells.shape)
         cells = claim.cells
         return cls(cells.edges, counts, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
@@ -55,3 +69,28 @@ class NoisyCounts:
     def bins(self) -> int:
         """How many bins a score, or a residual, has."""
         return len(self.edges) + 1
+
+
+def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
+    """Yield why no figure could follow from counts in these cells: a claim's inequalities are about noise alone (N4).
+
+    Examples
+    --------
+    >>> list(faults_of(Cells((0.5,), ("no", "yes")), 1000, 4.0)), list(faults_of(Cells((2.0,), (0, 1)), 1000, 4.0))
+    ([], ['edges that no shares lie between'])
+    """
+    if n_samples > MOST_ROWS or not 0.0 < scale <= MOST_ROWS:
+        yield "more rows, or more noise, than any table has"
+    if max(len(cells.edges), len(cells.predictions)) >= MOST:
+        yield f"more than {MOST} bins"
+    if cells.labels:
+        if not all(0.0 <= edge <= 1.0 for edge in cells.edges) or (len(cells.labels) == 2 and not cells.edges):
+            yield "edges that no shares lie between"
+        return
+    low, high = cells.range or (0.0, 0.0)
+    if not (max(abs(low), abs(high)) <= LARGEST_NUMBER and low < high):
+        yield f"no range of the target within {LARGEST_NUMBER:g}"
+    elif not all(low < edge < high for edge in cells.predictions):
+        yield "edges that no predictions lie between"
+    elif not cells.edges or not all(abs(edge) < high - low for edge in cells.edges):
+        yield "edges that no residuals lie between"

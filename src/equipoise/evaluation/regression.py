@@ -62,6 +62,11 @@ class Regression:
         return mean_of(self.counts, np.abs(self.residuals), self._all)
 
     @cached_property
+    def mean_residual(self) -> Figure:
+        """The mean of residuals: above 0 predictions are too low."""
+        return mean_of(self.counts, self.residuals, self._all)
+
+    @cached_property
     def r2(self) -> Figure:
         """One less the ratio of the squared error to the target's variance around its estimated mean.
 

@@ -15,6 +15,8 @@ from equipoise.evaluation.shares import Cells, Share, shares
 
 Array = NDArray[np.float64]
 
+LEAST_SCORE = 2.0**-52
+
 
 class TwoClasses:
     """Figures of a classifier of two classes; each is computed when it is first asked for.
@@ -104,6 +106,14 @@ class TwoClasses:
         asked = [(positive, self._cells(np.ones(2), self._high(cut))) for cut in range(1, self.bins)]
         return Curve.of(self.counts.edges, self._shares(asked))
 
+    @cached_property
+    def decided(self) -> tuple[Figure, Figure, Figure]:
+        """Recall, false positive rate and precision at the threshold of accuracy: one point of each curve."""
+        said, positive = self._cells(np.ones(2), self._high(self.cut)), self._cells(np.array([0, 1]), self._every)
+        negative = self._cells(np.array([1, 0]), self._every)
+        recall, false_positive_rate, precision = self._shares([(said, positive), (said, negative), (positive, said)])
+        return recall, false_positive_rate, precision
+
     @property
     def roc(self) -> tuple[Curve, Curve]:
         """False and true positive rates at every threshold."""
@@ -140,11 +150,20 @@ class TwoClasses:
         return calibration_error(self.counts, self.middles, self.groups)
 
     @cached_property
+    def calibration_in_the_large(self) -> Figure:
+        """The share of class 1 less the mean of bins' middles, which stand for scores: above 0 those are too low."""
+        return mean_of(self.counts, np.stack([-self.middles, 1.0 - self.middles]), self._all)
+
+    @cached_property
     def brier(self) -> Figure:
         """The mean squared distance between score and class, a bin's middle standing for its scores."""
         return mean_of(self.counts, np.stack([self.middles**2, (1.0 - self.middles) ** 2]), self._all)
 
     @cached_property
     def log_loss(self) -> Figure:
-        """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores."""
-        return mean_of(self.counts, -np.log(np.stack([1.0 - self.middles, self.middles])), self._all)
+        """The mean of ``-log`` of the score of the true class, a bin's middle standing for its scores.
+
+        A score is taken to be at least `LEAST_SCORE`: one of 0, which large weights give, would cost without end.
+        """
+        scores = np.maximum(np.stack([1.0 - self.middles, self.middles]), LEAST_SCORE)
+        return mean_of(self.counts, -np.log(scores), self._all)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise.report.evaluation_record import Shown
 from equipoise.report.page import STYLE, escape, percent
 
 # More columns or classes than these are left to the folder: a card is one page.
@@ -14,12 +15,19 @@ MOST_COLUMNS, MOST_CLASSES = 12, 6
 CARD_STYLE = """
 body { max-width: 820px; } h2 { font-size: 1.05rem; margin: 1.1rem 0 .25rem; } p, ul { margin: .25rem 0; }
 ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-wrap: anywhere; }
+@media (max-width: 30rem) { td:first-child { min-width: 4.5rem; }
+  td:not(:first-child), th { overflow-wrap: break-word; } }
 @page { size: A4; margin: 11mm 13mm; }
 @media print { body { font-size: 9.6px; line-height: 1.36; } h1 { font-size: 17px; } h2 { font-size: 11.5px;
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
 """
 
-NOT_EVALUATED = "Not in the folder: a score on private rows would have to be paid for, and none was released."
+NOT_EVALUATED = (
+    "Not on this card: a score on private rows has to be paid for; equipoise evaluate does it, in a folder of its own."
+)
+
+# So many figures and groups of an evaluation are on a card; its own page has them all.
+MOST_FIGURES, MOST_GROUPS, MOST_OF_A_GROUP = 6, 8, 2
 
 # What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
 ANYWHERE, AT_FIRST, ADDRESSES = (
@@ -93,8 +101,12 @@ def _lead(card: Mapping[str, Any]) -> str:
     release = card["release"]
     return (
         f"Release {release['id']}, made {release['made']}. Everything here is in the released folder or follows from "
-        "its certificate; nothing was measured on the private rows."
+        f"its certificate; nothing was measured on the private rows{_but_for(card['evaluation'])}."
     )
+
+
+def _but_for(evaluation: Mapping[str, Any] | None) -> str:
+    return "" if evaluation is None else ", but for the evaluation, which was paid for"
 
 
 def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
@@ -107,10 +119,47 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
         _gains(card["privacy"], card["training"]["unit"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
-        Section("How well it predicts", (NOT_EVALUATED,)),
+        *_evaluated(card["evaluation"], card["model"]["task"]),
         _check(card["release"], card["privacy"]),
     )
     return [section for section in found if section.lines or section.points]
+
+
+def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Section]:
+    title = "How well it predicts"
+    if evaluation is None:
+        return (Section(title, (NOT_EVALUATED,)),)
+    words = (
+        f"On {evaluation['rows']:,} further rows, for ({evaluation['epsilon']:.6g}, {evaluation['delta']:.6g})-"
+        f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
+        "the sampling of rows and the noise. That the rows had no part in the training is the word of whoever made it."
+    )
+    if task == "regression":
+        words += " Residuals are taken at the middles of bins, so that errors look larger; no interval counts that."
+    withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
+    seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
+    named = f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}."
+    figures = evaluation["figures"][:MOST_FIGURES]
+    rows = (
+        ("figure", "value, and its interval of 95 %"),
+        *((f"{one['name']}: {one['meaning']}", _told(one)) for one in figures),
+    )
+    found = [Section(title, (words, *withdrawn, *seeded, named), rows=rows)]
+    groups = evaluation["groups"]
+    if groups:
+        titles = tuple(groups[0]["figures"])[:MOST_OF_A_GROUP]
+        lines = [(one["name"], *(_told(one["figures"][title]) for title in titles)) for one in groups]
+        more = f", and {len(groups) - MOST_GROUPS} more groups" if len(groups) > MOST_GROUPS else ""
+        apart = f"The groups of {evaluation['by']}, each with its interval of 95 %; its own page has more{more}."
+        found.append(Section("Group by group", (apart,), rows=(("group", *titles), *lines[:MOST_GROUPS])))
+    return found
+
+
+def _told(figure: Mapping[str, Any]) -> str:
+    """Return a figure and its interval; where it cannot be told, what it would take."""
+    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share")
+    shown = Shown(**{name: figure[name] for name in fields})
+    return f"{shown.verdict or shown.text} ({shown.interval})"
 
 
 def _predicts(model: Mapping[str, Any]) -> Section:

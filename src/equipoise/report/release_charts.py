@@ -4,12 +4,11 @@ Names of columns are data in them: never a field or an expression. They are writ
 that makes such specifications takes longer to load than a release to train.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
-Record = dict[str, object]
+from equipoise.report.vega import Record, layer, logarithmic, quantity, responsive, rule, word
 
 # What the axis of a logarithmic scale is marked with: 1, 2 and 5 times powers of ten.
 MANTISSAS = (1, 2, 5)
@@ -44,19 +43,19 @@ def marks(low: float, high: float, most: int = 7) -> list[float]:
 def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> str:
     """Return the curve delta(epsilon) with the claim as a point; points have the keys epsilon and delta."""
     shown = [record for record in points if delta == 0 or float(str(record["delta"])) >= delta * FAINTEST]
-    vertical = _number("delta", title="delta", axis={"tickCount": 5})
+    vertical = quantity("delta", title="delta", axis={"tickCount": 5})
     if delta != 0:
         low = min([delta, *(float(str(record["delta"])) for record in shown)])
-        vertical |= {"axis": {"values": marks(low, 1.0), "format": "~e"}, "scale": _logarithmic(low, 1.0)}
+        vertical |= {"axis": {"values": marks(low, 1.0), "format": "~e"}, "scale": logarithmic(low, 1.0)}
     encoding = {
-        "x": _number("epsilon", title="epsilon", axis={"grid": False, "tickCount": 6}),
+        "x": quantity("epsilon", title="epsilon", axis={"grid": False, "tickCount": 6}),
         "y": vertical,
-        "tooltip": [_number("epsilon", format=".4g"), _number("delta", format=".4g")],
+        "tooltip": [quantity("epsilon", format=".4g"), quantity("delta", format=".4g")],
     }
-    line = _layer({"type": "line", "style": "first", "strokeWidth": 2.2}, encoding, shown)
+    line = layer({"type": "line", "style": "first", "strokeWidth": 2.2}, encoding, shown)
     dot = {"type": "point", "style": "second", "filled": True, "size": 90, "opacity": 1}
-    claim = _layer(dot, encoding, [{"epsilon": epsilon, "delta": delta}])
-    return _responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
+    claim = layer(dot, encoding, [{"epsilon": epsilon, "delta": delta}])
+    return responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
 
 
 def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[float, float]]) -> str:
@@ -64,21 +63,21 @@ def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[floa
     low = min(false for false, _ in points)
     keys = ("false", "true")
     axis = {"values": marks(low, 1.0), "format": "~%"}
-    scale = _logarithmic(low, 1.0)
+    scale = logarithmic(low, 1.0)
     encoding = {
-        "x": _number("false", title="false positives", scale=scale, axis={**axis, "grid": False, "labelFlush": False}),
-        "y": _number("true", title="true positives, at most", scale=scale, axis=axis),
-        "tooltip": [_number("false", format=".3~%"), _number("true", title="true, at most", format=".3~%")],
+        "x": quantity("false", title="false positives", scale=scale, axis={**axis, "grid": False, "labelFlush": False}),
+        "y": quantity("true", title="true positives, at most", scale=scale, axis=axis),
+        "tooltip": [quantity("false", format=".3~%"), quantity("true", title="true, at most", format=".3~%")],
     }
     line = {"type": "line", "style": "first", "strokeWidth": 2.2}
     dot = {"type": "point", "style": "second", "filled": True, "size": 70, "opacity": 1}
     blind = {"type": "line", "style": "muted", "strokeDash": [5, 4], "strokeWidth": 1.4}
     layers = [
-        _layer(blind, encoding, [dict.fromkeys(keys, rate) for rate in (low, 1.0)]),
-        _layer(line, encoding, [dict(zip(keys, point, strict=True)) for point in points]),
-        _layer(dot, encoding, [dict(zip(keys, point, strict=True)) for point in marked]),
+        layer(blind, encoding, [dict.fromkeys(keys, rate) for rate in (low, 1.0)]),
+        layer(line, encoding, [dict(zip(keys, point, strict=True)) for point in points]),
+        layer(dot, encoding, [dict(zip(keys, point, strict=True)) for point in marked]),
     ]
-    return _responsive(layers, "The largest true positive rate over the false positive rate, with blind guessing.")
+    return responsive(layers, "The largest true positive rate over the false positive rate, with blind guessing.")
 
 
 def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> str:
@@ -99,33 +98,33 @@ def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, c
     levels = [float(str(record["bound"])) for record in points] + ([ceiling] if ceiling else [])
     kinds = list(dict.fromkeys(str(record["kind"]) for record in points))
     left, right, low, high = min(places), max(places), min(levels) / 1.25, max(levels) * 1.25
-    horizontal = _number(
+    horizontal = quantity(
         "place",
         title=axis,
-        scale=_logarithmic(left, right),
+        scale=logarithmic(left, right),
         axis={"values": marks(left, right), "format": "~g", "grid": False, "labelFlush": False},
     )
-    vertical = _number(
-        "bound", title=unit, scale=_logarithmic(low, high), axis={"values": marks(low, high), "format": "~g"}
+    vertical = quantity(
+        "bound", title=unit, scale=logarithmic(low, high), axis={"values": marks(low, high), "format": "~g"}
     )
     legend = {"title": None, "orient": "top", "direction": "vertical"} if len(kinds) > 1 else None
     encoding = {
         "x": horizontal,
         "y": vertical,
-        "color": _word("kind", scale={"domain": kinds}, legend=legend),
+        "color": word("kind", scale={"domain": kinds}, legend=legend),
         "tooltip": [
-            _number("place", title="at", format=".4g"),
-            _number("bound", title="at most", format=".4g"),
-            _word("kind", title="what"),
+            quantity("place", title="at", format=".4g"),
+            quantity("bound", title="at most", format=".4g"),
+            word("kind", title="what"),
         ],
     }
     layers = [
-        _layer(_rule("soft"), {"x": horizontal}, [{"place": claim}]),
-        *([_layer(_rule("muted"), {"y": vertical}, [{"bound": ceiling}])] if ceiling else []),
-        _layer({"type": "line", "strokeWidth": 2.2}, encoding, points),
-        _layer({"type": "point", "filled": True, "size": 45, "opacity": 1}, encoding, points),
+        layer(rule("soft"), {"x": horizontal}, [{"place": claim}]),
+        *([layer(rule("muted"), {"y": vertical}, [{"bound": ceiling}])] if ceiling else []),
+        layer({"type": "line", "strokeWidth": 2.2}, encoding, points),
+        layer({"type": "point", "filled": True, "size": 45, "opacity": 1}, encoding, points),
     ]
-    return _responsive(layers, f"{unit} over {axis}, with this release marked.")
+    return responsive(layers, f"{unit} over {axis}, with this release marked.")
 
 
 def beyond_the_picture(band: float, longest: float) -> bool:
@@ -144,7 +143,7 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
     kinds : sequence of str
         The kinds of bars; the last of several is drawn muted.
     """
-    vertical = _word(
+    vertical = word(
         "label",
         sort=None,
         title=None,
@@ -161,58 +160,21 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
         "scale": {"domain": [-end, end], "nice": False},
     }
     tooltip = [
-        _word("name", title="column"),
-        _word("output", title="for"),
-        _number("value", title="weight", format=".4g"),
-        _number("high", title="twice the noise", format=".4g"),
+        word("name", title="column"),
+        word("output", title="for"),
+        quantity("value", title="weight", format=".4g"),
+        quantity("high", title="twice the noise", format=".4g"),
     ]
     colours = {"domain": list(kinds), "range": ["var(--first)", "var(--muted)"][: len(kinds)]}
     bars = {
         "y": vertical,
-        "x": _number("value", **horizontal),
-        "color": _word("kind", scale=colours, legend=None),
+        "x": quantity("value", **horizontal),
+        "color": word("kind", scale=colours, legend=None),
         "tooltip": tooltip,
     }
-    layers = [_layer({"type": "bar", "height": {"band": 0.56}}, bars)]
+    layers = [layer({"type": "bar", "height": {"band": 0.56}}, bars)]
     if any(row["low"] is not None for row in rows):
-        band = {"y": vertical, "x": _number("low", **horizontal), "x2": {"field": "high"}, "tooltip": tooltip}
-        layers.insert(0, _layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
+        band = {"y": vertical, "x": quantity("low", **horizontal), "x2": {"field": "high"}, "tooltip": tooltip}
+        layers.insert(0, layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
     description = "Released weights as bars, over bands of twice the noise's deviation."
-    return _responsive(layers, description, height=ROW * len(rows), data={"values": list(rows)})
-
-
-def _number(field: str, **settings: Any) -> dict[str, Any]:
-    return {"field": field, "type": "quantitative", **settings}
-
-
-def _word(field: str, **settings: Any) -> dict[str, Any]:
-    return {"field": field, "type": "nominal", **settings}
-
-
-def _logarithmic(low: float, high: float) -> dict[str, Any]:
-    return {"type": "log", "domain": [low, high], "nice": False}
-
-
-def _rule(style: str) -> dict[str, Any]:
-    return {"type": "rule", "style": style, "strokeDash": [5, 4], "strokeWidth": 1.4}
-
-
-def _layer(mark: dict[str, Any], encoding: dict[str, Any], records: Sequence[Record] | None = None) -> dict[str, Any]:
-    """Return one layer; without records of its own it shows those of the chart."""
-    own = {} if records is None else {"data": {"values": list(records)}}
-    return {"mark": mark, "encoding": encoding, **own}
-
-
-def _responsive(layers: list[dict[str, Any]], description: str, height: int = 260, **settings: Any) -> str:
-    # The width is that of the place on the page, whatever the screen.
-    return json.dumps(
-        {
-            "layer": layers,
-            "width": "container",
-            "height": height,
-            "description": description,
-            "autosize": {"type": "fit-x", "contains": "padding"},
-            **settings,
-        },
-        sort_keys=True,
-    )
+    return responsive(layers, description, height=ROW * len(rows), data={"values": list(rows)})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from equipoise.report import release_charts
 from equipoise.report.page import figure, folded, number, paragraph, table
 from equipoise.report.release_record import ErrorPoint, ReleaseRecord
+from equipoise.report.vega import Record
 
 
 def errors_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
@@ -78,7 +79,7 @@ def _bounds_figure(
     claim: float,
     caption: str,
 ) -> str:
-    shown: list[release_charts.Record] = []
+    shown: list[Record] = []
     for kind in ("training", "population"):
         values = [(point.place, getattr(point, kind)) for point in points]
         shown += [{"place": place, "bound": value, "kind": kind} for place, value in values if value is not None]

@@ -13,6 +13,7 @@ from equipoise.report.page import document, escape, figure, folded, number, para
 from equipoise.report.release_errors import errors_section
 from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
+from equipoise.report.vega import Record
 
 # More weights than this make no picture, and more than that no table that anyone reads.
 MOST_BARS, MOST_LINES = 40, 2000
@@ -214,7 +215,7 @@ def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     clear, within = _kinds(record)
     kinds = [clear] if all(line.deviation is None for line in shown) else [clear, within]
     labels = _labels(shown)
-    rows: list[release_charts.Record] = []
+    rows: list[Record] = []
     for label, line in zip(labels, shown, strict=True):
         width = None if line.deviation is None else 2 * line.deviation
         rows.append(

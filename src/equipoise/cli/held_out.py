@@ -1,0 +1,63 @@
+"""`equipoise train --holdout`: rows that are kept from the training, and the evaluation on them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+
+from equipoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from equipoise.certify.certificate import Certificate
+    from equipoise.estimators.base import PrivateLinearModel
+    from equipoise.evaluation.evaluation import Evaluation
+
+
+def require_holdout(share: float | None, by: str, engine: str, out: Path, evaluation: Path) -> None:
+    """Refuse what holding rows out cannot have."""
+    if share is None:
+        if by:
+            found, remedy = f"--holdout-by {by} alone", "pass --holdout 0.2 as well, or leave it out"
+            raise InvalidParameter("rows that are held out, to count them by a column", found, remedy)
+        return
+    if engine != "memory":
+        found, remedy = f"--engine {engine}", "leave --engine out, or evaluate on another table (equipoise evaluate)"
+        raise InvalidParameter("a table in memory, to hold rows out by their places", found, remedy)
+    if out.absolute() == evaluation.absolute():
+        remedy = "pass --evaluation FOLDER"
+        raise InvalidParameter("a folder for the release and another for its evaluation", f"{out} twice", remedy)
+    from equipoise.evaluation.page import require_drawing
+
+    require_drawing()
+
+
+def planned_with(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":
+    """Return the plan of a training with rows that are held out from it."""
+    from equipoise.evaluation.held_out import plan_held_out
+
+    return plan_held_out(face, share, by)
+
+
+def evaluated(face: "PrivateLinearModel", table: object, share: float, by: str) -> "Evaluation":
+    """Train on some rows and evaluate on the others."""
+    from equipoise.evaluation.held_out import train_and_evaluate
+
+    return train_and_evaluate(face, table, holdout=share, by=by)
+
+
+def plain_of(found: "Evaluation") -> dict[str, object]:
+    """Return for programs what was counted; the id of the release has another place here."""
+    from equipoise.cli.evaluate import plain_of as counted
+
+    return {"id" if name == "release" else name: value for name, value in counted(found).items()}
+
+
+def tell(found: "Evaluation", folder: Path, console: Console) -> None:
+    """Say what was found on held-out rows."""
+    from equipoise.cli.evaluate import lines_of
+
+    console.print("\non rows that were held out:")
+    for line in lines_of(found):
+        console.print(line, markup=False)
+    console.print(f"  evaluated to {escape(str(folder))}: equipoise verify {escape(str(folder))}")

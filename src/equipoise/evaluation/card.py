@@ -1,0 +1,46 @@
+"""A paid evaluation as the model card has it: one plain record, from its folder and that of the release."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from equipoise.artifact.about import require_about
+from equipoise.evaluation.evaluation import Evaluation
+from equipoise.evaluation.page import bars_of, lines_of
+
+
+def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the record of an evaluation of this release; refuse one of another, or one that does not hold.
+
+    Parameters
+    ----------
+    folder, release : path
+        What `equipoise evaluate` wrote, and the released folder that it is about.
+    """
+    found = Evaluation.load(folder)
+    certificate, cells = found.certificate, found.claim.cells
+    require_about(certificate, Path(release))
+    made, bars = certificate.release, bars_of(found.counts, cells)
+    return {
+        "id": made.id if made else None,
+        "made": made.made if made else None,
+        "certificate": certificate.digest,
+        "rows": found.counts.n_samples,
+        "epsilon": certificate.epsilon,
+        "delta": certificate.delta,
+        "adjacency": certificate.adjacency,
+        "grade": certificate.grade,
+        "seeded": certificate.terms.seeded,
+        "ledger": certificate.terms.ledger,
+        "withdrawn": list(certificate.withdrawn()),
+        "figures": [
+            {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)}
+            for line in lines_of(found.figures(), tuple(map(str, cells.labels)))
+        ],
+        "by": cells.by or None,
+        "groups": [
+            {"name": str(name), "figures": {each.title: dataclasses.asdict(each.figures[place]) for each in bars}}
+            for place, name in enumerate(cells.groups[: len(bars[0].figures) if bars else 0])
+        ],
+    }

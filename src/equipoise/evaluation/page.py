@@ -1,0 +1,222 @@
+"""The page of an evaluation, from its certificate and the name of its target: everything on it follows from those two.
+
+Nothing here sees a row. All figures come from the noisy counts that the certificate holds (N4).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from equipoise.artifact import page_file
+from equipoise.artifact.statement import evaluation_in
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.evaluation import Cells
+from equipoise.certify.folder import CERTIFICATE, PAGE, SCHEMA, text_of
+from equipoise.data.schema import Schema
+from equipoise.errors import ReleaseUnreadable
+from equipoise.evaluation.figure import Curve, Figure
+from equipoise.evaluation.figures import Figures, figures_of
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.regression import Regression
+from equipoise.evaluation.several_classes import SeveralClasses
+from equipoise.evaluation.two_classes import TwoClasses
+from equipoise.report.evaluation_page import evaluation_page
+from equipoise.report.evaluation_record import Bars, EvaluationRecord, Line, Point, Shown
+from equipoise.report.runtime import runtime
+
+# More groups, or classes, nobody reads on a page.
+MOST_GROUPS, MOST_CLASSES, MOST_IN_A_MATRIX = 40, 60, 8
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def page_of(certificate: Certificate, target: str = "") -> str:
+    """Return the page of an evaluation as one self-contained HTML document; the same one gives the same page.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        That of an evaluation, taken as it is: `verify` first, if it came from somebody else.
+    target : str, optional
+        The name of what is predicted, as the schema has it.
+    """
+    return evaluation_page(record_of(certificate, target))
+
+
+def drawn_again(contents: Mapping[str, bytes]) -> str:
+    """Return the page that the files of an evaluation call for."""
+    if page_file.read(text_of(contents, PAGE)).ledger is not None:
+        asked = f"{PAGE} of an evaluation, which shows nothing of a ledger"
+        raise ReleaseUnreadable(asked, "what a ledger said", page_file.AGAIN)
+    target = Schema.from_text(text_of(contents, SCHEMA)).target.name if SCHEMA in contents else ""
+    return page_of(Certificate.from_json(text_of(contents, CERTIFICATE)), target)
+
+
+def require_drawing() -> None:
+    """Refuse, before anything is spent, where no page could be drawn afterwards."""
+    page_file.renderer()
+    runtime()
+
+
+def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:
+    """Return what `page_of` shows, as plain values."""
+    # What somebody made up may be too large for doubles.
+    with np.errstate(all="ignore"):
+        return _record(certificate, target)
+
+
+def _record(certificate: Certificate, target: str) -> EvaluationRecord:
+    claim = evaluation_in(certificate)
+    if claim is None:
+        asked = "the certificate of an evaluation"
+        raise ReleaseUnreadable(asked, f"one of kind {certificate.kind!r}", page_file.AGAIN)
+    counts, cells, terms, made = NoisyCounts.of(claim), claim.cells, certificate.terms, certificate.release
+    figures, labels = figures_of(counts), tuple(map(str, cells.labels))
+    return EvaluationRecord(
+        task=_task(figures),
+        target=target,
+        release=claim.release,
+        model=claim.model,
+        labels=labels,
+        n_samples=claim.n_samples,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        adjacency=certificate.adjacency,
+        grade=certificate.grade,
+        theorem=claim.theorem,
+        law=claim.law,
+        scale=claim.scale,
+        cells=counts.counts.size,
+        guess=certificate.gains().guess,
+        seeded=terms.seeded,
+        ledger=terms.ledger,
+        evaluation_id=made.id if made else "",
+        made=made.made if made else "",
+        software=made.software if made else (),
+        certificate_digest=certificate.digest,
+        schema_digest=terms.schema,
+        caveats=certificate.caveats,
+        assumptions=certificate.assumptions,
+        lines=lines_of(figures, labels),
+        calibration=_points(figures.calibration, not isinstance(figures, Regression)),
+        roc=_roc(figures),
+        confusion=_confusion(figures),
+        classes=_classes(figures),
+        quantiles=_quantiles(figures),
+        by=cells.by,
+        groups=tuple(map(str, cells.groups[:MOST_GROUPS])),
+        bars=bars_of(counts, cells),
+        left_out=max(len(cells.groups) - MOST_GROUPS, 0),
+    )
+
+
+def _task(figures: Figures) -> str:
+    if isinstance(figures, Regression):
+        return "regression"
+    return "two classes" if isinstance(figures, TwoClasses) else "several classes"
+
+
+def _shown(figure: Figure, share: bool = False) -> Shown:
+    parts = (figure.value, figure.low, figure.high, figure.sampling, figure.noise)
+    if not all(map(math.isfinite, parts)):
+        # No evaluation is lost for numbers that are none.
+        words = "cannot be told from these counts"
+        return Shown(figure.least, figure.least, figure.greatest, 0.0, 0.0, words, share)
+    return Shown(figure.value, figure.low, figure.high, figure.sampling, figure.noise, figure.verdict, share)
+
+
+def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
+    """Return the figures that stand for the whole, the most asked for first, each with what it means."""
+    if isinstance(figures, Regression):
+        width = "in units of the target"
+        return (
+            Line("mean absolute error", _shown(figures.mean_absolute_error), f"how far off it is in the mean, {width}"),
+            Line("R2", _shown(figures.r2), "the part of the target's variance that it explains; 0 is a constant guess"),
+            Line("mean squared error", _shown(figures.mean_squared_error), "the mean of squared residuals"),
+            Line("mean residual", _shown(figures.mean_residual), "the truth less the prediction, in the mean"),
+        )
+    right = Line("accuracy", _shown(figures.accuracy, share=True), "the share of rows that get their true class")
+    evened = _shown(figures.balanced_accuracy, share=True)
+    balanced = Line("balanced accuracy", evened, "the mean of the classes' recalls, however rare a class is")
+    if isinstance(figures, SeveralClasses):
+        return (right, balanced)
+    recall, false_positive_rate, precision = (_shown(figure, share=True) for figure in figures.decided)
+    off, (no, yes) = _shown(figures.calibration_error, share=True), labels
+    return (
+        right,
+        balanced,
+        Line("AUC", _shown(figures.auc), f"how often a {yes} scores above a {no}; guessing is 0.5"),
+        Line("recall", recall, f"of those who are {yes}, the share that it finds"),
+        Line("precision", precision, f"where it says {yes}, the share that is so"),
+        Line("false positives", false_positive_rate, f"of those who are {no}, the share that it calls {yes}"),
+        Line(f"share of {yes}", _shown(figures.prevalence, share=True), f"the share of rows that are {yes} in truth"),
+        Line("calibration error", off, "the mean distance of scores from the shares that they announce"),
+        Line("Brier score", _shown(figures.brier), "the mean squared distance of score and class; less is better"),
+        Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
+    )
+
+
+def _points(curve: Curve, share: bool) -> tuple[Point, ...]:
+    return tuple(Point(place, _shown(figure, share)) for place, figure in zip(curve.places, curve.figures, strict=True))
+
+
+def _roc(figures: Figures) -> tuple[tuple[Point, Point], ...]:
+    if not isinstance(figures, TwoClasses):
+        return ()
+    false, true = (_points(curve, share=True) for curve in figures.roc)
+    return tuple(zip(false, true, strict=True))
+
+
+def _confusion(figures: Figures) -> tuple[tuple[Shown, ...], ...]:
+    if isinstance(figures, Regression) or figures.counts.counts.shape[1] > MOST_IN_A_MATRIX:
+        return ()
+    return tuple(tuple(_shown(figure, share=True) for figure in row) for row in figures.confusion)
+
+
+def _classes(figures: Figures) -> tuple[tuple[Shown, Shown], ...]:
+    if not isinstance(figures, SeveralClasses):
+        return ()
+    pairs = zip(figures.recall.figures[:MOST_CLASSES], figures.precision.figures[:MOST_CLASSES], strict=True)
+    return tuple((_shown(recall, share=True), _shown(precision, share=True)) for recall, precision in pairs)
+
+
+def _quantiles(figures: Figures) -> tuple[Point, ...]:
+    if not isinstance(figures, Regression):
+        return ()
+    return tuple(Point(chance, _shown(figures.residual_quantile(chance))) for chance in QUANTILES)
+
+
+def bars_of(counts: NoisyCounts, cells: Cells) -> tuple[Bars, ...]:
+    """Return what is shown of each group: how good it is there, whom it finds, and whether it says too much."""
+    apart = [figures_of(counts, [place]) for place in range(len(cells.groups[:MOST_GROUPS]))]
+    if not apart:
+        return ()
+    if isinstance(apart[0], Regression):
+        regressions = [each for each in apart if isinstance(each, Regression)]
+        errors = tuple(_shown(each.mean_absolute_error) for each in regressions)
+        means = tuple(_shown(each.mean_residual) for each in regressions)
+        return (
+            Bars("mean absolute error", "how far off it is in the mean", errors),
+            Bars("mean residual", "the truth less the prediction: above 0 it says too little of this group", means),
+        )
+    classifiers = [each for each in apart if not isinstance(each, Regression)]
+    right = tuple(_shown(each.accuracy, share=True) for each in classifiers)
+    accuracy = Bars("accuracy", "the share of the group's rows that get their true class", right)
+    pairs = [each for each in classifiers if isinstance(each, TwoClasses)]
+    if not pairs:
+        evened = tuple(_shown(each.balanced_accuracy, share=True) for each in classifiers)
+        return accuracy, Bars("balanced accuracy", "the mean of the classes' recalls in the group", evened)
+    found = tuple(_shown(each.decided[0], share=True) for each in pairs)
+    offset = tuple(_shown(each.calibration_in_the_large, share=True) for each in pairs)
+    yes = cells.labels[1]
+    return (
+        accuracy,
+        Bars("recall", f"of the group's rows that are {yes}, the share that it finds", found),
+        Bars(
+            "calibration",
+            f"the share that is {yes} less the mean score: above 0 scores are too low for this group, below too high",
+            offset,
+            least=-1.0,
+        ),
+    )

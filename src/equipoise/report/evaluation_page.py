@@ -1,0 +1,373 @@
+"""The page of one evaluation: how good a released model is, and how sure that is. Plain values in, HTML out.
+
+Everything shown is a function of the evaluation's certificate and of the target's name, so that the same evaluation
+gives the same page. Nothing on it comes from rows but through the noisy counts, which were paid for.
+"""
+
+import math
+from collections.abc import Sequence
+
+from equipoise.report import evaluation_charts
+from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown
+from equipoise.report.page import document, escape, figure, folded, number, paragraph, percent, table
+from equipoise.report.release_page import STYLE as RELEASE_STYLE
+from equipoise.report.runtime import runtime
+from equipoise.report.vega import Record
+
+# Names of groups on an axis; the table has them in full.
+LONGEST_LABEL = 20
+
+# More classes than these do not fit beside each other on a phone.
+MOST_BESIDE = 4
+
+STYLE = (
+    RELEASE_STYLE
+    + """
+.answer { font-size: 1.15rem; max-width: 46rem; } .answer strong { font-size: 1.5rem; }
+.matrix td { text-align: center; } .matrix small { display: block; color: var(--soft); }
+.matrix td:first-child { text-align: left; font-weight: 600; min-width: 5rem; }
+"""
+)
+
+
+def evaluation_page(record: EvaluationRecord) -> str:
+    """Return the page of an evaluation as one self-contained HTML document."""
+    drawn: dict[str, str] = {}
+    sections = (
+        _summary(record),
+        _facts(record),
+        _figures(record),
+        _groups(record, drawn),
+        _confusion(record),
+        _roc(record, drawn),
+        _calibration(record, drawn),
+        _classes(record),
+        _quantiles(record),
+        _reading(record),
+        _privacy(record),
+        _check(record),
+        _list("Assumptions that make it conditional", record.assumptions),
+        _list("What to keep in mind", record.caveats),
+    )
+    body = "\n".join(section for section in sections if section)
+    return document("How good is it? A paid evaluation", body, drawn, runtime(), STYLE)
+
+
+def _list(title: str, entries: Sequence[str]) -> str:
+    if not entries:
+        return ""
+    return f"<h2>{escape(title)}</h2><ul>" + "".join(f"<li>{escape(entry)}</li>" for entry in entries) + "</ul>"
+
+
+def _summary(record: EvaluationRecord) -> str:
+    first = record.lines[0]
+    named = f"“{record.target}”" if record.target else "its target"
+    head = "<h1>How good is it?</h1>" + paragraph(
+        f"A released model that predicts {named} was tried on {record.n_samples:,} rows that stay private. They were "
+        f"counted once, with noise, in {record.cells:,} public cells; every number below follows from those counts.",
+        "soft",
+    )
+    if record.seeded:
+        words = "Seeded: for experiments, not for release. Whoever knows or guesses the seed can take the noise away."
+        head += paragraph(words, "notice")
+    shown = first.figure
+    between = shown.interval.replace(" to ", " and ")
+    if shown.verdict:
+        words = f"{_sentence(first.name)} {shown.verdict}. All that is known: it lies between {between}."
+        return head + paragraph(words, "notice")
+    sure = f"With 95 % confidence it lies between {between}."
+    if record.task == "regression":
+        # What lies inside a bin is not seen, and no interval of counts tells it.
+        sure = f"Its interval of 95 % is {shown.interval}, for residuals taken at the middles of their bins."
+    words = f"{first.name}: {first.meaning}. {sure}"
+    return f'{head}<p class="answer"><strong>{escape(shown.text)}</strong> {escape(words)}</p>'
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _facts(record: EvaluationRecord) -> str:
+    among = f"one of {len(record.labels):,} classes" if record.labels else "a number"
+    made = f"evaluation {record.evaluation_id}"
+    entries = [
+        ("predicts", record.target or among, among if record.target else ""),
+        ("tried on", f"{record.n_samples:,} rows", "declared, public"),
+        ("what it cost", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", "all figures together"),
+        ("noise on every count", record.law, f"scale {number(record.scale)}, {record.cells:,} counts"),
+        ("about the release", record.release or "none that has an id", ""),
+        ("made", record.made or "a plan", made if record.made else ""),
+    ]
+    cards = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{f'<small>{escape(note)}</small>' if note else ''}</dd></div>"
+        for name, value, note in entries
+    )
+    return f'<dl class="facts">{cards}</dl>'
+
+
+def _figures(record: EvaluationRecord) -> str:
+    header = ("figure", "value", "interval of 95 %", "sampling", "noise", "what it is")
+    rows = [
+        (line.name, line.figure.text, line.figure.interval, *line.figure.parts, _words(line.meaning, line.figure))
+        for line in record.lines
+    ]
+    note = (
+        "The interval counts both that other rows might have been drawn (sampling) and the noise that privacy needs; "
+        "the two columns say how much each alone would scatter the value, as a standard deviation. More rows shrink "
+        "both, a larger epsilon the noise alone."
+    )
+    return f"<h2>In numbers</h2>{table(header, rows, note, caption='Each with an interval', texts=['what it is'])}"
+
+
+def _words(meaning: str, shown: Shown) -> str:
+    return f"{_sentence(meaning)}. {_sentence(shown.verdict)}." if shown.verdict else f"{_sentence(meaning)}."
+
+
+def _confusion(record: EvaluationRecord) -> str:
+    if not record.confusion:
+        return ""
+    said = "".join(f'<th scope="col">said {escape(label)}</th>' for label in record.labels)
+    body = "".join(
+        f'<tr><td data-name="in truth">{escape(label)}</td>'
+        + "".join(_shaded(name, shown) for name, shown in zip(record.labels, row, strict=True))
+        + "</tr>"
+        for label, row in zip(record.labels, record.confusion, strict=True)
+    )
+    # On a phone a wide matrix shows every cell on a line of its own.
+    kind = "matrix lines" if len(record.labels) > MOST_BESIDE else "matrix"
+    cells = (
+        f'<div class="wide" tabindex="0"><table class="{kind}"><caption>Shares of all rows; below each its interval'
+        f'</caption><thead><tr><th scope="col">in truth</th>{said}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+    words = "A line is a true class, a column what the model said. On the diagonal it was right."
+    return f"<h2>What it mistakes for what</h2>{paragraph(words)}{cells}"
+
+
+def _shaded(said: str, shown: Shown) -> str:
+    share = 0 if shown.verdict else round(min(max(shown.value, 0.0), 1.0) * 100)
+    colour = f"background: color-mix(in srgb, var(--first) {round(share * 0.7)}%, transparent)"
+    name = f'data-name="said {escape(said)}"'
+    return f'<td {name} style="{colour}">{escape(shown.text)}<small>{escape(shown.interval)}</small></td>'
+
+
+def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
+    if not record.roc:
+        return ""
+    title, points = "<h2>At every threshold (ROC)</h2>", list[Record]()
+    told = [pair for pair in record.roc if not (pair[0].figure.verdict or pair[1].figure.verdict)]
+    if not told:
+        words = "At no threshold can false and true positives be told at this budget: the noise drowns them."
+        return title + paragraph(words, "notice")
+    for false, true in told:
+        shown = {"threshold": false.place}
+        for name, one in (("false", false.figure), ("true", true.figure)):
+            shown |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+        points.append(dict(shown))
+    drawn["roc"] = evaluation_charts.roc(points)
+    positive = record.labels[1]
+    caption = (
+        f"Every dot is a threshold on the model's score from which on it says {positive}: how many of those who are "
+        f"{positive} it finds (up), and how many of the others it wrongly calls so (across). Bands are intervals of "
+        "95 %, each for itself. Dashed: guessing."
+    )
+    if len(told) < len(record.roc):
+        caption += f" Left out: {len(record.roc) - len(told)} thresholds that cannot be told at this budget."
+    rows = [
+        (number(false.place), _with_interval(false.figure), _with_interval(true.figure)) for false, true in record.roc
+    ]
+    header = ("threshold", "false positives", "true positives (recall)")
+    cells = table(header, rows, caption="False and true positives at every threshold")
+    picture = figure("roc", "True positives over false positives; the numbers are in the table.", caption)
+    return f"{title}{picture}{folded('the numbers', cells)}"
+
+
+def _with_interval(shown: Shown) -> str:
+    return shown.interval if shown.verdict else f"{shown.text} ({shown.interval})"
+
+
+def _calibration(record: EvaluationRecord, drawn: dict[str, str]) -> str:
+    points: list[Record] = [
+        {
+            "place": one.place,
+            "value": one.figure.value,
+            "low": one.figure.low,
+            "high": one.figure.high,
+            "told": not one.figure.verdict,
+        }
+        for one in record.calibration
+    ]
+    open_ones = sum(1 for one in record.calibration if one.figure.verdict)
+    dotted = (
+        f" Dotted: {open_ones} of {len(points)} places at which so few rows lie that the noise leaves the answer open."
+        if open_ones
+        else ""
+    )
+    if record.task == "regression":
+        title, header = "Is it right in the mean?", ("prediction", "mean residual")
+        titles = (f"prediction{f' of {record.target}' if record.target else ''}", "true less predicted, mean")
+        drawn["calibration"] = evaluation_charts.residuals(points, titles)
+        caption = (
+            "For rows with about this prediction: by how much the truth lies above it in the mean. On the dashed line "
+            f"predictions are neither too low nor too high.{dotted}"
+        )
+    else:
+        title = "Do its scores mean what they say?"
+        what = record.labels[1] if record.task == "two classes" else "right"
+        header = (f"score for {what}" if record.task == "two classes" else "score", f"share that is {what}")
+        drawn["calibration"] = evaluation_charts.calibration(points, header)
+        caption = (
+            f"Of rows with about this score: the share that is {what} in truth. On the dashed line a score of 70 % "
+            f"means that it is so in 70 % of cases.{dotted}"
+        )
+    rows = [(number(one.place), _with_interval(one.figure)) for one in record.calibration]
+    cells = table(header, rows, caption="Each with its interval of 95 %")
+    picture = figure("calibration", "Calibration; the numbers are in the table.", caption)
+    return f"<h2>{escape(title)}</h2>{picture}{folded('the numbers', cells)}"
+
+
+def _classes(record: EvaluationRecord) -> str:
+    if not record.classes:
+        return ""
+    rows = [
+        (label, _with_interval(recall), _with_interval(precision))
+        for label, (recall, precision) in zip(record.labels, record.classes, strict=False)
+    ]
+    header = ("class", "recall", "precision")
+    words = "Recall: of those who are of the class, the share that it finds. Precision: where it says so, how often."
+    more = len(record.labels) - len(rows)
+    note = f"And {more:,} more classes: eq.Evaluation.load opens them all." if more > 0 else ""
+    cells = table(header, rows, note, caption="Each with its interval of 95 %", texts=header[1:])
+    return f"<h2>Class by class</h2>{paragraph(words)}{cells}"
+
+
+def _quantiles(record: EvaluationRecord) -> str:
+    if not record.quantiles:
+        return ""
+    rows = [(_share_of(one), *_quantile(one.figure)) for one in record.quantiles]
+    note = (
+        "A residual is the true number less the predicted one. Residuals were counted in bins, so the ends of these "
+        "intervals are edges of bins."
+    )
+    header = ("so many rows have a smaller residual", "residual", "interval of 95 %")
+    return f"<h2>How far off it is</h2>{table(header, rows, note, caption='Quantiles of residuals', texts=header[2:])}"
+
+
+def _share_of(point: Point) -> str:
+    return f"{100 * point.place:g} %"
+
+
+def _quantile(shown: Shown) -> tuple[str, str]:
+    return shown.text, shown.interval
+
+
+def _groups(record: EvaluationRecord, drawn: dict[str, str]) -> str:
+    if not record.bars:
+        return ""
+    parts = [
+        f"<h2>Group by group: {escape(record.by)}</h2>",
+        paragraph(
+            "The bar is the value, the line across its end the interval of 95 %; a group of few rows has a wide one. "
+            "Where two intervals overlap, this does not tell the groups apart. It cost no further privacy, but "
+            "accuracy: as many times more counts have noise."
+        ),
+    ]
+    labels = _labels(record.groups)
+    for place, bars in enumerate(record.bars):
+        name = f"group-{place + 1}"
+        rows: list[Record] = [
+            {
+                "label": label,
+                "name": group,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+                "told": not one.verdict,
+            }
+            for label, group, one in zip(labels, record.groups, bars.figures, strict=True)
+        ]
+        drawn[name] = evaluation_charts.by_group(rows, bars.title, bars.figures[0].share, bars.least)
+        picture = figure(name, f"{_sentence(bars.title)} by group; the numbers are below.", _caption(bars))
+        parts.append(f"<h3>{escape(_sentence(bars.title))}</h3>{picture}")
+    header = ("group", *(bars.title for bars in record.bars))
+    table_rows = [
+        (group, *(_words_of(bars.figures[place]) for bars in record.bars)) for place, group in enumerate(record.groups)
+    ]
+    more = f"And {record.left_out:,} more groups: eq.Evaluation.load opens them all." if record.left_out else ""
+    parts.append(folded("the numbers", table(header, table_rows, more, texts=header[1:])))
+    return "".join(parts)
+
+
+def _words_of(shown: Shown) -> str:
+    return f"{shown.interval}: {shown.verdict}" if shown.verdict else f"{shown.text} ({shown.interval})"
+
+
+def _caption(bars: Bars) -> str:
+    open_ones = sum(1 for one in bars.figures if one.verdict)
+    dotted = f" Dotted: {open_ones} that cannot be told at this budget." if open_ones else ""
+    return f"{_sentence(bars.meaning)}.{dotted}"
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """Return a short label for each group, different for all of them: equal labels would share one place."""
+    labels: list[str] = []
+    for name in names:
+        line = " ".join(name.split()) or "(no name)"
+        label = first = line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
+        again = 2
+        while label in labels:
+            label, again = f"{first} ({again})", again + 1
+        labels.append(label)
+    return labels
+
+
+def _reading(record: EvaluationRecord) -> str:
+    kinds = {
+        "two classes": "Those of accuracy and of the confusion matrix come from an exact test; the others were tried "
+        "on simulated tables, and are measured, not proved. Scores were counted in bins: in AUC two scores of one bin "
+        "are a tie, and calibration error, Brier score and log loss take each at the middle of its bin.",
+        "several classes": "They were measured for two classes; for several they rest on the same method.",
+        "regression": "They were measured for two classes; for numbers they rest on the same method. Predictions and "
+        "residuals were counted in bins, and the middle of a bin stands for all in it: with few bins, errors look "
+        "larger than they are, and the intervals do not count that. True numbers are clipped into their declared "
+        "range. The quantiles of residuals are in whole bins, and need no such word.",
+    }
+    words = (
+        "The figures say how good the model would be on further rows like these, if these were drawn at random and "
+        "had no part in making or choosing it. On the rows of the training they would flatter; nothing in this folder "
+        "can tell."
+    )
+    return f"<h2>How to read it</h2>{paragraph(words)}{paragraph('About the intervals: ' + kinds[record.task])}"
+
+
+def _privacy(record: EvaluationRecord) -> str:
+    factor = math.exp(record.epsilon) if record.epsilon < 700 else math.inf
+    times = f"e^{number(record.epsilon)}" + (f" = {number(factor)}" if math.isfinite(factor) else "")
+    extra = f", and {number(record.delta)} on top" if record.delta > 0 else ""
+    recorded = (
+        f"The spend was to be recorded in the ledger under {record.ledger}."
+        if record.ledger
+        else "It was not recorded in a ledger: nothing keeps count of what else was released about these rows."
+    )
+    words = (
+        f"({number(record.epsilon)}, {number(record.delta)})-differential privacy, {record.adjacency}, by "
+        f"{record.theorem}: exchange one row for another, and any counts are at most {times} times as likely as "
+        f"before{extra}. Who knows every other row, and two candidates for the last, names the right one in no more "
+        f"than {percent(record.guess)} of cases; tossing a coin, in half of them. The claim is {record.grade}. It adds "
+        f"to whatever else was released about the same rows. {recorded}"
+    )
+    return f"<h2>What the people in these rows were promised</h2>{paragraph(words)}"
+
+
+def _check(record: EvaluationRecord) -> str:
+    schema = ""
+    if record.schema_digest:
+        schema = f'<p>Schema: <span class="digest">{escape(record.schema_digest)}</span></p>'
+    software = ", ".join(f"{name} {version}" for name, version in record.software)
+    made = paragraph(f"Made by {software}.") if software else ""
+    return f"""<section class="check"><h2>Check it yourself</h2>
+<pre>equipoise verify evaluation/ --release release/</pre>
+<p>checks this folder without any data, draws this page again and compares, and says whether the evaluation is about
+that release. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the evaluation.</p>
+<p>Release: <span class="digest">{escape(record.release)}</span></p>
+<p>Its model: <span class="digest">{escape(record.model)}</span></p>
+<p>Certificate: <span class="digest">{escape(record.certificate_digest)}</span></p>{schema}{made}</section>"""

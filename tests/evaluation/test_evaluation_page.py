@@ -1,0 +1,235 @@
+"""The page of an evaluation: a function of its certificate alone, true to its figures, readable on a phone, inert."""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import equipoise as eq
+from browser import PHONE, Outline, measure, needs_browser, visit
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.evaluation import Cells
+from equipoise.certify.folder import REPORT
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.evaluation.page import page_of, record_of
+from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation
+from equipoise.report.evaluation_record import PERCENT, Shown
+from sample_releases import HOSTILE
+
+EDGES = (0.3, 0.5, 0.7)
+NAMES = tuple(HOSTILE.values())
+CELLS = {
+    "two classes": Cells(EDGES, ("no", "yes")),
+    "by group": Cells(EDGES, ("no", "yes"), groups=("female", "male", "other"), by="sex"),
+    "several classes": Cells((0.5, 0.7), ("north", "east", "south", "west")),
+    "many classes": Cells((0.5,), tuple(range(12))),
+    "regression": Cells((-60.0, 0.0, 60.0), (), (100.0, 200.0), (0.0, 300.0), groups=("f", "m"), by="sex"),
+    "hostile": Cells((0.5,), NAMES[:5], groups=NAMES[5:], by=HOSTILE["script"]),
+}
+CHARTS = {
+    "two classes": {"roc", "calibration"},
+    "by group": {"roc", "calibration", "group-1", "group-2", "group-3"},
+    "several classes": {"calibration"},
+    "many classes": {"calibration"},
+    "regression": {"calibration", "group-1", "group-2"},
+    "hostile": {"calibration", "group-1", "group-2"},
+}
+
+
+def evaluated(cells: Cells, counts: np.ndarray, epsilon: float = 0.5, n: int = 10_000) -> Certificate:
+    """Return the certificate of an evaluation with these noisy counts."""
+    from equipoise.certify.certificate import Release, Terms
+    from equipoise.vocabulary.facts import Budget
+
+    plan = issue_evaluation(EvaluationRequest(Terms(n, 3), Budget(epsilon), "0" * 32, "1" * 64, cells))
+    claim = replace(plan.claim, released=tuple(int(count) for count in counts.ravel()))
+    return plan.with_release(claim, Release("2" * 32, "2026-11-17T10:00:00+00:00", ()))
+
+
+@cache
+def certificate(name: str) -> Certificate:
+    """Return an evaluation of 10,000 rows that the model mostly gets right."""
+    cells = CELLS[name]
+    _, classes, outputs = cells.shape
+    true, said = np.indices((classes, outputs))
+    if cells.labels:
+        nearness = np.abs(true - said / outputs * classes)
+        weights = 3.0 ** -np.broadcast_to(nearness, cells.shape)
+    else:
+        weights = np.broadcast_to(np.array([1.0, 9.0, 9.0, 1.0]), cells.shape)
+    counts = np.rint(10_000 * weights / weights.sum()).astype(int)
+    return evaluated(cells, counts)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+
+    @cache
+    def page(name: str):
+        place = folder / f"{name.replace(' ', '-')}.html"
+        place.write_text(page_of(certificate(name), "ill"), encoding="utf-8")
+        return place
+
+    return page
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_every_figure_with_its_interval_and_what_is_sampling_and_noise(pages):
+    text = Outline(pages("by group").read_text()).text.replace(PERCENT, " %")
+    found = eq.Evaluation(certificate("by group"))
+    accuracy = found.accuracy
+    record = record_of(found.certificate, "ill")
+    line = record.lines[0].figure
+    assert (line.value, line.low, line.high) == (accuracy.value, accuracy.low, accuracy.high)
+    assert (line.sampling, line.noise) == (accuracy.sampling, accuracy.noise)
+    for words in (line.text, line.interval, *line.parts, "0" * 32, "1" * 64, found.certificate.digest):
+        assert words.replace(PERCENT, " %") in text
+    for words in ("balanced accuracy", "AUC", "Brier score", "log loss", "said yes", "Group by group: sex", "female"):
+        assert words in text
+    recall, figures = found.figures([1]).decided[0], found.figures()
+    assert record.bars[1].figures[1].low == recall.low == pytest.approx(found.figures([1]).recall[1].low, abs=1e-9)
+    assert [point.figure.low for point in record.calibration] == figures.calibration.low.tolist()
+    for place, (false, true) in enumerate(record.roc):
+        assert (false.figure.value, true.figure.high) == (
+            figures.false_positive_rate[place].value,
+            figures.recall[place].high,
+        )
+
+
+def test_the_page_is_a_function_of_the_certificate_and_the_name_of_the_target(pages):
+    again = Certificate.from_json(certificate("two classes").to_json())
+    assert page_of(again, "ill") == pages("two classes").read_text()
+    other = replace(again.claim, released=(again.claim.released[0] + 30, *again.claim.released[1:]))
+    assert page_of(again.with_release(other, again.release), "ill") != pages("two classes").read_text()
+
+
+def test_what_the_noise_drowns_is_shown_as_such_and_never_as_a_number():
+    draw = np.random.default_rng(3)
+    drowned = evaluated(CELLS["two classes"], draw.laplace(0, 400, 8).round(), epsilon=0.005, n=60)
+    text = Outline(page_of(drowned)).text
+    assert "Accuracy cannot be told at this budget; it takes about" in text
+    assert "At no threshold can false and true positives be told" in text
+    record = record_of(drowned)
+    assert all(line.figure.text == "cannot be told" for line in record.lines if line.figure.verdict)
+    assert sum(1 for line in record.lines if line.figure.verdict) > 8
+
+
+def test_residuals_are_told_by_quantiles_and_means_and_the_coarseness_of_bins_is_named(pages):
+    text = Outline(pages("regression").read_text()).text
+    for words in ("mean absolute error", "R2", "Quantiles of residuals", "with few bins, errors look larger"):
+        assert words in text
+    assert "With 95 % confidence" not in text
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "interval"),
+    [
+        (Shown(0.5, 0.0, 1.0, 0, 0, share=True), "50 %", "0 % to 100 %"),
+        (Shown(0.12345, 0.1234, 0.1235, 0, 0, share=True), "12.3450 %", "12.3400 % to 12.3500 %"),
+        (Shown(0.3, 0.3, 0.3, 0, 0), "0.3000", "0.3000 to 0.3000"),
+        (Shown(-1.25, -2.51, 0.0, 0, 0), "-1.2", "-2.6 to 0.0"),
+        (Shown(1e9, 0.9e9, 1.1e9, 0, 0), "1,000,000,000", "900,000,000 to 1,100,000,000"),
+    ],
+)
+def test_intervals_are_written_outwards(shown, text, interval):
+    assert (shown.text.replace(PERCENT, " %"), shown.interval.replace(PERCENT, " %")) == (text, interval)
+
+
+LEFT = {
+    "nothing": lambda size, _: np.zeros(size),
+    "less than nothing": lambda size, _: np.full(size, -5),
+    "noise alone": lambda size, draw: draw.laplace(0, 1e4, size).round(),
+    "far too much": lambda size, _: np.full(size, 2**41),
+}
+SLOWER = [pytest.param(name, marks=pytest.mark.statistics) for name in CELLS if name != "two classes"]
+
+
+@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.parametrize("name", ["two classes", *SLOWER])
+def test_whatever_the_noise_left_a_page_is_drawn(name, left):
+    counts = LEFT[left](int(np.prod(CELLS[name].shape)), np.random.default_rng(7))
+    record = record_of(evaluated(CELLS[name], counts, n=200))
+    assert all(np.isfinite([line.figure.value, line.figure.low, line.figure.high]).all() for line in record.lines)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        Cells((), ("no", "yes")),
+        Cells((2.0,), ("no", "yes")),
+        Cells(tuple(np.linspace(0, 1, 60)), ("no", "yes")),
+        Cells((0.0,), predictions=(1.0,)),
+        Cells((0.0,), predictions=(1.0,), range=(5.0, 9.0)),
+        Cells((0.0,), predictions=(1.0,), range=(0.0, 1e200)),
+        Cells((9.0,), predictions=(1.0,), range=(0.0, 2.0)),
+    ],
+)
+def test_cells_that_no_evaluation_has_are_refused_and_not_drawn(cells):
+    with pytest.raises(ReleaseUnreadable, match="as evaluate makes them"):
+        page_of(evaluated(cells, np.zeros(int(np.prod(cells.shape)))))
+
+
+def test_counts_beyond_any_number_of_rows_are_refused():
+    with pytest.raises(ReleaseUnreadable, match="beyond any number of rows"):
+        page_of(evaluated(CELLS["two classes"], np.full(12, 2**60)))
+
+
+def test_what_no_figure_could_follow_from_is_refused_before_the_spend(monkeypatch):
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (300, 2))
+    domain = eq.Domain(1.0, labels=(0.0, 1e100))
+    model = eq.Ridge(epsilon=1.0, domain=domain, random_state=0).fit(rows, 1e100 * (rows[:, 0] + 0.5))
+    monkeypatch.setattr("equipoise.release.door._admit", lambda *_: pytest.fail("the spend was recorded"))
+    with pytest.raises(InvalidParameter, match="from which figures follow"):
+        eq.evaluate(model, rows, 1e99 * np.ones(300), epsilon=1.0, random_state=0)
+
+
+def test_a_folder_with_its_charts_is_drawn_again_and_compared(tmp_path):
+    from equipoise.artifact.page_check import COMPARED
+    from equipoise.artifact.verdict import Against, examine
+    from equipoise.evaluation.drawing import evaluation_page
+
+    eq.Evaluation(certificate("several classes")).save(tmp_path / "evaluation")
+    assert COMPARED in examine(tmp_path / "evaluation", Against(), evaluation_page).confirmed
+    assert (tmp_path / "evaluation" / REPORT).stat().st_size > 100_000
+
+
+# --- in a browser -----------------------------------------------------------------------------------------------------
+
+
+def test_names_mean_themselves_on_the_page(pages):
+    text = pages("hostile").read_text()
+    body = re.sub(r"<script[^>]*>.*?</script>", "", text, flags=re.DOTALL)
+    outline = Outline(body)
+    assert not [tag for tag, _ in outline.elements if tag in ("img", "iframe", "object")]
+    assert not [name for _, attributes in outline.elements for name in attributes if name.startswith("on")]
+    assert sum(1 for tag, _ in Outline(text).elements if tag == "script") == 2 + 1 + len(CHARTS["hostile"])
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "name", ["hostile", *(pytest.param(name, marks=pytest.mark.statistics) for name in CELLS if name != "hostile")]
+)
+def test_a_phone_shows_the_whole_page_without_scrolling_sideways(pages, name):
+    seen = measure(pages(name), PHONE)
+    assert seen.complaints == []
+    assert seen.measured["requests"] == []
+    assert seen.measured["wide"] <= PHONE
+    assert seen.measured["widest"] <= PHONE
+    assert seen.measured["cut"] == []
+    assert seen.measured["intruded"] is False
+    assert set(seen.measured["drawn"]) == CHARTS[name]
+
+
+@needs_browser
+@pytest.mark.statistics
+@pytest.mark.parametrize("name", CELLS)
+def test_every_chart_is_drawn_under_its_own_policy(pages, name):
+    seen = visit(pages(name))
+    assert seen.complaints == []
+    for chart in CHARTS[name]:
+        assert "<svg" in seen.drawn(chart), chart
