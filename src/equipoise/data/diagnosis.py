@@ -35,7 +35,7 @@ from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import text_of
 from equipoise.data.slots import Slots
 from equipoise.data.tables import feature_table, target_column
-from equipoise.data.texts import Texts
+from equipoise.data.texts import SheetColumn, Texts
 from equipoise.data.unread import NUMERIC_KINDS
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -291,7 +291,7 @@ class _Tally:
         self._missing += int(np.sum(seen.missing))
         pairs = zip(self._counts, seen[1:4], strict=True)
         self._counts = [None if total is None or more is None else total + more for total, more in pairs]
-        if isinstance(values, Texts):
+        if isinstance(values, Texts | SheetColumn):
             self._numerals = values.numerals
         self._texts.extend(seen.texts[: LOOKED_AT - len(self._texts)])
         read = self._reading(values)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Column
 from equipoise.data.schema.text import number_of, same_moments, text_of
-from equipoise.data.texts import Texts, Words
+from equipoise.data.texts import SheetColumn, Texts, Words
 from equipoise.data.unread import NUMERIC_KINDS
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ class Numbers(Reading):
 
     def _numbers(self, values: Column) -> Array:
         """Return the numbers, NaN where a value is missing, unreadable or infinite."""
-        if isinstance(values, Texts):
+        if isinstance(values, Texts | SheetColumn):
             numbers = values.numbers()
         else:
             with silence():
@@ -136,8 +136,8 @@ class Numbers(Reading):
 
 
 def _number_rule(values: Column) -> Callable[[str], float]:
-    """Return what reads a number in a text of these values: a CSV file may have it written in its own way."""
-    return values.numerals.number_of if isinstance(values, Texts) else number_of
+    """Return what reads a number in a text of these values: a file may have it written in its own way."""
+    return values.numerals.number_of if isinstance(values, Texts | SheetColumn) else number_of
 
 
 class Positions(Reading):
