@@ -298,12 +298,12 @@ class _Tally:
         self._others += int(np.sum((read % DAY if self._hours else read)[~seen.missing] > 0))
         return seen.missing
 
-    def mismatch(self, rows: int) -> str | None:
+    def mismatch(self, rows: int, target: bool = False) -> str | None:
         """Return what shows that the schema is wrong about how this column is written, if anything does."""
         unreadable, outside, _ = (count or 0 for count in self._counts)
         return readings_mismatch(
-            self.name, unreadable, rows - self._missing, self._texts, self._numerals
-        ) or values_mismatch(self.name, self._missing, unreadable, outside, rows)
+            self.name, unreadable, rows - self._missing, self._texts, self._numerals, target
+        ) or values_mismatch(self.name, self._missing, unreadable, outside, rows, target)
 
     def others_mismatch(self, rows: int) -> str | None:
         """Return what shows that the schema is wrong about levels, spellings or hours, if anything does."""
@@ -315,7 +315,7 @@ class _Tally:
     def target_mismatch(self, rows: int, classes: Sequence[Label] | None) -> str | None:
         """Return what shows that the schema is wrong about the target, if anything does."""
         if classes is None:
-            found = self.mismatch(rows)
+            found = self.mismatch(rows, target=True)
         else:
             known = [text_of(label) or "" for label in classes]
             found = labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing, self._texts, known)
