@@ -180,10 +180,10 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     assert (round(bounds["scale"], 6), bounds["narrowest"]) == (2.5, 6 / 512)
     said = run(*TRAIN[:6], "--private-bounds", 0.8, "--dry-run")[1]
     assert (
-        f"noise of scale 2.5 rows, which in 95% of runs costs no range more than {bounds['rows_at_stake']} of 300"
+        f"noise of scale 2.5 rows, which in 95 % of runs costs no range more than {bounds['rows_at_stake']} of 300"
         in said
     )
-    assert "a range is at least 1.2% of its farther end long" in said
+    assert "a range is at least 1.2 % of its farther end long" in said
 
 
 @pytest.mark.parametrize("case", ["blank bounds", "a folder", "a delimiter"])
