@@ -172,7 +172,7 @@ class GroupedTable(PartedTable):
 
     def __init__(self, table: PartedTable, rule: PersonRule) -> None:
         self.names, self.kinds, self.source = table.names, table.kinds, table.source
-        self.n_samples, self.files, self.number_types = table.n_samples, table.files, table.number_types
+        self.n_samples, self.files = table.n_samples, table.files
         self._table, self._rule = table, rule
         self._key = b""
         # What each part has told of its ids when they were grouped, and whether its rows have come with the same.
