@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 from equipoise.data.arrow_values import (
@@ -70,7 +69,7 @@ class RawTable(ABC):
     names: tuple[str, ...]
     n_samples: int | None
     kinds: Mapping[str, Kind]
-    number_types: Mapping[str, NumberType] = MappingProxyType({})
+    number_types: Mapping[str, NumberType] = {}
     source: str
     files: tuple[Path, ...] = ()
     ids: str = ""
