@@ -15,7 +15,7 @@ from equipoise.data.engines import open_table
 from equipoise.data.excel_table import ExcelTable
 from equipoise.data.schema import Schema
 from equipoise.data.schema.draft import draft
-from equipoise.errors import InvalidData, InvalidParameter, TableUnreadable
+from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid, TableUnreadable
 from sample_workbooks import MAIN, parts_of, workbook, zipped
 
 HEADER = ("age", "job")
@@ -483,3 +483,9 @@ def test_a_draft_is_of_the_sheet_that_is_named(tmp_path):
         CliRunner().invoke(schema_commands, ["draft", str(tmp_path / "rows.csv"), "--sheet", "x"]).exception,
         InvalidParameter,
     )
+
+
+def test_a_blank_mark_of_decimals_is_told_before_a_row_is_read(tmp_path):
+    blank = Schema.from_text(SCHEMA.replace("[target]", '[file]\ndecimal = ""\n[target]'))
+    with pytest.raises(SchemaInvalid, match=r"file\.decimal"):
+        opened(tmp_path, workbook(*PEOPLE), schema=blank)

@@ -49,6 +49,8 @@ class ExcelTable(RawTable):
         self._location = location
         self.files = (location,)
         self.file = file
+        # A blank mark of decimals is told before any row is read.
+        self._numerals = file.numerals
         asked = f"a first row with the names of the columns of {self.source}"
         if not file.header:
             raise InvalidData(asked, "header = false in the schema's [file], which is for text files", NAMES)
@@ -84,7 +86,7 @@ class ExcelTable(RawTable):
             return [{at: value for at, value in row.items() if value is not None} for row in islice(rows, count)]
 
     def _column(self, values: list[Value]) -> NDArray[np.object_]:
-        return SheetColumn.of(np.fromiter(values, dtype=object, count=len(values)), self.file.numerals)
+        return SheetColumn.of(np.fromiter(values, dtype=object, count=len(values)), self._numerals)
 
     def _rows(self, book: Workbook) -> Iterator[dict[int, Value]]:
         """Yield the cells of every row below the first, by column; where a sheet leaves a row out, there is none."""
