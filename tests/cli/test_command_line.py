@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 
 import equipoise as eq
 from equipoise import estimators
@@ -14,7 +15,7 @@ from equipoise.artifact import shipped
 from equipoise.certify.certificate import _digest
 from equipoise.certify.folder import manifest_of
 from equipoise.certify.withdrawn import Withdrawal
-from equipoise.cli.application import commands
+from equipoise.cli.application import build, commands
 from program import VARIABLES
 from program import run_program as equipoise
 from stored_certificates import SCHEMA_1
@@ -527,6 +528,26 @@ def test_every_command_is_documented_and_has_help():
         assert f" {path.stem} " in listed
         assert re.search(rf"^\| `{path.stem}\b", page, re.MULTILINE), path.stem
         assert equipoise(path.stem, "--help").returncode == 0
+
+
+def helped(program, path: tuple[str, ...]):
+    """Yield every command below one, and every sentence of its help."""
+    for name, below in getattr(program, "commands", {}).items():
+        yield from helped(below, (*path, name))
+    if not hasattr(program, "commands"):
+        yield path, [program.help or "", *(getattr(option, "help", None) or "" for option in program.params)]
+
+
+def test_names_in_brackets_are_shown_by_help_and_not_taken_for_styles():
+    bracketed = re.compile(r"\[[a-z]+\]")
+    found = 0
+    for name in commands():
+        for path, sentences in helped(typer.main.get_command(build([name])), ()):
+            wanted = [word for sentence in sentences for word in bracketed.findall(sentence)]
+            shown = bracketed.findall(equipoise(*path, "--help").stdout) if wanted else []
+            assert [shown.count(word) >= wanted.count(word) for word in wanted] == [True] * len(wanted), path
+            found += len(wanted)
+    assert found >= 5
 
 
 def test_certificates_of_a_search_and_of_a_selection_are_read_as_well(tmp_path):

@@ -173,7 +173,11 @@ def test_predictions_as_json_are_those_of_the_file(run):
     records = json.loads(said)
     assert (code, len(records)) == (0, 40)
     code, facts, errors = run(*words, "--out", "predictions.csv", "--json")
-    assert (code, json.loads(facts), errors) == (0, {"out": "predictions.csv", "rows": 40}, "")
+    assert (code, json.loads(facts), errors) == (
+        0,
+        {"out": "predictions.csv", "rows": 40, "unread": {"age": 10, "job": 10}},
+        "",
+    )
     written = lines(Path("predictions.csv").read_text())
     assert written[0] == ["id", "prediction", "probability of no", "probability of yes"]
     for record, (own, prediction, no, yes) in zip(records, written[1:], strict=True):
@@ -254,3 +258,18 @@ def test_a_threshold_that_means_nothing_is_refused(run, name, classes, threshold
     code, said, error = run("predict", "release", "rows.csv", "--threshold", threshold)
     assert (code, said) == (2, "")
     assert word in error
+
+
+def test_values_that_cannot_be_read_are_counted_for_those_who_predict(run):
+    released("logistic")
+    said = [
+        "age: 10 of 40 values could not be read as a number and were taken as missing",
+        "job: 10 of 40 values are none of the declared levels or spellings and were taken as the schema says",
+    ]
+    for options in ([], ["--json"], ["--probabilities"], ["--id", "id"]):
+        code, out, error = run("predict", "release", "rows.csv", *options)
+        assert (code, error.splitlines()) == (0, said)
+        assert len(json.loads(out) if options == ["--json"] else out.splitlines()[1:]) == 40
+    assert run("predict", "release", "rows.csv", "--quiet")[2] == ""
+    _, out, error = run("predict", "release", "rows.csv", "--json", "--out", "said.csv")
+    assert (json.loads(out)["unread"], error.splitlines()) == ({"age": 10, "job": 10}, [])

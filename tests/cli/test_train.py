@@ -175,7 +175,15 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     assert facts["check"] == "equipoise schema check rows.csv schema.toml"
     Path("schema.toml").write_text(SCHEMA.replace("[0, 100]", "[]"))
     alone = json.loads(run(*TRAIN[:6], "--private-bounds", 0.8, "--dry-run", "--json")[1])
-    assert (alone["bounds"], alone["ledger"]) == ({"epsilon": 0.8, "columns": 1}, None)
+    bounds = alone["bounds"]
+    assert (bounds["epsilon"], bounds["columns"], bounds["n_samples"], alone["ledger"]) == (0.8, 1, 300, None)
+    assert (round(bounds["scale"], 6), bounds["narrowest"]) == (2.5, 6 / 512)
+    said = run(*TRAIN[:6], "--private-bounds", 0.8, "--dry-run")[1]
+    assert (
+        f"noise of scale 2.5 rows, which in 95 % of runs costs no range more than {bounds['rows_at_stake']} of 300"
+        in said
+    )
+    assert "a range is at least 1.2 % of its farther end long" in said
 
 
 @pytest.mark.parametrize("case", ["blank bounds", "a folder", "a delimiter"])

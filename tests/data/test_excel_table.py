@@ -4,15 +4,18 @@ import zipfile
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from equipoise.cli.schema import group as schema_commands
 from equipoise.data import excel_table
 from equipoise.data import workbook as workbooks
+from equipoise.data.diagnosis import check_table
 from equipoise.data.encoded import encoded_table
 from equipoise.data.engines import open_table
 from equipoise.data.excel_table import ExcelTable
 from equipoise.data.schema import Schema
 from equipoise.data.schema.draft import draft
-from equipoise.errors import InvalidData, TableUnreadable
+from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid, TableUnreadable
 from sample_workbooks import MAIN, parts_of, workbook, zipped
 
 HEADER = ("age", "job")
@@ -202,17 +205,20 @@ def test_columns_beyond_the_last_name_are_left_out(tmp_path):
     assert opened(tmp_path, workbook(("age", None, None), (1, 2, 3))).names == ("age",)
 
 
-def test_the_first_sheet_counts_or_the_one_that_the_schema_names(tmp_path):
+def test_the_only_sheet_with_rows_counts_or_the_one_that_the_schema_names(tmp_path):
     facts = SCHEMA.replace("[target]", '[file]\nsheet = "Second"\n[target]')
     schema = Schema.from_text(facts)
     assert '\n[file]\nsheet = "Second"\n' in schema.to_toml()
     assert Schema.from_text(schema.to_toml()) == schema
     assert "[file]" not in Schema.from_text(SCHEMA).to_toml()
     data = workbook(("age",), (1,), other_sheets=[("Second", (("years",), (2,)))])
-    assert column(opened(tmp_path, data)) == [1.0]
     assert column(opened(tmp_path, data, schema=schema), "years") == [2.0]
+    alone = workbook(("age",), (1,), other_sheets=[("Second", ()), ("Third", ())])
+    assert column(opened(tmp_path, alone)) == [1.0]
     with pytest.raises(InvalidData, match="or another sheet"):
-        encoded_table(schema, opened(tmp_path, data), 3)
+        encoded_table(schema, opened(tmp_path, alone), 3)
+    with pytest.raises(InvalidData, match=r"chosen by its name; found: several: Table, Second; to do: .*--sheet NAME"):
+        opened(tmp_path, data)
     with pytest.raises(InvalidData, match="the sheets Table"):
         opened(tmp_path, workbook(("age",)), schema=schema)
 
@@ -384,3 +390,102 @@ def test_a_draft_guesses_kinds_from_cells(tmp_path):
 def test_a_column_of_true_and_false_is_drafted_as_answers(tmp_path):
     text = draft(opened(tmp_path, workbook(("age", "smoker"), (31, True), (52, False), (40, True))))
     assert '[columns.smoker]\nkind = "yes-no"' in text
+
+
+GERMAN = SCHEMA.replace("[target]", '[file]\ndecimal = ","\nthousands = "."\n[target]').replace("[0, 100]", "[0, 2000]")
+
+
+def test_numbers_in_texts_are_read_as_the_file_table_says_and_as_in_csv(tmp_path):
+    texts = ("1,53", "1.234,5", "12.5", "x", "-999")
+    rows = [(text, "1,5", "ja", "1,5", "no") for text in (*texts, 2.5, None, True)]
+    facts = GERMAN.replace('levels = ["1", "2"]\nunknown = "1"', 'levels = ["1,5", "2.5"]\nunknown = "2.5"')
+    schema = Schema.from_text(facts.replace("n = 3", "n = 8"))
+    table = opened(tmp_path, workbook(PEOPLE[0], *rows), schema=schema)
+    (tmp_path / "people.csv").write_text(
+        "\n".join([",".join(PEOPLE[0]), *(f'"{text}","1,5",ja,"1,5",no' for text in (*texts, "2,5", "", "1"))])
+    )
+    read = [
+        encoded_table(schema, found, 8).features.read()
+        for found in (table, open_table(tmp_path / "people.csv", schema=schema))
+    ]
+    np.testing.assert_array_equal(*read)
+    assert len(set(read[0][:, 0].tolist())) == 6
+    # A level is compared by its text, whatever numbers are.
+    assert column(table, "stage") == ["1,5"] * 8
+
+
+def test_a_unit_beside_a_number_in_a_text_changes_nothing_about_it(tmp_path):
+    schema = Schema.from_text(GERMAN.replace("[columns.born]", 'unit = "kg"\n[columns.born]'))
+    table = opened(tmp_path, workbook(PEOPLE[0], ("1.053,5 kg",), ("1,5",), (1.5,)), schema=schema)
+    read = encoded_table(schema, table, 3).features.read()[:, 0]
+    np.testing.assert_allclose(read * schema.longest_row, [1053.5 / 1000 - 1, 1.5 / 1000 - 1, 1.5 / 1000 - 1])
+
+
+def test_a_check_of_texts_with_decimal_commas_says_what_to_write_and_that_mends_it(tmp_path):
+    data = workbook(
+        PEOPLE[0],
+        *(
+            (text, "1990-01-01", "ja", "1", label)
+            for text, label in zip(("1,53", "2,5", "3,7"), ("yes", "no", "yes"), strict=True)
+        ),
+    )
+    plain, told = (
+        Schema.from_text(text) for text in (SCHEMA, SCHEMA.replace("[target]", '[file]\ndecimal = ","\n[target]'))
+    )
+    assert check_table(plain, opened(tmp_path, data, schema=plain)).mismatches == (
+        'age: most values are no numbers; they are with decimal = "," in the schema\'s [file]',
+    )
+    assert not check_table(told, opened(tmp_path, data, schema=told)).mismatches
+
+
+def drafted(tmp_path, data, *options):
+    path = tmp_path / "people.xlsx"
+    path.write_bytes(data)
+    return CliRunner().invoke(schema_commands, ["draft", str(path), *options])
+
+
+BESIDE = {
+    "a title": (("Patients 2023",), ("age", "ill"), (31, "yes")),
+    "a title and a word": (("Patients", "draft"), ("age", "job", "ill"), (31, "clerk", "yes")),
+    "a column without a name": (("age", "ill"), (31, "yes", 7)),
+}
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_a_draft_refuses_columns_that_the_first_row_does_not_name(tmp_path, case):
+    found = drafted(tmp_path, workbook(*BESIDE[case]))
+    assert isinstance(found.exception, InvalidData)
+    assert "values in columns without a name, at position" in found.exception.found
+    assert "not below a title" in found.exception.remedy
+
+
+def test_a_draft_says_aloud_how_texts_in_cells_seem_to_be_written(tmp_path):
+    data = workbook(("size", "ill"), ("1,53", "yes"), ("2,5", "no"), (3.5, "no"))
+    found = drafted(tmp_path, data)
+    assert found.exit_code == 0
+    assert '\n[file]\ndecimal = ","  # of the first texts in cells' in found.stdout
+    assert '[columns.size]\nkind = "number"' in found.stdout
+    assert "proposed for [file]" in found.stderr
+    plain = drafted(tmp_path, workbook(("size", "ill"), (1.53, "yes"), (2.5, "no")))
+    assert "[file]" not in plain.output
+    two_ways = drafted(tmp_path, workbook(("size", "ill"), ("1,234", "yes"), ("5,678", "no")))
+    assert '\ndecimal = ""  # ambiguous' in two_ways.stdout
+
+
+def test_a_draft_is_of_the_sheet_that_is_named(tmp_path):
+    data = workbook(("age", "ill"), (31, "yes"), other_sheets=[("Second", (("years", "ill"), (2, "no")))])
+    assert isinstance(drafted(tmp_path, data).exception, InvalidData)
+    found = drafted(tmp_path, data, "--sheet", "Second")
+    assert '\n[file]\nsheet = "Second"' in found.stdout
+    assert "[columns.years]" in found.stdout
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    assert isinstance(
+        CliRunner().invoke(schema_commands, ["draft", str(tmp_path / "rows.csv"), "--sheet", "x"]).exception,
+        InvalidParameter,
+    )
+
+
+def test_a_blank_mark_of_decimals_is_told_before_a_row_is_read(tmp_path):
+    blank = Schema.from_text(SCHEMA.replace("[target]", '[file]\ndecimal = ""\n[target]'))
+    with pytest.raises(SchemaInvalid, match=r"file\.decimal"):
+        opened(tmp_path, workbook(*PEOPLE), schema=blank)

@@ -281,6 +281,19 @@ def test_a_column_that_would_waste_the_budget_is_told(tmp_path, case):
         assert mismatch.startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([None], "no row has a value; correct missing = [...], or name the column that holds the target"),
+        (["much", "little"], "most values are no numbers; declare target.classes"),
+        (["5 kg", "7 kg"], "most values are no numbers; they are with nothing beside them in the data"),
+    ],
+)
+def test_what_is_said_of_a_regressions_target_can_be_done_to_a_target(tmp_path, values, said):
+    for raw in files_of(tmp_path, [5] * 100, (values * 100)[:100]):
+        assert check_table(NUMBERS, raw).mismatches == (f"y: {said}",)
+
+
 @pytest.mark.parametrize("case", KEPT)
 def test_few_usable_values_are_enough(tmp_path, case):
     schema, column, target = KEPT[case]

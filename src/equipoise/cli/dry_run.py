@@ -2,18 +2,60 @@
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.chosen_bounds import MOST_UNITS, UNITS, ChosenBounds
 from equipoise.data.schema import Schema
 from equipoise.planning.notes import Notes
+
+# So often what the noise costs stays below what is said of it.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class BlankBounds:
-    """What is paid for bounds that the schema leaves blank, of how many columns."""
+    """What is paid for bounds that the schema leaves blank, of how many columns, and how wide they become (N6).
+
+    Attributes
+    ----------
+    scale : float
+        The scale of the noise on the scores of ranges, in rows.
+    rows_at_stake : int
+        So many rows at most the noise costs any of the ranges, with the probability `CONFIDENCE`: a range is released
+        only if its score is at most ``max_I E_I`` below the best, and of K exponential variables of scale s for each of
+        m columns all are below ``s ln(m K/beta)`` with probability ``1 - beta``.
+    n_samples : int
+        Of how many.
+    narrowest : float
+        The least length of a range, as a share of its farther end's distance from zero.
+    """
 
     epsilon: float
     columns: int
+    scale: float
+    rows_at_stake: int
+    n_samples: int
+    narrowest: float
+
+    @classmethod
+    def of(cls, claim: ChosenBounds, epsilon: float) -> Self:
+        """Return what a claim says before any row is read."""
+        from equipoise.release.intervals import intervals
+
+        columns, ranges = len(claim.columns), len(intervals().lows)
+        at_stake = math.ceil(claim.scale * math.log(columns * ranges / (1 - CONFIDENCE)))
+        return cls(epsilon, columns, claim.scale, at_stake, claim.n_samples, UNITS / MOST_UNITS)
+
+    def line(self) -> str:
+        """Return it in one line."""
+        return (
+            f"bounds: epsilon {self.epsilon:g} for {self.columns} blank column(s): noise of scale {self.scale:.3g} "
+            f"rows, which in {100 * CONFIDENCE:g} % of runs costs no range more than {self.rows_at_stake} of "
+            f"{self.n_samples} rows; a range is at least {100 * self.narrowest:.2g} % of its farther end long, and "
+            "was, where few values were missing, in 95 % of trials at most 3 times as long as from the 1 % to the 99 % "
+            "quantile (docs/schema.md)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +82,7 @@ class Purchase:
     buys : float or None
         The modelled share of what a model without privacy would win.
     bounds : BlankBounds or None
-        The part that pays for blank bounds.
+        The part that pays for blank bounds, and how wide they become.
     ledger : Remaining or None
         What remains before the spend; None where it would be recorded nowhere.
 
@@ -65,11 +107,7 @@ class Purchase:
                 "reference problem (docs/mechanisms.md)"
             )
         if self.bounds is not None:
-            lines.append(
-                f"bounds: epsilon {self.bounds.epsilon:g} for {self.bounds.columns} blank column(s); where few values "
-                "were missing, ranges were in 95 % of trials at most 3 times as long as from the 1 % to the 99 % "
-                "quantile (docs/schema.md)"
-            )
+            lines.append(self.bounds.line())
         if self.ledger is None:
             return (*lines, "ledger: none; the spend would be recorded nowhere")
         left = f"epsilon {self.ledger.epsilon} and delta {self.ledger.delta} remain before it"
@@ -87,7 +125,8 @@ def purchase(plan: Certificate, schema: Schema, ledger: str | None) -> Purchase:
     cost = Notes.of(plan).cost
     buys = max(0.0, 1 - cost) if 0 <= cost < math.inf else None
     paid = schema.private_bounds
-    bounds = None if paid is None else BlankBounds(paid, len(schema.unbounded))
+    claims = [node for node in plan.claim.nodes() if isinstance(node, ChosenBounds)]
+    bounds = BlankBounds.of(claims[0], paid) if claims and paid is not None else None
     if ledger is None:
         return Purchase(buys, bounds, None)
     # The database toolkit is loaded only where a ledger is bound.

@@ -8,15 +8,16 @@ from equipoise.errors import InvalidParameter
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables and sentences.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+# A name in brackets would be a style to those who print help, unless a backslash stands before it.
 Delimiter = Annotated[
-    str | None, typer.Option(help="What separates the values of a CSV line, if not what the schema's [file] says.")
+    str | None, typer.Option(help=r"What separates the values of a CSV line, if not what the schema's \[file] says.")
 ]
 FileFacts = Annotated[
     list[str] | None,
     typer.Option(
         "--file",
         metavar="KEY=VALUE",
-        help="How this CSV file is written, if not as the schema's [file] says: decimal=. for example.",
+        help=r"How this file is written, if not as the schema's \[file] says: decimal=. for example.",
     ),
 ]
 

@@ -61,7 +61,7 @@ def command(
     from equipoise.artifact.predictions import predictor
     from equipoise.data.compiling import is_short, left_as_they_are
     from equipoise.data.files import open_table
-    from equipoise.data.watched import WatchedTable
+    from equipoise.data.tallied import TalliedTable
 
     if threshold is not None and not 0 < threshold < 1:
         raise InvalidParameter("a threshold between 0 and 1", f"--threshold {threshold:g}", "pass --threshold 0.3")
@@ -77,12 +77,16 @@ def command(
     silent = quiet or as_json
     with left_as_they_are(is_short(data)), counting(silent) as report:
         opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
-        # New rows are whose they are who predicts, so their number is no secret here.
-        table = WatchedTable(opened, lambda rows: report("rows read", rows, opened.n_samples))
+        # New rows are whose they are who predicts, so neither their number nor what they hold is a secret here.
+        table = TalliedTable(opened, lambda rows: report("rows read", rows, opened.n_samples), model.schema_)
         ids = _ids(table, identifier)
         predictions = _predictions(model, table, threshold)
         shares = model.predict_proba(table).tolist() if probabilities else [[]] * len(predictions)
         held = known.of(table) if known is not None else [[]] * len(predictions)
+    # What is printed as JSON without a file is the predictions, and has no place for it.
+    told = quiet or (as_json and out is not None)
+    for sentence in table.sentences():
+        Console(quiet=told, stderr=True, highlight=False).print(sentence, markup=False, soft_wrap=True)
     labels = model.classes_.tolist() if probabilities else []
     rows = zip(ids or [[]] * len(predictions), predictions, shares, held, strict=True)
     if as_json and out is None:
@@ -100,7 +104,7 @@ def command(
     if out is None:
         return
     if as_json and not quiet:
-        print(json.dumps({"out": str(out), "rows": len(predictions)}, indent=2))
+        print(json.dumps({"out": str(out), "rows": len(predictions), "unread": table.unread()}, indent=2))
     said = f"wrote {len(predictions)} predictions to {out}"
     Console(quiet=silent, stderr=True, highlight=False).print(said, markup=False)
 

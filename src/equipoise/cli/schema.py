@@ -28,6 +28,9 @@ def draft(
     data: DataPath,
     out: Annotated[Path | None, typer.Option(help="Write the draft here; an existing file is kept.")] = None,
     delimiter: Delimiter = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of a workbook that holds the table, where it has several.")
+    ] = None,
     no_header: Annotated[
         bool, typer.Option("--no-header", help="The first line of the CSV file is a row: name columns by position.")
     ] = False,
@@ -49,6 +52,7 @@ def draft(
     from equipoise.data.schema.code_book import read_code_books
     from equipoise.data.schema.draft import draft as drafted
     from equipoise.data.schema.file_format import COMMON_FILE
+    from equipoise.data.sheet_sniffing import propose_sheet
     from equipoise.data.sniffing import propose
 
     proposal = propose(data, delimiter, header=not no_header)
@@ -58,6 +62,11 @@ def draft(
             f"{data.name}, which names its columns itself",
             "leave them out; where the first row of a sheet is a person, insert a row of names above it",
         )
+    if proposal is None:
+        proposal = propose_sheet(data, sheet)
+    if sheet is not None and (proposal is None or not proposal.file.sheet):
+        found = f"{data.name}, which has no sheets"
+        raise InvalidParameter("a workbook of Excel, for --sheet", found, "leave --sheet out")
     table = open_table(data, file=COMMON_FILE if proposal is None else proposal.file)
     book = read_code_books(codebook or (), table.names)
     text = drafted(table, book, () if proposal is None else proposal.lines(), target)
@@ -72,7 +81,7 @@ def draft(
         return
     if out is None:
         print(text, end="")
-    if proposal is not None:
+    if proposal is not None and proposal.reasons:
         print(f"proposed for [file] from the first lines of {data.name}; confirm it there:", file=sys.stderr)
         print("\n".join(proposal.said()), file=sys.stderr)
         if proposal.blank:

@@ -35,7 +35,7 @@ from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import text_of
 from equipoise.data.slots import Slots
 from equipoise.data.tables import feature_table, target_column
-from equipoise.data.texts import Texts
+from equipoise.data.texts import SheetColumn, Texts
 from equipoise.data.unread import NUMERIC_KINDS
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -291,19 +291,19 @@ class _Tally:
         self._missing += int(np.sum(seen.missing))
         pairs = zip(self._counts, seen[1:4], strict=True)
         self._counts = [None if total is None or more is None else total + more for total, more in pairs]
-        if isinstance(values, Texts):
+        if isinstance(values, Texts | SheetColumn):
             self._numerals = values.numerals
         self._texts.extend(seen.texts[: LOOKED_AT - len(self._texts)])
         read = self._reading(values)
         self._others += int(np.sum((read % DAY if self._hours else read)[~seen.missing] > 0))
         return seen.missing
 
-    def mismatch(self, rows: int) -> str | None:
+    def mismatch(self, rows: int, target: bool = False) -> str | None:
         """Return what shows that the schema is wrong about how this column is written, if anything does."""
         unreadable, outside, _ = (count or 0 for count in self._counts)
         return readings_mismatch(
-            self.name, unreadable, rows - self._missing, self._texts, self._numerals
-        ) or values_mismatch(self.name, self._missing, unreadable, outside, rows)
+            self.name, unreadable, rows - self._missing, self._texts, self._numerals, target
+        ) or values_mismatch(self.name, self._missing, unreadable, outside, rows, target)
 
     def others_mismatch(self, rows: int) -> str | None:
         """Return what shows that the schema is wrong about levels, spellings or hours, if anything does."""
@@ -315,7 +315,7 @@ class _Tally:
     def target_mismatch(self, rows: int, classes: Sequence[Label] | None) -> str | None:
         """Return what shows that the schema is wrong about the target, if anything does."""
         if classes is None:
-            found = self.mismatch(rows)
+            found = self.mismatch(rows, target=True)
         else:
             known = [text_of(label) or "" for label in classes]
             found = labels_mismatch(self.name, self._counts[2] or 0, rows - self._missing, self._texts, known)

@@ -19,13 +19,14 @@ from equipoise.data.cells import Cells, CellWork, Counts, counts_of_parts, reade
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
+from equipoise.data.number_types import require_held
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.file_format import FileFormat
-from equipoise.data.schema.kinds.base import levels_fit
-from equipoise.data.schema.text import place, text_of
+from equipoise.data.schema.kinds.base import can_be, levels_fit
+from equipoise.data.schema.text import number_of, place, text_of
 from equipoise.data.slots import Slots
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter
@@ -139,6 +140,7 @@ def check_columns(schema: Schema, raw: RawTable) -> None:
             f"add to the schema: {lines}{' and so on' if len(surplus) > 3 else ''}",
         )
     _check_kinds(schema.columns, raw)
+    _check_numbers(schema, raw)
     if schema.task == "regression":
         _check_kinds((NumberColumn(schema.target.name),), raw, TARGETS)
     else:
@@ -182,6 +184,27 @@ def _check_labels(schema: Schema, raw: RawTable) -> None:
             f"a target in {raw.source} whose type can be one of the declared classes",
             f"{TYPES[found]}, and no class but the first can be one of them",
             f"{CLASSES[found]}, or convert the target by a public rule",
+        )
+    numbers = [label for label in classes if can_be(text_of(label) or "", "number")]
+    asked = f"a target in {raw.source} whose type can be every declared class"
+    require_held(asked, raw.number_types.get(schema.target.name), numbers)
+
+
+def _check_numbers(schema: Schema, raw: RawTable) -> None:
+    """Refuse columns whose type can hold none of the numbers that are their levels or spellings."""
+    wrong = [
+        column.name
+        for column in schema.columns
+        if (held := raw.number_types.get(column.name)) is not None
+        and column.texts()
+        and not any(can_be(text, "number") and held.holds(number_of(text)) for text in column.texts())
+    ]
+    if wrong:
+        types = sorted({raw.number_types[name].name for name in wrong})
+        raise InvalidData(
+            f"columns that can hold a level or spelling of the schema in {raw.source}",
+            f"numbers of type {listed(types)}, none of which can be one: {listed(wrong)}",
+            "declare the levels as the column has them, or another kind",
         )
 
 

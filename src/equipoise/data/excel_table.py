@@ -14,6 +14,7 @@ from equipoise.data.header import usable_names
 from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, check_names, constant_failure, listed
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.schema.text import text_of
+from equipoise.data.texts import SheetColumn
 from equipoise.data.workbook import Workbook, open_workbook
 from equipoise.errors import InvalidData
 
@@ -23,7 +24,12 @@ WORKBOOKS = (".xlsx", ".xlsm")
 BATCH_VALUES = 2**20
 
 NAMES = (
-    "write the names of the columns into the first row of the sheet, each once, as text: row 1 of the sheet, not below"
+    "write the names of the columns into the first row of the sheet, each once, as text: row 1 of the sheet, not below "
+    "a title"
+)
+SHEET = (
+    'write the name of one of its sheets into the schema: [file], sheet = "..."; draft a schema of it by equipoise '
+    "schema draft --sheet NAME, and predict new rows by --file sheet=NAME"
 )
 
 
@@ -31,7 +37,8 @@ class ExcelTable(RawTable):
     """A sheet of a workbook of which the first row was read; `open_table` makes it.
 
     A cell has a type of its own and a column has none, so that every column is of the kind "unknown": what a value is
-    read as depends on that cell alone. Rows that hold nothing at the end of a sheet are none.
+    read as depends on that cell alone. Numbers in texts are read as the format says, as those of a CSV file. Rows that
+    hold nothing at the end of a sheet are none.
     """
 
     file: FileFormat
@@ -42,11 +49,13 @@ class ExcelTable(RawTable):
         self._location = location
         self.files = (location,)
         self.file = file
+        # A blank mark of decimals is told before any row is read.
+        self._numerals = file.numerals
         asked = f"a first row with the names of the columns of {self.source}"
         if not file.header:
             raise InvalidData(asked, "header = false in the schema's [file], which is for text files", NAMES)
         with _opening(location), open_workbook(location) as book:
-            self._sheet = _chosen(book.sheets, file.sheet, self.source)
+            self._sheet = _chosen(book, file.sheet, self.source)
             place, cells = next(book.rows(self._sheet), (0, {}))
         width = max(cells, default=-1) + 1 if place == 1 else 0
         cells_above = [cells.get(column) for column in range(width)]
@@ -67,7 +76,17 @@ class ExcelTable(RawTable):
         with constant_failure(), open_workbook(self._location) as book:
             rows = self._rows(book)
             while batch := list(islice(rows, room)):
-                yield {name: _column([cells.get(place) for cells in batch]) for name, place in columns.items()}
+                cells = {name: [row.get(place) for row in batch] for name, place in columns.items()}
+                yield {name: self._column(values) for name, values in cells.items()}
+
+    def first_rows(self, count: int) -> list[dict[int, Value]]:
+        """Return the first rows below the names, by column, with what stands beside the table: for its owner's eyes."""
+        with _opening(self._location), open_workbook(self._location) as book:
+            rows = (cells for place, cells in book.rows(self._sheet) if place > 1)
+            return [{at: value for at, value in row.items() if value is not None} for row in islice(rows, count)]
+
+    def _column(self, values: list[Value]) -> NDArray[np.object_]:
+        return SheetColumn.of(np.fromiter(values, dtype=object, count=len(values)), self._numerals)
 
     def _rows(self, book: Workbook) -> Iterator[dict[int, Value]]:
         """Yield the cells of every row below the first, by column; where a sheet leaves a row out, there is none."""
@@ -82,21 +101,19 @@ class ExcelTable(RawTable):
             reached = place
 
 
-def _column(values: list[Value]) -> NDArray[np.object_]:
-    return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _chosen(sheets: Sequence[str], wanted: str, source: str) -> str:
-    """Return the name of the sheet that is wanted, by default of the first one."""
-    asked = f"a sheet with a table in {source}"
+def _chosen(book: Workbook, wanted: str, source: str) -> str:
+    """Return the name of the sheet that is wanted, by default of the only one with rows."""
+    asked, sheets = f"a sheet with a table in {source}", book.sheets
     if not sheets:
         raise InvalidData(asked, "no sheet with cells", "save the table as a sheet of the workbook")
     if wanted and wanted not in sheets:
-        remedy = (
-            'write the name of one of its sheets into the schema: [file], sheet = "..."; without it the first counts'
-        )
-        raise InvalidData(f"{asked} that is named {wanted!r}", f"the sheets {listed(sheets)}", remedy)
-    return wanted or sheets[0]
+        raise InvalidData(f"{asked} that is named {wanted!r}", f"the sheets {listed(sheets)}", SHEET)
+    if wanted or len(sheets) == 1:
+        return wanted or sheets[0]
+    filled = [name for name in sheets if next(book.rows(name), None) is not None]
+    if len(filled) > 1:
+        raise InvalidData(f"{asked}, chosen by its name", f"several: {listed(filled)}", SHEET)
+    return (*filled, *sheets)[0]
 
 
 @contextlib.contextmanager

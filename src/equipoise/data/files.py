@@ -18,7 +18,15 @@ from equipoise.data.arrow_values import Column, Kind, arrow_batch
 from equipoise.data.csv_table import CsvTable, opening
 from equipoise.data.excel_table import WORKBOOKS, ExcelTable
 from equipoise.data.header import contained_names
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, cannot_open, constant_failure, listed
+from equipoise.data.raw import (
+    BATCH_ROWS,
+    RawTable,
+    arrow_kinds,
+    arrow_number_types,
+    cannot_open,
+    constant_failure,
+    listed,
+)
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
@@ -168,6 +176,7 @@ class ParquetTable(RawTable):
             self.n_samples = int(self._footer.num_rows)
         self.names = contained_names(names, self.source, published)
         self.kinds = {**arrow_kinds(schema, self.source), **_durations(footer, self.names)}
+        self.number_types = arrow_number_types(schema)
         _check_decimals(self._footer, schema, self.source)
         with _opening(location, "a Parquet file"):
             self._sizes = parquet_sizes(location, footer)
@@ -266,7 +275,7 @@ class ArrowTable(RawTable):
                 schema = reader.schema
                 names: list[str] = schema.names
         self.names = contained_names(names, self.source, published)
-        self.kinds = arrow_kinds(schema, self.source)
+        self.kinds, self.number_types = arrow_kinds(schema, self.source), arrow_number_types(schema)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()
             self._held = check_arrow(location, self._stream)

@@ -19,7 +19,16 @@ from equipoise.data.arrow_values import (
     objects,
 )
 from equipoise.data.entries import entry_equals
-from equipoise.data.raw import BATCH_ROWS, RawTable, arrow_kinds, check_names, constant_failure, settled_kinds
+from equipoise.data.number_types import NumberType, arrow_number_type
+from equipoise.data.raw import (
+    BATCH_ROWS,
+    RawTable,
+    arrow_kinds,
+    arrow_number_types,
+    check_names,
+    constant_failure,
+    settled_kinds,
+)
 from equipoise.data.texts import make_ready
 from equipoise.errors import ENDINGS, InvalidData
 
@@ -50,13 +59,16 @@ class FrameTable(RawTable):
         self.names = check_names(list(self._frame.columns), source)
         self.n_samples = len(self._frame)
         if self._frame.implementation.is_pyarrow():
-            self.kinds = arrow_kinds(self._frame.to_native().schema, source)
+            schema = self._frame.to_native().schema
+            self.kinds, self.number_types = arrow_kinds(schema, source), arrow_number_types(schema)
             make_ready()
         else:
             columns = {name: self._frame.get_column(name) for name in self.names}
             found = {name: column_kind(column) for name, column in columns.items()}
             types = {name: column.to_native().dtype for name, column in columns.items()}
             self.kinds = settled_kinds(found, types, source)
+            numbers = {name: number_type(column) for name, column in columns.items()}
+            self.number_types = {name: kind for name, kind in numbers.items() if kind is not None}
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""
@@ -126,6 +138,26 @@ def column_kind(column: "nw.Series[Any]") -> Kind | None:
         (nw.Object, "unknown"),
     )
     return next((word for other, word in held if kind == other), "date" if kind.is_temporal() else None)
+
+
+def number_type(column: "nw.Series[Any]") -> NumberType | None:
+    """Return which numbers a pandas, Polars or Arrow column's type can hold, None where it does not say so.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> number_type(nw.from_native(pd.Series([1, None], dtype="UInt8"), series_only=True))
+    NumberType(name='uint8')
+    """
+    if column.implementation.is_pyarrow():
+        return arrow_number_type(column.to_native().type)
+    native = column.to_native().dtype
+    if hasattr(native, "pyarrow_dtype"):
+        return arrow_number_type(native.pyarrow_dtype)
+    # Narwhals would look at objects to name their type; categories of pandas are read one by one, with all digits.
+    if str(native) == "object" or _pandas_categories(column) is not None:
+        return None
+    return NumberType(str(column.dtype).lower()) if column.dtype.is_integer() or column.dtype.is_float() else None
 
 
 def _pandas_categories(column: "nw.Series[Any]") -> Any:

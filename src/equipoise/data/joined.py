@@ -12,6 +12,7 @@ from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.entries import is_undeclared
 from equipoise.data.frames import FrameTable
 from equipoise.data.header import contained_names
+from equipoise.data.number_types import NumberType
 from equipoise.data.raw import RawTable
 from equipoise.data.tables import as_frame, target_column
 from equipoise.errors import InvalidData
@@ -53,21 +54,25 @@ def raw_table(X: Any, target: str = "", y: Any = None) -> RawTable:  # noqa: N80
     return _WithTarget(raw, target, *_target(y, raw.n_samples))
 
 
-def _target(y: Any, n_samples: int) -> tuple[Kind, Callable[[], NDArray[Any]]]:
-    """Return the kind of a target and how to read it, both by its type alone."""
+def _target(y: Any, n_samples: int) -> tuple[Kind, NumberType | None, Callable[[], NDArray[Any]]]:
+    """Return the kind of a target, which numbers it can hold and how to read it, all by its type alone."""
     column = target_column(y, n_samples)
     if is_undeclared(y):
-        return "unknown", column.read
+        return "unknown", None, column.read
     given = nw.from_native(as_frame(y), eager_only=True, allow_series=True, pass_through=True)
     if isinstance(given, nw.DataFrame):
         given = next(given.iter_columns())
     if isinstance(given, nw.Series):
         table = FrameTable(given.alias("target").to_frame().to_native(), "the target")
-        return table.kinds["target"], lambda: _whole(table)
+        return table.kinds["target"], table.number_types.get("target"), lambda: _whole(table)
     letter = getattr(getattr(y, "dtype", None), "kind", "O")
     if column.numeric:
-        return "truth" if letter == "b" else "number", column.read
-    return ARRAY_KINDS.get(letter, "unknown"), column.read
+        return (
+            "truth" if letter == "b" else "number",
+            NumberType(getattr(getattr(y, "dtype", None), "name", "")),
+            column.read,
+        )
+    return ARRAY_KINDS.get(letter, "unknown"), None, column.read
 
 
 def _whole(table: RawTable) -> NDArray[Any]:
@@ -78,11 +83,15 @@ def _whole(table: RawTable) -> NDArray[Any]:
 class _WithTarget(RawTable):
     """A raw table whose target came as an array of its own; a column of that name in the table is not used."""
 
-    def __init__(self, raw: RawTable, name: str, kind: Kind, read: Callable[[], NDArray[Any]]) -> None:
+    def __init__(
+        self, raw: RawTable, name: str, kind: Kind, numbers: NumberType | None, read: Callable[[], NDArray[Any]]
+    ) -> None:
         self._raw, self._name, self._read = raw, name, read
         self.names = (*(column for column in raw.names if column != name), name)
         self.n_samples = raw.n_samples
         self.kinds = {**raw.kinds, name: kind}
+        others = {column: held for column, held in raw.number_types.items() if column != name}
+        self.number_types = others if numbers is None else {**others, name: numbers}
         self.source, self.file = raw.source, raw.file
 
     def with_ids(self, name: str) -> Self:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from equipoise.data.arrow_values import Column, are_different
 from equipoise.data.files import FORMATS, open_table
+from equipoise.data.number_types import NumberType
 from equipoise.data.raw import RawTable, constant_failure, listed
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.errors import InvalidData, TableUnreadable
@@ -84,6 +85,8 @@ class ManyFiles(RawTable):
         self.n_samples = None if None in counts else sum(count or 0 for count in counts)
         # A column is of a kind only where all files say so; CSV says nothing.
         self.kinds = {name: _one_kind([table.kinds[name] for table in tables]) for name in first.names}
+        types = {name: _one_number_type(name, tables) for name in first.names}
+        self.number_types = {name: held for name, held in types.items() if held is not None}
         self.files = tuple(path for table in tables for path in table.files)
         self.file = next((table.file for table in tables if table.file is not None), None)
         self._folder = folder
@@ -153,3 +156,9 @@ def _one_kind(kinds: Sequence[Any]) -> Any:
     # A file in which a column's type holds nothing has missing values there, and the others tell its kind.
     told = set(kinds) - {"nothing"}
     return told.pop() if len(told) == 1 else "unknown" if told else "nothing"
+
+
+def _one_number_type(name: str, tables: Sequence[RawTable]) -> NumberType | None:
+    """Return which numbers a column can hold, where all files that hold any say the same."""
+    told = {table.number_types.get(name) for table in tables if table.kinds[name] != "nothing"}
+    return told.pop() if len(told) == 1 else None

@@ -68,7 +68,9 @@ def count_mismatch(rows: int, declared: int | None) -> str | None:
     )
 
 
-def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[str], way: Numerals) -> str | None:
+def readings_mismatch(
+    name: str, unreadable: int, present: int, texts: Sequence[str], way: Numerals, target: bool = False
+) -> str | None:
     """Return what to say of a column of numbers or dates most values of which are none, None for another.
 
     Parameters
@@ -81,6 +83,8 @@ def readings_mismatch(name: str, unreadable: int, present: int, texts: Sequence[
         Some of those that are no numbers, for a remedy; of a column of dates none.
     way : Numerals
         How the numbers were read.
+    target : bool
+        Whether it is the target of a regression, which has no other kind and no unit.
 
     Examples
     --------
@@ -100,9 +104,11 @@ decimal = "."; write what is publicly known of the program that wrote the file
     better = likeliest(numerals, way.decimal)
     better = way if _readable(way, numerals) == _readable(better, numerals) else better
     if _readable(better, numerals) <= MOST * len(texts):
-        return f'{name}: most values are no numbers; is it a kind = "category" or "date"?'
+        remedy = "declare target.classes" if target else 'is it a kind = "category" or "date"?'
+        return f"{name}: most values are no numbers; {remedy}"
     unit = _readable(better, texts) <= MOST * len(texts)
-    lines, beside = _lines(better, way), ['unit = "..." for what stands beside them'] if unit else []
+    without = "nothing beside them in the data" if target else 'unit = "..." for what stands beside them'
+    lines, beside = _lines(better, way), [without] if unit else []
     other = rival(numerals, better, delimiter="") if lines else None
     if other is not None:
         return (
@@ -125,10 +131,12 @@ def _readable(way: Numerals, texts: Sequence[str]) -> int:
     return sum(math.isfinite(way.number_of(text)) for text in texts)
 
 
-def values_mismatch(name: str, missing: int, unreadable: int, outside: int, rows: int) -> str | None:
+def values_mismatch(
+    name: str, missing: int, unreadable: int, outside: int, rows: int, target: bool = False
+) -> str | None:
     """Return what to say of a column without any value, or with nearly all outside its bounds; None for another.
 
-    A value may be rare, so that one suffices.
+    A value may be rare, so that one suffices. A target cannot be left unused.
 
     Examples
     --------
@@ -138,7 +146,8 @@ def values_mismatch(name: str, missing: int, unreadable: int, outside: int, rows
     size: nearly all values lie outside the declared bounds; are these in another unit?
     """
     if 0 < rows == missing:
-        return f'{name}: no row has a value; correct missing = [...], or declare kind = "unused"'
+        remedy = "name the column that holds the target" if target else 'declare kind = "unused"'
+        return f"{name}: no row has a value; correct missing = [...], or {remedy}"
     if nearly_all(outside, rows - missing - unreadable):
         return f"{name}: nearly all values lie outside the declared bounds; are these in another unit?"
     return None

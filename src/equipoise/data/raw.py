@@ -17,6 +17,7 @@ from equipoise.data.arrow_values import (
     Kind,
     arrow_kind,
 )
+from equipoise.data.number_types import NumberType, arrow_number_type
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import ENDINGS, InvalidData, TableUnreadable
 
@@ -52,6 +53,8 @@ class RawTable(ABC):
         The number of rows where the format tells it, None elsewhere (CSV).
     kinds : mapping of str to `Kind`
         What a column's type says; "unknown" where only values would tell.
+    number_types : mapping of str to `NumberType`
+        Which numbers a column's type can hold, where it says so.
     source : str
         What to call the table in an error.
     files : tuple of paths
@@ -66,6 +69,7 @@ class RawTable(ABC):
     names: tuple[str, ...]
     n_samples: int | None
     kinds: Mapping[str, Kind]
+    number_types: Mapping[str, NumberType] = {}
     source: str
     files: tuple[Path, ...] = ()
     ids: str = ""
@@ -157,3 +161,16 @@ def arrow_kinds(schema: Any, source: str) -> dict[str, Kind]:
     """
     types = {field.name: field.type for field in schema}
     return settled_kinds({name: arrow_kind(kind) for name, kind in types.items()}, types, source)
+
+
+def arrow_number_types(schema: Any) -> dict[str, NumberType]:
+    """Return which numbers the columns of an Arrow schema can hold, where their types say so.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> arrow_number_types(pyarrow.schema({"age": pyarrow.int8(), "born": pyarrow.date32()}))
+    {'age': NumberType(name='int8')}
+    """
+    found = {field.name: arrow_number_type(field.type) for field in schema}
+    return {name: kind for name, kind in found.items() if kind is not None}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Column
 from equipoise.data.schema.text import number_of, same_moments, text_of
-from equipoise.data.texts import Texts, Words
+from equipoise.data.texts import SheetColumn, Texts, Words
 from equipoise.data.unread import NUMERIC_KINDS
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ class Numbers(Reading):
 
     def _numbers(self, values: Column) -> Array:
         """Return the numbers, NaN where a value is missing, unreadable or infinite."""
-        if isinstance(values, Texts):
+        if isinstance(values, Texts | SheetColumn):
             numbers = values.numbers()
         else:
             with silence():
@@ -136,8 +136,8 @@ class Numbers(Reading):
 
 
 def _number_rule(values: Column) -> Callable[[str], float]:
-    """Return what reads a number in a text of these values: a CSV file may have it written in its own way."""
-    return values.numerals.number_of if isinstance(values, Texts) else number_of
+    """Return what reads a number in a text of these values: a file may have it written in its own way."""
+    return values.numerals.number_of if isinstance(values, Texts | SheetColumn) else number_of
 
 
 class Positions(Reading):
@@ -157,7 +157,6 @@ class Positions(Reading):
         moments = {other: place for text, place in positions.items() for other in same_moments(text)}
         positions = moments | dict(positions)
         self._levels = frozenset(positions)
-        self._missing_texts = frozenset(missing) - self._levels
         self._unknown = at_unknown
         self._missing = at_missing
         self._known = dict.fromkeys(missing, at_missing) | positions
@@ -203,11 +202,19 @@ class Positions(Reading):
 
     def seen(self, values: Column) -> Seen:
         """Return where values are missing, and how many are no known text."""
-        texts = [text_of(value) for value in values.tolist()]
-        missing = np.array([text is None or text in self._missing_texts for text in texts], dtype=bool)
-        present = (text for text in texts if text is not None and text not in self._missing_texts)
-        unknown = [text for text in present if text not in self._levels]
-        return Seen(missing, unknown=len(unknown), texts=tuple(unknown[:LOOKED_AT]))
+        apart = self._apart
+        places = apart(values)
+        unknown = np.flatnonzero(places == apart._unknown)
+        texts = tuple(text_of(values[spot]) or "" for spot in unknown[:LOOKED_AT])
+        return Seen(places == apart._missing, unknown=len(unknown), texts=texts)
+
+    @cached_property
+    def _apart(self) -> "Positions":
+        """The same reading, with places of their own for what is missing and what is unknown."""
+        missing = tuple(text for text in self._known if text not in self._levels)
+        known = {text: place for text, place in self._known.items() if text in self._levels}
+        last = max(known.values(), default=-1)
+        return Positions(known, missing, at_missing=last + 1, at_unknown=last + 2)
 
 
 class Ruled(Reading):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from equipoise.data.files import first_bytes, separated_by
 from equipoise.data.header import fields_of
-from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, KEYS, FileFormat
+from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, FileFormat
 from equipoise.data.schema.numerals import COMMON, Numerals, likeliest, rival
 from equipoise.data.schema.text import written
 from equipoise.errors import InvalidData
@@ -38,19 +38,21 @@ class Proposal:
         return written("" if key in self.blank else getattr(self.file, key))
 
     def lines(self) -> list[str]:
-        """Return the lines of a draft's table `[file]`, for somebody to confirm."""
+        """Return the lines of a draft's table `[file]`, for somebody to confirm; none where nothing is proposed."""
+        if not self.reasons:
+            return []
         head = [
-            "# How the CSV file is written, proposed from its first lines: confirm or correct every line. When a model",
-            "# is trained nothing is guessed: lines and numbers are read as this table says. It is published with the",
+            "# How the file is written, proposed from its first lines: confirm or correct every line. When a model is",
+            "# trained nothing is guessed: lines and numbers are read as this table says. It is published with the",
             "# model, and a single row of the first ones can have decided what is proposed, an encoding or a decimal",
             "# mark for example. So let here stand what is publicly known of the program that wrote the file.",
             "[file]",
         ]
-        return [*head, *(f"{key} = {self._shown(key)}  # {self.reasons[key]}" for key in KEYS), ""]
+        return [*head, *(f"{key} = {self._shown(key)}  # {why}" for key, why in self.reasons.items()), ""]
 
     def said(self) -> list[str]:
         """Return the same for a terminal."""
-        return [f"  {key:<10} {self._shown(key):<10} {self.reasons[key]}" for key in KEYS]
+        return [f"  {key:<10} {self._shown(key):<10} {why}" for key, why in self.reasons.items()]
 
 
 def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> Proposal | None:
@@ -102,12 +104,12 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
         else "as you say",
     }
     if other is not None:
-        reasons |= _two_ways(numerals, other)
+        reasons |= two_ways(numerals, other)
     found = replace(file, decimal=numerals.decimal, thousands=numerals.thousands)
     return Proposal(found, reasons, () if other is None else ("decimal", "thousands"))
 
 
-def _two_ways(first: Numerals, second: Numerals) -> dict[str, str]:
+def two_ways(first: Numerals, second: Numerals) -> dict[str, str]:
     """Return what to say where numbers can be read in two ways; the mark is shown, and no value."""
     mark = first.thousands or second.thousands
     decimal = "," if mark == "." else "."

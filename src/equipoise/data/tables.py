@@ -4,9 +4,9 @@ A table stays unread until the door asks for it: a ledger must admit the spend b
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -22,15 +22,12 @@ from equipoise.data.entries import (
     listed_target,
     numbers_of_entries,
 )
-from equipoise.data.frames import column_kind, column_values
+from equipoise.data.frames import column_kind, column_values, number_type
+from equipoise.data.number_types import NumberType, require_held
 from equipoise.data.raw import RawTable
 from equipoise.data.sparse_tables import stored_entries
 from equipoise.data.unread import NUMERIC_KINDS, Unread, type_in_words
 from equipoise.errors import InvalidData
-
-if TYPE_CHECKING:
-    pass
-
 
 # Whatever holds them, these come as numbers that mean the same in float64, with or without a missing value.
 PLAIN_TYPES = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32, nw.Float64)
@@ -251,7 +248,7 @@ def _target(y: Any) -> Unread:
     if isinstance(given, nw.Series):
         return _target_series(given)
     array = plain_array(y)
-    return Unread(array.shape, array.dtype.kind in NUMERIC_KINDS, lambda: array, labels=_labels_of(array.dtype))
+    return _plain_target(array.shape, array.dtype, lambda: array)
 
 
 def _target_series(series: "nw.Series[Any]") -> Unread:
@@ -260,9 +257,16 @@ def _target_series(series: "nw.Series[Any]") -> Unread:
         found = f"a target of type {native or series.to_native().type}"
         raise InvalidData("a target of numbers or text", found, "write it as numbers or text")
     if isinstance(native, np.dtype):
-        return Unread(series.shape, native.kind in NUMERIC_KINDS, series.to_numpy, labels=_labels_of(native))
+        return _plain_target(series.shape, native, series.to_numpy)
     numeric = _is_numeric(series)
-    return Unread(series.shape, numeric, lambda: column_values(series), labels=_labels_in(series))
+    held = number_type(series)
+    return Unread(series.shape, numeric, lambda: column_values(series), labels=_labels_in(series), numbers=held)
+
+
+def _plain_target(shape: tuple[int, ...], kind: "np.dtype[Any]", read: Callable[[], Any]) -> Unread:
+    """Return a target that NumPy holds: it compares whole numbers exactly, and real ones in their own precision."""
+    held = NumberType(kind.name) if kind.kind in "iu" else None
+    return Unread(shape, kind.kind in NUMERIC_KINDS, read, labels=_labels_of(kind), numbers=held)
 
 
 def _labels_of(kind: "np.dtype[Any]") -> Kind | None:
@@ -280,6 +284,8 @@ def _labels_in(series: "nw.Series[Any]") -> Kind | None:
 
 def require_labels(target: Unread, classes: Sequence[object] | str) -> None:
     """Refuse a target whose declared type can equal no class but the first, as which all its rows would count.
+
+    A class that is a number must be one that the type can hold: -1 is none of the numbers of ``uint8``.
 
     Labels are compared as Python compares them, by which True is 1: unlike those of a schema, which have texts.
 
@@ -299,6 +305,7 @@ public rule
     held, label_words, remedy = LABELS[target.labels]
     if not any(_can_equal(target.labels, label) for label in classes[1:] or classes):
         raise InvalidData(asked, f"{held}, where no class but the first is {label_words}", remedy)
+    require_held(asked, target.numbers, [label for label in classes if not isinstance(label, str)])
 
 
 def _can_equal(held: Kind, label: object) -> bool:

@@ -212,3 +212,32 @@ class TakenTexts(Texts):
     def found(self, words: Words, missing: int, unknown: int, rule: Callable[[str], int]) -> Places:
         """Return the number of the word that each text is."""
         return self._words.found(words, missing, unknown, rule)[self._places]
+
+
+class SheetColumn(np.ndarray):
+    """Cells of a column of a sheet, as objects, and how numbers are written in those that are text.
+
+    Examples
+    --------
+    >>> cells = SheetColumn.of(np.array(["1,5", 2.5, None], dtype=object), Numerals(","))
+    >>> cells[1:].numerals, cells.numbers()
+    (Numerals(decimal=',', thousands=''), array([1.5, 2.5, nan]))
+    """
+
+    numerals: Numerals
+
+    @classmethod
+    def of(cls, values: NDArray[Any], numerals: Numerals) -> "SheetColumn":
+        """Return an array of objects as such a column, without a copy."""
+        column = values.view(cls)
+        column.numerals = numerals
+        return column
+
+    def __array_finalize__(self, other: object) -> None:
+        """Keep the way of writing in every part and copy."""
+        self.numerals = getattr(other, "numerals", COMMON)
+
+    def numbers(self) -> Array:
+        """Return the number that each cell is, as the rule of its type reads it; NaN for none."""
+        read = (self.numerals.number_of(cell) if isinstance(cell, str) else number_of(cell) for cell in self)
+        return np.fromiter(read, dtype=np.float64, count=len(self))

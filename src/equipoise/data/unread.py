@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.data.arrow_values import Kind
+from equipoise.data.number_types import NumberType
 
 if TYPE_CHECKING:
     from equipoise.data.engines.pieces import EncodedParts
@@ -51,5 +52,7 @@ class Unread:
     parts: "EncodedParts | None" = None
     # What the declared type of a target says its labels are; None for one that holds no labels, such as dates.
     labels: Kind | None = "unknown"
+    # Which numbers that type can hold, where it says so and labels are compared with them exactly.
+    numbers: NumberType | None = None
     # Takes what reading needs besides the rows, or refuses for public reasons: the door asks for it before the spend.
     ready: Callable[[], None] = lambda: None

@@ -31,7 +31,8 @@ class WatchedTable(RawTable):
     def __init__(self, raw: RawTable, report: Callable[[int], None]) -> None:
         self._raw = raw
         self._report = report
-        self.names, self.n_samples, self.kinds = raw.names, raw.n_samples, raw.kinds
+        self.names, self.n_samples = raw.names, raw.n_samples
+        self.kinds, self.number_types = raw.kinds, raw.number_types
         self.source, self.files, self.ids, self.file = raw.source, raw.files, raw.ids, raw.file
 
     def with_ids(self, name: str) -> Self:

@@ -159,7 +159,7 @@ class DaskFiles(DaskTable):
         super().__init__(scheduler)
         self._raw = raw
         self._parts = raw.parts()
-        self.names, self.n_samples = raw.names, raw.n_samples
+        self.names, self.n_samples, self.number_types = raw.names, raw.n_samples, raw.number_types
         self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
 
     def with_ids(self, name: str) -> Self:
@@ -211,7 +211,8 @@ class DaskFrame(DaskTable):
             remedy = "pass a Dask data frame with the target among its columns"
             raise InvalidData("a table of columns with names", f"a Dask {type(frame).__name__}", remedy)
         table = FrameTable(frame._meta, self.source)
-        self.names, self.n_samples, self.kinds = table.names, None, table.kinds
+        self.names, self.n_samples = table.names, None
+        self.kinds, self.number_types = table.kinds, table.number_types
         self._frame = frame
         self._categories = [name for name in self.names if str(frame._meta[name].dtype) == "category"]
         _refuse_unknown_categories(frame._meta, self._categories)

@@ -26,7 +26,7 @@ from equipoise.data.engines.spark_work import (
 )
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
-from equipoise.data.raw import RawTable, arrow_kinds, check_names, constant_failure
+from equipoise.data.raw import RawTable, arrow_kinds, arrow_number_types, check_names, constant_failure
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import InvalidData
 
@@ -87,7 +87,8 @@ class SparkFrame(SparkTable):
         library()
         self.source, self.n_samples = source, None
         self.names = check_names(list(frame.columns), source)
-        self.kinds = arrow_kinds(_arrow_schema(frame.schema, source), source)
+        schema = _arrow_schema(frame.schema, source)
+        self.kinds, self.number_types = arrow_kinds(schema, source), arrow_number_types(schema)
         if frame.isStreaming:
             remedy = "write what has come so far to files, and pass spark.read of them"
             raise InvalidData(f"a table of a fixed number of rows as {source}", "a stream, which has no end", remedy)
@@ -163,7 +164,7 @@ class SparkFiles(SparkTable):
         library()
         self._scheduler = scheduler
         self.session = None
-        self.names, self.n_samples = raw.names, raw.n_samples
+        self.names, self.n_samples, self.number_types = raw.names, raw.n_samples, raw.number_types
         self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
         self._open(raw)
 

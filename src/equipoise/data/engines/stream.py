@@ -39,7 +39,7 @@ class StreamTable(PartedTable):
 
     def __init__(self, raw: RawTable) -> None:
         self._raw = raw
-        self.names, self.n_samples = raw.names, raw.n_samples
+        self.names, self.n_samples, self.number_types = raw.names, raw.n_samples, raw.number_types
         self.kinds, self.source, self.files, self.file = raw.kinds, raw.source, raw.files, raw.file
 
     def with_ids(self, name: str) -> Self:

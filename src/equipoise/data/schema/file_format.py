@@ -27,7 +27,9 @@ LONGEST_SHEET = 255
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    r"""How lines of a CSV file are cut into texts, and texts read as numbers; other formats know that themselves.
+    r"""How lines of a CSV file are cut into texts, and texts read as numbers, those in cells of a workbook too.
+
+    Other formats know that themselves.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ class FileFormat:
         How many values a line without a header has. No key of the file: a schema knows it from its columns, and where
         there is none yet, the first line tells.
     sheet : str
-        The sheet of a workbook that holds the table; empty for the first one.
+        The sheet of a workbook that holds the table; empty for the only one with rows.
     published : bool
         Whether the names of its columns are published, so that no value may be among them. No key of the file: those of
         new rows are not.

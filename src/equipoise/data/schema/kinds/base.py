@@ -82,9 +82,13 @@ class Column(ABC):
         """The largest that the squares of its entries in one row add up to, but for rounding."""
         return 1.0
 
+    def texts(self) -> tuple[str, ...]:
+        """Return the texts of which a value should be one; none where they are blank, or any value will do."""
+        return ()
+
     def fits(self, found: Kind) -> bool:
-        """Return whether a table's column of such a type can hold values of this kind."""
-        return found not in HOLD_NO_LEVELS
+        """Return whether a table's column of such a type can hold values of this kind: one of the texts, if any."""
+        return levels_fit(self.texts(), found)
 
     @abstractmethod
     def reading(self, missing: tuple[str, ...]) -> Reading:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.data.schema.columns import settle
-from equipoise.data.schema.kinds.base import Column, levels_fit
+from equipoise.data.schema.kinds.base import Column
 from equipoise.data.schema.text import Faults, place, text_of, written, written_list
 
 if TYPE_CHECKING:
-    from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
 
 
@@ -89,9 +88,9 @@ class CategoryColumn(Column):
         """How many levels there are."""
         return len(self.levels) + self.other
 
-    def fits(self, found: Kind) -> bool:
-        """Return whether one of the levels can be a value of such a type."""
-        return levels_fit(self.levels, found)
+    def texts(self) -> tuple[str, ...]:
+        """Return the levels."""
+        return self.levels
 
     def reading(self, missing: tuple[str, ...]) -> Reading:
         """Return what reads positions among the levels."""

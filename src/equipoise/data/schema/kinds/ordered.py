@@ -9,12 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.data.schema.columns import settle
-from equipoise.data.schema.kinds.base import PlacedColumn, levels_fit
+from equipoise.data.schema.kinds.base import PlacedColumn
 from equipoise.data.schema.kinds.category import chosen_levels
 from equipoise.data.schema.text import Faults, place, written, written_list, written_number
 
 if TYPE_CHECKING:
-    from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
 
 
@@ -86,9 +85,9 @@ class OrderedColumn(PlacedColumn):
         """Return the levels."""
         return {"levels": self.levels}
 
-    def fits(self, found: Kind) -> bool:
-        """Return whether one of the levels can be a value of such a type."""
-        return levels_fit(self.levels, found)
+    def texts(self) -> tuple[str, ...]:
+        """Return the levels."""
+        return self.levels
 
     def shares(self) -> tuple[float, ...]:
         """Return the number of every level: exact, and then rounded once."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from equipoise.data.schema.columns import settle
-from equipoise.data.schema.kinds.base import PlacedColumn, levels_fit
+from equipoise.data.schema.kinds.base import PlacedColumn
 from equipoise.data.schema.text import Faults, place, written, written_list
 
 if TYPE_CHECKING:
-    from equipoise.data.arrow_values import Kind
     from equipoise.data.readings import Reading
 
 Answer = Literal["no", "yes"]
@@ -85,9 +84,9 @@ class YesNoColumn(PlacedColumn):
         yield f"no = {written_list(map(written, self.no))}"
         yield from self.rule_lines()
 
-    def fits(self, found: Kind) -> bool:
-        """Return whether one of the spellings can be a value of such a type."""
-        return levels_fit((*self.yes, *self.no), found)
+    def texts(self) -> tuple[str, ...]:
+        """Return the spellings."""
+        return (*self.yes, *self.no)
 
     def answer(self, text: str) -> int:
         """Return 1 for a spelling of yes, 0 for one of no, and the place of unknown values for others."""
