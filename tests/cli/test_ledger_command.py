@@ -23,7 +23,7 @@ from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6)))
 
 
 def run(*arguments: object) -> Result:

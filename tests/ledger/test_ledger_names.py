@@ -32,7 +32,7 @@ SPELLINGS = (
 
 
 def certificate(epsilon: float) -> Certificate:
-    return issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon), ledger="x"))
+    return issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon)))
 
 
 def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:

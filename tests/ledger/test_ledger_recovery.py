@@ -21,7 +21,7 @@ from former_ledgers import make_former
 
 pytest_plugins = ["postgres_server"]
 
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 STATED = Amount(Decimal("0.25"), Decimal(0))
 
 

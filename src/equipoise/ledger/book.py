@@ -14,7 +14,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, Le
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
-from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of
+from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new
 from equipoise.ledger.statements import (
     Balance,
@@ -112,7 +112,7 @@ class Ledger:
         release_id : str, optional
             The id of the release that the entry pays for, and for no other; drawn here if None.
         """
-        _require_release(certificate)
+        require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
             release = release_id or secrets.token_hex(16)
@@ -134,7 +134,7 @@ class Ledger:
         ...     str(ledger.would_admit(plan).epsilon_left), str(ledger.balance().epsilon_left)
         ('3.0', '3.0')
         """
-        _require_release(certificate)
+        require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
         with self._store.opened() as connection:
             return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
@@ -434,17 +434,3 @@ def _last(walk: Walk) -> Entry:
     if walk.last is None:
         raise ValueError("a history without entries")
     return walk.last
-
-
-def _require_release(certificate: object) -> None:
-    """Refuse what is no certificate of a release, or one that no ledger takes."""
-    if not isinstance(certificate, Certificate):
-        remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
-        raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
-    if certificate.terms.seeded:
-        remedy = "leave random_state=None where a ledger is bound"
-        raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
-    if certificate.grade != "proved":
-        found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
-        remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
-        raise LedgerRefused('a certificate of grade "proved"', found, remedy)

@@ -78,6 +78,17 @@ def require_new(name: str) -> None:
         raise LedgerRefused("a dataset's name that people can read", found, "write letters, digits, hyphens and blanks")
 
 
+def is_about(named: str | None, dataset: str) -> bool:
+    """Return whether a certificate that names a dataset may be recorded under another name: the same one, or if none.
+
+    Examples
+    --------
+    >>> is_about("people", "People "), is_about(None, "people"), is_about("trial", "people")
+    (True, True, False)
+    """
+    return named is None or normal_form(named) == normal_form(dataset)
+
+
 def meant_by(written: str, recorded: Iterable[object]) -> tuple[str, ...]:
     """Return the recorded ids that a written one stands for, the one that is spelled the same first.
 

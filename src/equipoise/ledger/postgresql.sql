@@ -175,6 +175,7 @@ DECLARE
     latest public.entries%ROWTYPE;
     bound public.entries%ROWTYPE;
     subject public.entries%ROWTYPE;
+    origin text;
     keys text[];
     told json;
     cost numeric[];
@@ -285,6 +286,7 @@ BEGIN
         cost := public.equipoise_amount(told -> 'cost');
     END IF;
     after := public.equipoise_amount(told -> 'spent');
+    SELECT e.record INTO origin FROM public.entries AS e WHERE e.dataset = fresh.dataset AND e.number = 1;
     SELECT array_agg(key ORDER BY key COLLATE "C") INTO keys FROM json_object_keys(told) AS key;
     fault := CASE
         WHEN keys <> CASE fresh.kind
@@ -309,6 +311,9 @@ BEGIN
         WHEN fresh.kind = 'spend' AND (
             json_typeof(told -> 'certificate') = 'object' AND json_typeof(told -> 'software') = 'object'
         ) IS NOT TRUE THEN 'a spend that does not say its certificate and software'
+        -- Both are in the normal form of names; an id that an earlier version wrote may not be, and is left to `verify`.
+        WHEN fresh.kind = 'spend' AND origin IS NOT NULL AND told #>> '{certificate,terms,ledger}' <> fresh.dataset
+            THEN 'a certificate that was planned for another dataset'
         -- A reader looks for the end of the certificate from behind, over the software: that must be flat.
         WHEN fresh.kind = 'spend' AND EXISTS (
             SELECT 1 FROM json_each(told -> 'software') AS part WHERE json_typeof(part.value) <> 'string'

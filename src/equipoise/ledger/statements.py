@@ -13,6 +13,7 @@ from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.names import is_about
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
 
@@ -150,6 +151,9 @@ def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]
     number, found = paid.entry.number, []
     if paid.entry.certificate != certificate.planned_digest:
         found.append(f"entry {number} paid for another plan")
+    if not is_about(certificate.terms.ledger, paid.entry.dataset):
+        planned = f"the certificate was planned for {certificate.terms.ledger!r:.80}"
+        found.append(f"entry {number} is of {paid.entry.dataset!r:.80}, and {planned}")
     if paid.release and paid.release != release.id:
         found.append(f"entry {number} paid for the release {paid.release:.40}, and this is {release.id:.40}")
     if paid.outcome == "unknown":

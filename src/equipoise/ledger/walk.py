@@ -16,6 +16,7 @@ from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
 from equipoise.ledger.currencies import Amount, Currency, currency_named
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.names import is_about
 from equipoise.ledger.records import MOST_REMEMBERED, OUTCOMES, amount_of, judged
 from equipoise.vocabulary.facts import Budget
 
@@ -174,6 +175,8 @@ class Walk:
         if not found.faults:
             if (entry.certificate, entry.epsilon, entry.delta) != (found.digest, *found.amount):
                 yield "its amounts or its digest are not those of its certificate"
+            if not is_about(found.dataset, entry.dataset):
+                yield "its certificate was planned for another dataset"
             if not found.price.within(cost):
                 yield "its certificate costs more than it says"
 
