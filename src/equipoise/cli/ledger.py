@@ -143,15 +143,16 @@ def show(
         with new_file(picture) as file:
             file.write(drawn.getvalue())
     sums, left, moves = basic_sums(entries), balance.left, _migrations(entries)
+    recoveries = sum(entry.kind == "recovery" for entry in entries)
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
     remaining = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
     basic = {"epsilon": str(sums.amount), "delta": str(sums.delta)}
-    spent = basic if balance.currency == "basic" else _worth(balance)
+    spent = _worth(balance)
     if as_json:
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
         drawn_points = [{"made": made, "share": share} for made, share in points]
         proved = {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}
-        record |= {"proved": proved}
+        record |= {"proved": proved, "recoveries": recoveries}
         told = {**record, "migrations": moves, **_in_currency(balance), "spends": len(points), "course": drawn_points}
         print(json.dumps(told, indent=2))
         return
@@ -175,6 +176,10 @@ def show(
     console.print(table)
     for line in _promise(balance, moves):
         console.print(line)
+    if recoveries:
+        console.print(
+            f"It was recovered {recoveries} time(s): what was moved then is counted, and in no list of spends."
+        )
     console.print(f"It counts in {balance.currency}.")
     for line in as_lines(points):
         console.print(line, markup=False)
@@ -362,6 +367,8 @@ def _headings(balance: Balance) -> tuple[str, str]:
 
 
 def _worth(balance: Balance) -> dict[str, str]:
-    """Return what was spent as (epsilon, delta), at the delta of the budget."""
+    """Return what was spent as (epsilon, delta): exactly in basic currency, else at the delta of the budget."""
+    if balance.currency == "basic":
+        return {"epsilon": str(balance.spent.amount), "delta": str(balance.spent.delta)}
     worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
     return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}

@@ -27,7 +27,7 @@ from equipoise.ledger.statements import (
     paid_by,
 )
 from equipoise.ledger.store import Store
-from equipoise.ledger.walk import NO_RECORD, Walk, all_faults, spent_in
+from equipoise.ledger.walk import NO_RECORD, Walk, all_faults
 from equipoise.vocabulary.facts import Budget
 
 # So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
@@ -169,7 +169,8 @@ class Ledger:
         """Move a dataset to another currency and return the entry that says what was done; for the owner.
 
         Every earlier spend is priced again: by its certificate where it was recorded, else as an (epsilon, delta)
-        of which nothing more is known. The budget stays what it is. docs/ledger.md says what the promise is then.
+        of which nothing more is known, and so is what a recovery counted. The budget stays what it is. docs/ledger.md
+        says what the promise is then.
         """
         chosen = currency_named(currency)
         with self._store.opened(writing=True) as connection:
@@ -181,7 +182,7 @@ class Ledger:
                 found = f"one that counts in {chosen.name} already"
                 raise LedgerRefused(f"to move {self.dataset!r}", found, "name another currency, or leave it")
             try:
-                limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
+                limit, spent = chosen.limit(walk.budget), walk.worth_in(chosen, self._store.history(connection, name))
             except ValueError as error:
                 if isinstance(error, EquipoiseError):
                     raise
