@@ -36,7 +36,7 @@ def ledger(database) -> eq.Ledger:
 
 
 def put(database, entry: chain.Entry) -> None:
-    """Insert an entry as the owner can, or as everybody could before 0.3."""
+    """Insert an entry as the owner can, or as everybody could in a ledger of 0.2.0."""
     with database.engine.begin() as connection:
         connection.execute(sql.insert(database.entries()).values(asdict(entry)))
 
@@ -282,7 +282,7 @@ def test_a_migration_that_leaves_out_what_was_recovered_is_found(database):
 
 @pytest.mark.parametrize("currency", ["gaussian", "zcdp", "renyi:100"])
 def test_where_a_recovery_counted_everything_no_other_currency_finds_something_left(database, currency):
-    """Nearly all was spent in small portions: the 0.05 that the total was cut down to would be worth little elsewhere."""
+    """Nearly all was spent in small portions: the 0.05 that the total was cut to would be worth little elsewhere."""
     ledger = spent_before_a_fault(database, "basic", 0.5, 9)
     recover(ledger, Amount(Decimal("0.2"), Decimal(0)))
     with pytest.raises(LedgerRefused, match=r"nobody knows how much was spent.*what is truly left"):

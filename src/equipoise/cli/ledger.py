@@ -56,11 +56,15 @@ def create(
     delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
     currency: Currency = None,
     key: Annotated[Path | None, typer.Option(help="The owner's public key, by which checkpoints are signed.")] = None,
+    apart_from: Annotated[
+        list[str] | None,
+        typer.Option(help="A dataset of nearly the same name that is about other people; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
     ledger, budget = Ledger(reference), Budget(epsilon, delta)
-    ledger.create(budget, currency, None if key is None else public_key(key).hex())
+    ledger.create(budget, currency, None if key is None else public_key(key).hex(), apart_from or ())
     counted = ledger.head().currency
     if as_json:
         limit = {"epsilon": repr(budget.epsilon), "delta": repr(budget.delta)}

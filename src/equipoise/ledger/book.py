@@ -71,7 +71,13 @@ class Ledger:
         """Return the reference, without a password."""
         return f"Ledger({self._store.shown!r})"
 
-    def create(self, budget: Budget, currency: str | None = None, key: str | None = None) -> None:
+    def create(
+        self,
+        budget: Budget,
+        currency: str | None = None,
+        key: str | None = None,
+        apart_from: Iterable[str] = (),
+    ) -> None:
         """Create the dataset's budget, and the file or table if need be; an existing budget is never changed.
 
         Parameters
@@ -82,6 +88,8 @@ class Ledger:
             What spends are counted in (docs/currencies.md); None for the default of this budget.
         key : str, optional
             The owner's public key, by which checkpoints are signed.
+        apart_from : iterable of str, optional
+            Names of budgets that are there, nearly the same, and of other people by the owner's word.
         """
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
@@ -94,7 +102,7 @@ class Ledger:
             if meant_by(self._store.written, recorded):
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
-            require_apart(self.dataset, recorded)
+            require_apart(self.dataset, recorded, apart_from)
             text = records.canonical(record)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 

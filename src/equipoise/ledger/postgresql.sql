@@ -256,7 +256,7 @@ BEGIN
     IF fault IS NOT NULL THEN
         RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
     END IF;
-    -- The total is in the last entry; where entries have no record, as before 0.3, it is their sum.
+    -- The total is in the last entry; where entries have no record, as in 0.1.0 and 0.2.0, it is their sum.
     IF latest.kind <> 'budget' AND latest.record IS NOT NULL THEN
         before := public.equipoise_amount(latest.record::json -> 'spent');
     ELSIF latest.record IS NULL THEN
@@ -362,7 +362,7 @@ REVOKE ALL ON FUNCTION public.equipoise_quoted(text), public.equipoise_is_double
     public.equipoise_canonical(json, integer), public.equipoise_amount(json), public.equipoise_line(public.entries),
     public.equipoise_append(text, text) FROM PUBLIC;
 
--- Ledgers before 0.3 let spenders insert. Those who could may now call the function, and keep reading.
+-- Ledgers of 0.1.0 and 0.2.0 let spenders insert. Those who could may now call the function, and keep reading.
 DO $body$
 DECLARE
     held record;
