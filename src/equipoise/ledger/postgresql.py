@@ -58,7 +58,7 @@ def let_read(connection: sql.Connection, relation: str) -> None:
 def install(connection: sql.Connection) -> None:
     """Put the function into the database, as the owner of its table `entries`, unless this very one is there.
 
-    Whoever had the right to insert entries, as documented for 0.1.0 and 0.2.0, may call the function from then on instead.
+    Whoever had the right to insert entries, as in 0.1.0 and 0.2.0, may call the function from then on instead.
     """
     script = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text(encoding="utf-8")
     version = f"equipoise ledger {hashlib.sha256(script.encode()).hexdigest()}"
