@@ -169,7 +169,7 @@ APART = [
 def test_a_name_that_is_nearly_one_that_is_there_needs_the_owners_word(tmp_path, there, new):
     address = f"sqlite:///{tmp_path}/ledger.db"
     eq.Ledger(f"{address}#{there}").create(eq.Budget(1.0))
-    with pytest.raises(LedgerRefused, match=r"nearly the same name.*if these are the same people.*--apart-from"):
+    with pytest.raises(LedgerRefused, match=r"of nearly the same name: .*if these are the same people.*--apart-from"):
         eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0))
     eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0), apart_from=[f" {there.upper()}"])
     assert eq.Ledger(f"{address}#{new}").balance().epsilon_left == 1

@@ -22,6 +22,8 @@ from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.currencies.base import NOTHING, SHARE
+from equipoise.ledger.currencies.renyi import Renyi
 from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
 from equipoise.ledger.recovery import evidence_faults
@@ -127,6 +129,8 @@ def recover(
         f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
     )
     console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
+    if amount is not None and not (balance.left.amount and balance.left.delta):
+        console.print("Nothing is left, whatever was stated: docs/ledger-postgresql.md says when that is so.")
 
 
 @group.command()
@@ -185,6 +189,8 @@ def show(
             f"It was recovered {recoveries} time(s): what was moved then is counted, and in no list of spends."
         )
     console.print(f"It counts in {balance.currency}.")
+    if (order := _cost_of_order(balance)) is not None:
+        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     for line in as_lines(points):
         console.print(line, markup=False)
     console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")
@@ -363,16 +369,24 @@ def _in_currency(balance: Balance) -> dict[str, object]:
 
 def _short(number: Decimal, upwards: bool) -> str:
     """Return a number in six digits, rounded to the careful side; --json has all of them."""
-    return str(Context(prec=6, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
+    return str(Context(prec=6, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number)) if number else "0"
 
 
 def _headings(balance: Balance) -> tuple[str, str]:
     return f"in {balance.currency}", "its delta"
 
 
+def _cost_of_order(balance: Balance) -> float | None:
+    """Return the part of the epsilon spent that a Renyi currency takes with the first spend; None in all others."""
+    currency = currency_named(balance.currency)
+    if not isinstance(currency, Renyi) or balance.spent == NOTHING:
+        return None
+    return currency.least(0.0, balance.limit.delta * SHARE)
+
+
 def _worth(balance: Balance) -> dict[str, str]:
     """Return what was spent as (epsilon, delta): exactly in basic currency, else at the delta of the budget."""
-    if balance.currency == "basic":
+    if balance.currency == "basic" or balance.spent == NOTHING:
         return {"epsilon": str(balance.spent.amount), "delta": str(balance.spent.delta)}
     worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
     return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}

@@ -138,8 +138,8 @@ def require_apart(name: str, recorded: Iterable[object], apart_from: Iterable[st
         raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
     said = {normal_form(other) for other in apart_from}
     if near := [found for found in names if normal_form(found) not in said and are_near(found, name)]:
-        found = f"{', '.join(map(repr, near[:3]))}, which is nearly the same name"
-        options = " ".join(f"--apart-from {shlex.quote(other)}" for other in near[:3])
+        found = f"budgets of nearly the same name: {', '.join(map(repr, near))}"
+        options = " ".join(f"--apart-from {shlex.quote(other)}" for other in near)
         remedy = f"spend of {near[0]!r} if these are the same people; if they are others, say so: {options}"
         raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
 

@@ -60,6 +60,8 @@ def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
     worth = walk.currency.worth(walk.spent, budget)
     whole = Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
     left = whole - Amount(Decimal(repr(worth.epsilon)), Decimal(0))
+    if walk.spent.amount == walk.limit.amount:
+        return Amount(Decimal(0), whole.delta)  # and not what rounding leaves
     # The whole delta belongs to the epsilon that is read at it.
     return Amount(max(left.amount, Decimal(0)), whole.delta)
 
