@@ -1,5 +1,6 @@
 """`equipoise ledger create | migrate | show | releases | history | export | verify | withdrawn`."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
 from equipoise.ledger import currencies
 from equipoise.ledger.currencies import Amount, Worth
+from equipoise.ledger.currencies.base import SHARE, spent_on_order
 from equipoise.ledger.currencies.basic import Basic
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
@@ -116,6 +118,31 @@ def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkey
         assert words in shown
     assert run("verify", reference).exit_code == 0
     assert json.loads(run("migrate", reference, "--currency", "basic", "--json").stdout)["entry"] == 4
+
+
+def test_show_says_what_an_order_costs_once_and_writes_nothing_as_0(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#people"
+    run("create", reference, "--epsilon", "3", "--delta", "1e-6")
+    assert "what the order costs" not in run("show", reference).stdout
+    assert json.loads(run("show", reference, "--json").stdout)["spent"] == {"epsilon": "0", "delta": "0"}
+    small = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.01, 1e-9)))
+    eq.Ledger(reference).admit(small)
+    order = spent_on_order(13, 1e-6 * SHARE)
+    assert f"Of the epsilon spent, {order:.3g} is what the order costs once" in run("show", reference).stdout
+    assert order < float(json.loads(run("show", reference, "--json").stdout)["spent"]["epsilon"]) < order + 0.01
+
+
+def test_where_everything_was_counted_recover_says_so_and_show_writes_0(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#people"
+    run("create", reference, "--epsilon", "3", "--delta", "1e-6")
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
+        file.execute(
+            "INSERT INTO entries (number, dataset, kind, epsilon, delta, certificate, made, previous, digest) "
+            "VALUES (2, 'people', 'spend', '', '', '', '', '', '')"
+        )
+    assert "Nothing is left, whatever was stated" in run("recover", reference, "--amount", "0.1").stdout
+    (left,) = [line for line in run("show", reference).stdout.splitlines() if "left" in line]
+    assert [cell.strip() for cell in left.split("\u2502")[2:-1]] == ["0", "0.000001", "0", "0"]
 
 
 def test_show_says_no_more_after_migrations_than_is_proved(tmp_path):
