@@ -160,8 +160,9 @@ def show(
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
         drawn_points = [{"made": made, "share": share} for made, share in points]
         proved = {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}
-        record |= {"proved": proved, "recoveries": recoveries}
-        told = {**record, "migrations": moves, **_in_currency(balance), "spends": len(points), "course": drawn_points}
+        record |= {"proved": proved}
+        times = {"migrations": moves, "recoveries": recoveries}
+        told = {**record, **times, **_in_currency(balance), "spends": len(points), "course": drawn_points}
         print(json.dumps(told, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
