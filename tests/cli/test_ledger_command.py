@@ -27,6 +27,11 @@ from equipoise.planning.request import Request
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6)))
 
+MALFORMED = (
+    "INSERT INTO entries (number, dataset, kind, epsilon, delta, certificate, made, previous, digest) "
+    "VALUES ({number}, '{dataset}', 'spend', '', '', '', '', '', '')"
+)
+
 
 def run(*arguments: object) -> Result:
     """Run the command; a refusal is raised, as the program's entrance expects."""
@@ -136,13 +141,21 @@ def test_where_everything_was_counted_recover_says_so_and_show_writes_0(tmp_path
     reference = f"sqlite:///{tmp_path}/ledger.db#people"
     run("create", reference, "--epsilon", "3", "--delta", "1e-6")
     with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
-        file.execute(
-            "INSERT INTO entries (number, dataset, kind, epsilon, delta, certificate, made, previous, digest) "
-            "VALUES (2, 'people', 'spend', '', '', '', '', '', '')"
-        )
+        file.execute(MALFORMED.format(number=2, dataset="people"))
     assert "Nothing is left, whatever was stated" in run("recover", reference, "--amount", "0.1").stdout
     (left,) = [line for line in run("show", reference).stdout.splitlines() if "left" in line]
     assert [cell.strip() for cell in left.split("\u2502")[2:-1]] == ["0", "0.000001", "0", "0"]
+
+
+def test_recover_of_a_budget_without_delta_says_nothing_of_the_kind(reference, tmp_path):
+    pure = f"sqlite:///{tmp_path}/ledger.db#pure"
+    run("create", pure, "--epsilon", "3")
+    eq.Ledger(pure).admit(issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1))))
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
+        file.execute(MALFORMED.format(number=3, dataset="pure"))
+    said = run("recover", pure, "--amount", "0.25").stdout
+    assert "spent 0.35 of 3.0" in said
+    assert "Nothing is left" not in said
 
 
 def test_show_says_no_more_after_migrations_than_is_proved(tmp_path):

@@ -129,7 +129,7 @@ def recover(
         f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
     )
     console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
-    if amount is not None and not (balance.left.amount and balance.left.delta):
+    if amount is not None and not balance.left.amount:
         console.print("Nothing is left, whatever was stated: docs/ledger-postgresql.md says when that is so.")
 
 

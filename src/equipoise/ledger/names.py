@@ -132,9 +132,9 @@ def require_apart(name: str, recorded: Iterable[object], apart_from: Iterable[st
     >>> require_apart("people-1", ["people"], apart_from=["people"])
     """
     names = sorted(found for found in recorded if isinstance(found, str))
-    for alike in (found for found in names if outline(found) == outline(name)):
-        found = f"{alike!r}, which differs in separators, or in letters and digits that look alike"
-        remedy = f"spend of {alike!r} if these are the same people, else choose a name that nobody takes for it"
+    if alike := [found for found in names if outline(found) == outline(name)]:
+        found = f"{alike[0]!r}, which differs in separators, or in letters and digits that look alike"
+        remedy = f"spend of {alike[0]!r} if these are the same people, else choose a name that nobody takes for it"
         raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
     said = {normal_form(other) for other in apart_from}
     if near := [found for found in names if normal_form(found) not in said and are_near(found, name)]:
@@ -158,7 +158,7 @@ def require_new(name: str) -> None:
 
 
 def is_about(named: str | None, dataset: str) -> bool:
-    """Return whether a certificate that names a dataset may be recorded under another name: the same one, or if none.
+    """Return whether a certificate may be recorded under a dataset: it names that one, however spelled, or none.
 
     Examples
     --------

@@ -50,18 +50,9 @@ SHOWN_OPTIONS = {
     *("host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding"),
     *("connect_timeout", "target_session_attrs", "load_balance_hosts", "tcp_user_timeout"),
     *("keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
-    *(
-        "sslmode",
-        "sslnegotiation",
-        "sslrootcert",
-        "sslcert",
-        "sslkey",
-        "sslcrl",
-        "sslcrldir",
-        "sslsni",
-        "sslcompression",
-    ),
-    *("ssl_min_protocol_version", "ssl_max_protocol_version", "sslcertmode", "channel_binding", "require_auth"),
+    *("sslmode", "sslnegotiation", "sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "sslsni"),
+    *("sslcompression", "sslcertmode"),
+    *("ssl_min_protocol_version", "ssl_max_protocol_version", "channel_binding", "require_auth"),
     *("gssencmode", "krbsrvname", "gsslib", "gssdelegation", "passfile", "replication"),
 }
 _HIDDEN = "***"

@@ -148,7 +148,7 @@ class Currency(Record, ABC):
             return spent
         if counted_in.id != BASIC:
             found = f"{spent.amount} and delta {spent.delta} in {counted_in.name}, of spends without certificates"
-            remedy = f"leave it in {counted_in.name}: such a sum is known to be worth something in no other currency"
+            remedy = f"leave it in {counted_in.name}: nobody can price such a sum in another currency"
             raise LedgerRefused(f"a price in {self.name}", found, remedy)
         known = counted_in.worth(spent, Budget(1.0))
         return self.price_of_budget(Budget(max(known.epsilon, SMALLEST), known.delta))
