@@ -46,7 +46,7 @@ def history(last: Entry, shared: list[Certificate], entries: int) -> Iterator[En
         if number % 2:
             spent += cost
             record = {"adjacency": plan.adjacency, "certificate": recorded, "cost": plain(cost)}
-            record |= {"spent": plain(spent), "under": 1, "release": release, "software": {"equipoise": "0.3.0"}}
+            record |= {"spent": plain(spent), "under": 1, "release": release, "software": {"equipoise": "0.2.0"}}
             amount, kind, digest = plan.claim.budget, "spend", planned
         else:
             record = {"of": number, "release": release, "outcome": "released", "adjacency": plan.adjacency}

@@ -187,7 +187,7 @@ on them; to do: the budget, if one was bound, is spent; run the fit in a debugge
 
 
 class FitNotCounted(UserWarning):
-    """A process made a second private fit that neither a ledger nor an account counts."""
+    """A process made a second private release, a fit or an evaluation, that neither a ledger nor an account counts."""
 
 
 class ScoresNotCovered(UserWarning):

@@ -12,7 +12,7 @@ from equipoise.planning.request import Request
 from program import run_program
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1)))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`equipoise ledger create | migrate | show | releases | history | export | verify | withdrawn`."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,12 +19,18 @@ from equipoise.cli.ledger import group
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerUnreachable, OutputRefused
 from equipoise.ledger import currencies
 from equipoise.ledger.currencies import Amount, Worth
+from equipoise.ledger.currencies.base import SHARE, spent_on_order
 from equipoise.ledger.currencies.basic import Basic
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
-PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1, 1e-6)))
+
+MALFORMED = (
+    "INSERT INTO entries (number, dataset, kind, epsilon, delta, certificate, made, previous, digest) "
+    "VALUES ({number}, '{dataset}', 'spend', '', '', '', '', '', '')"
+)
 
 
 def run(*arguments: object) -> Result:
@@ -116,6 +123,39 @@ def test_migrate_moves_a_ledger_and_show_speaks_both_languages(reference, monkey
         assert words in shown
     assert run("verify", reference).exit_code == 0
     assert json.loads(run("migrate", reference, "--currency", "basic", "--json").stdout)["entry"] == 4
+
+
+def test_show_says_what_an_order_costs_once_and_writes_nothing_as_0(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#people"
+    run("create", reference, "--epsilon", "3", "--delta", "1e-6")
+    assert "what the order costs" not in run("show", reference).stdout
+    assert json.loads(run("show", reference, "--json").stdout)["spent"] == {"epsilon": "0", "delta": "0"}
+    small = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.01, 1e-9)))
+    eq.Ledger(reference).admit(small)
+    order = spent_on_order(13, 1e-6 * SHARE)
+    assert f"Of the epsilon spent, {order:.3g} is what the order costs once" in run("show", reference).stdout
+    assert order < float(json.loads(run("show", reference, "--json").stdout)["spent"]["epsilon"]) < order + 0.01
+
+
+def test_where_everything_was_counted_recover_says_so_and_show_writes_0(tmp_path):
+    reference = f"sqlite:///{tmp_path}/ledger.db#people"
+    run("create", reference, "--epsilon", "3", "--delta", "1e-6")
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
+        file.execute(MALFORMED.format(number=2, dataset="people"))
+    assert "Nothing is left, whatever was stated" in run("recover", reference, "--amount", "0.1").stdout
+    (left,) = [line for line in run("show", reference).stdout.splitlines() if "left" in line]
+    assert [cell.strip() for cell in left.split("\u2502")[2:-1]] == ["0", "0.000001", "0", "0"]
+
+
+def test_recover_of_a_budget_without_delta_says_nothing_of_the_kind(reference, tmp_path):
+    pure = f"sqlite:///{tmp_path}/ledger.db#pure"
+    run("create", pure, "--epsilon", "3")
+    eq.Ledger(pure).admit(issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1))))
+    with contextlib.closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
+        file.execute(MALFORMED.format(number=3, dataset="pure"))
+    said = run("recover", pure, "--amount", "0.25").stdout
+    assert "spent 0.35 of 3.0" in said
+    assert "Nothing is left" not in said
 
 
 def test_show_says_no_more_after_migrations_than_is_proved(tmp_path):

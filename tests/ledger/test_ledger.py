@@ -21,7 +21,7 @@ X = np.array([[0.5, 0.1], [-0.5, 0.2], [0.4, -0.1], [-0.3, 0.3]] * 10)
 Y = np.array([1, 0, 1, 0] * 10)
 
 
-PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(1.0), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(1.0)))
 
 
 def certificate(epsilon: float, delta: float = 0.0) -> Certificate:

@@ -74,6 +74,17 @@ def test_an_empty_home_variable_is_an_unset_one_and_no_home_at_all_is_refused(tm
     assert eq.Ledger("trial").balance().epsilon_left == 1
 
 
+def test_options_of_an_address_that_may_be_secrets_are_not_shown():
+    options = "oauth_client_secret=hunter2secret&options=-cx%3Dhunter2&scram_client_key=hunter2%2A&sslmode=require"
+    ledger = eq.Ledger(f"postgresql://me@127.0.0.1:1/db?{options}#trial")
+    shown = "oauth_client_secret=***&options=***&scram_client_key=***&sslmode=require#trial"
+    assert repr(ledger) == f"Ledger('postgresql://me@127.0.0.1:1/db?{shown}')"
+    with pytest.raises(LedgerUnreachable) as caught:
+        ledger.balance()
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in repr(eq.Ridge(ledger=f"postgresql://me@host/db?{options}#trial"))
+
+
 def test_an_estimator_takes_no_password_since_it_shows_its_parameters():
     model = eq.LogisticRegression(domain=CLASSES, ledger="postgresql://me:secret@host/db#trial")
     with pytest.raises(LedgerRefused, match=r"PGPASSWORD or ~/\.pgpass") as caught:

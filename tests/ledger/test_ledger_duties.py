@@ -24,7 +24,7 @@ from stored_certificates import STORED
 
 pytest_plugins = ["postgres_server"]
 
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 APPEND = "SELECT public.equipoise_append(%s)"
 
 
@@ -137,6 +137,14 @@ def test_entries_with_records_are_taken_up_to_the_limit_and_outcomes_once(duties
     assert refused(duties, lines.spend("0.01", "1E-20")).sqlstate == "EQ002"
     appended(duties, lines, lines.spend("0.25"))
     assert duties.count("people") == 6
+
+
+def test_a_certificate_of_this_dataset_is_taken_and_that_of_an_older_spelling_is_left_to_verify(duties):
+    for dataset, currency in (("people", "gaussian"), ("People of 2025", None)):
+        lines = started(duties, dataset, 0, currency=currency)
+        lines.currency = "gaussian"
+        named = {"terms": {"ledger": dataset.casefold()}}
+        appended(duties, lines, lines.spend(certificate=named))
 
 
 def test_two_lines_in_one_statement_are_taken_one_after_the_other(duties):
@@ -326,6 +334,8 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "a release that is no text": again(spend, release=3),
         "a release with an escape": again(spend, release="\u001b[31m"),
         "a certificate that is a text": again(spend, certificate="x"),
+        "a certificate of another dataset": again(spend, certificate={"terms": {"ledger": "others"}}),
+        "a certificate of a dataset that is no text": again(spend, certificate={"terms": {"ledger": 3}}),
         "an outcome of the budget": lines.outcome(1),
         "an outcome of nothing": lines.outcome(77),
         "an outcome of itself": lines.outcome(3),

@@ -30,7 +30,7 @@ from equipoise.planning.request import Request
 pytest_plugins = ["postgres_server"]
 
 SLOW = pytest.mark.statistics
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 
 
 class Story:
@@ -211,7 +211,7 @@ import equipoise as eq
 from equipoise.ledger.store import Store
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
-plan = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+plan = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 append = Store.append
 def waiting(*arguments):
     print("holding", flush=True)

@@ -8,12 +8,14 @@ import pytest
 import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import equipoise as eq
 from equipoise.certify.certificate import Certificate
+from equipoise.cli.ledger import group
 from equipoise.errors import LedgerRefused, LedgerUnreachable
 from equipoise.ledger import chain
-from equipoise.ledger.names import normal_form
+from equipoise.ledger.names import are_near, normal_form
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from former_ledgers import make_former
@@ -32,7 +34,7 @@ SPELLINGS = (
 
 
 def certificate(epsilon: float) -> Certificate:
-    return issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon), ledger="x"))
+    return issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(epsilon)))
 
 
 def recorded_before(path: Path, *spends: tuple[str, float, float]) -> None:
@@ -109,6 +111,9 @@ def test_names_that_nobody_can_read_get_no_budget(tmp_path, name):
         "peop1e 2026",
         "p\u0435ople 2026",
         "peopie 2O26",
+        "people\u20132026",
+        "people\u22122026",
+        "people/2026",
     ],
 )
 def test_a_name_that_people_would_take_for_another_gets_no_budget(tmp_path, near):
@@ -119,8 +124,75 @@ def test_a_name_that_people_would_take_for_another_gets_no_budget(tmp_path, near
     # It is no other spelling of it, either: nothing is spent by mistake.
     with pytest.raises(LedgerRefused, match="a budget for"):
         eq.Ledger(f"{address}#{near}").admit(certificate(0.1))
-    for apart in ("people 2025", "people 2026 b", "people"):
-        eq.Ledger(f"{address}#{apart}").create(eq.Budget(1.0))
+    # Nor does anybody's word make it another name.
+    with pytest.raises(LedgerRefused, match="differs in separators"):
+        eq.Ledger(f"{address}#{near}").create(eq.Budget(1.0), apart_from=["people 2026"])
+    eq.Ledger(f"{address}#people 2025").create(eq.Budget(1.0))
+
+
+NEAR = [
+    ("people", "people-1"),
+    ("people", "People 2"),
+    ("people-1", "people"),
+    ("people", "people v2"),
+    ("people", "peoples"),
+    ("people", "poeple"),
+    ("people", "peple"),
+    ("people", "peopble"),
+    ("people", "peiple"),
+    ("people-2024", "people-02024"),
+    ("people-2024", "people-2024-06"),
+    ("people-2024", "2024 people"),
+    ("people-2024", "peple_2024"),
+    ("ward", "wards"),
+    ("ward-1", "ward 1b"),
+    ("patients", "patients\u0661"),
+    ("p\u00e9rsons", "persons"),
+]
+APART = [
+    ("people-2024", "people-2025"),
+    ("people 2025", "people 2026"),
+    ("ward-1", "ward-2"),
+    ("ward-1", "ward-11"),
+    ("ward-1", "wards-2"),
+    ("clinic-a", "clinic-b"),
+    ("trial-1a", "trial-1b"),
+    ("2024-06", "2024-07"),
+    ("trial", "train"),
+    ("inpatients", "outpatients"),
+    ("people", "person"),
+    ("\u4eba\u53e3", "\u75c5\u9662"),
+]
+
+
+@pytest.mark.parametrize(("there", "new"), NEAR)
+def test_a_name_that_is_nearly_one_that_is_there_needs_the_owners_word(tmp_path, there, new):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#{there}").create(eq.Budget(1.0))
+    with pytest.raises(LedgerRefused, match=r"of nearly the same name: .*if these are the same people.*--apart-from"):
+        eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0))
+    eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0), apart_from=[f" {there.upper()}"])
+    assert eq.Ledger(f"{address}#{new}").balance().epsilon_left == 1
+
+
+@pytest.mark.parametrize(("there", "new"), APART)
+def test_the_members_of_a_series_and_other_words_are_apart(there, new):
+    assert not are_near(there, new)
+    assert not are_near(new, there)
+
+
+@given(st.text(st.characters(exclude_categories=["C"])), st.text(st.characters(exclude_categories=["C"])))
+def test_nearness_is_mutual_and_every_name_is_near_itself(one, other):
+    assert are_near(one, other) == are_near(other, one)
+    assert are_near(one, one)
+
+
+def test_the_command_takes_the_owners_word(tmp_path):
+    address, run = f"sqlite:///{tmp_path}/ledger.db", CliRunner().invoke
+    assert run(group, ["create", f"{address}#people", "--epsilon", "1"]).exit_code == 0
+    assert isinstance(run(group, ["create", f"{address}#people-1", "--epsilon", "1"]).exception, LedgerRefused)
+    asked = ["create", f"{address}#people-1", "--epsilon", "1", "--apart-from", "people"]
+    assert run(group, asked).exit_code == 0
 
 
 @given(st.text(st.characters(exclude_categories=["C"])))

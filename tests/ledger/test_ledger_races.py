@@ -33,7 +33,7 @@ from equipoise.planning.request import Request
 
 # The library's own imports are lazy: what a child would load is loaded here.
 eq.Ledger, eq.Budget, eq.errors.Overdraft
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 
 
 def child(work, *arguments):
@@ -167,7 +167,7 @@ def test_of_processes_that_race_to_create_a_ledger_exactly_one_gives_the_budget(
     assert len(eq.Ledger(f"{database.address}#trial").history()) == 1
 
 
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 
 
 def digest_of(name: str) -> str:

@@ -10,10 +10,12 @@ import pytest
 import sqlalchemy as sql
 
 import equipoise as eq
+from equipoise.artifact.payment import payment
+from equipoise.certify.certificate import Release
 from equipoise.certify.claims import Claim
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
-from equipoise.ledger import Entry, book, chain, currencies, records, walk
+from equipoise.ledger import Entry, book, chain, currencies, postgresql, records, walk
 from equipoise.ledger.currencies import Amount, Currency, Worth
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
@@ -205,6 +207,36 @@ def test_a_total_of_the_last_entries_that_does_not_follow_stops_admission(aged, 
     rewrite(database, sealed_again(aged.history(), 9, change))
     with pytest.raises(LedgerTampered, match="not the sum"):
         aged.admit(PLAN)
+
+
+# --- a certificate names its dataset ----------------------------------------------------------------------------------
+
+
+def test_a_certificate_of_another_dataset_is_refused_before_anything_is_spent(database):
+    others = eq.Ledger(f"{database.address}#Others ")
+    others.create(eq.Budget(1.0))
+    for ask in (others.admit, others.would_admit):
+        with pytest.raises(LedgerRefused, match=r"planned for the dataset 'trial'.*plan again with this ledger"):
+            ask(PLAN)
+    for named in (None, "others"):
+        others.admit(issue(Request("logistic", "l2", 0.1, CLASSES, 0.0, 40, 2, eq.Budget(0.1), ledger=named)))
+    assert (len(others.history()), others.verify()) == (3, ())
+
+
+def test_a_certificate_of_another_dataset_that_was_recorded_is_found_and_pays_for_nothing(database, monkeypatch):
+    others = eq.Ledger(f"{database.address}#others")
+    others.create(eq.Budget(1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(book, "require_admissible", lambda *_: None)
+        patch.setattr(postgresql, "serves", lambda *_: False)  # a client of its own, and the owner's right to insert
+        entry = others.admit(PLAN, release_id="cafe")
+    release = Release("cafe", entry.made, (), entry.place)
+    released = dataclasses.replace(PLAN, release=release)
+    others.conclude(entry, "released", released)
+    assert others.verify() == ("'others': entry 2: its certificate was planned for another dataset",)
+    assert others.claimed(released) == ("entry 2 is of 'others', and the certificate was planned for 'trial'",)
+    (part,) = payment(released, (others.history(), "the ledger"), None)
+    assert part.faults == ("ledger: entry 2: its certificate was planned for another dataset",)
 
 
 # --- liars are found afterwards ---------------------------------------------------------------------------------------

@@ -13,15 +13,15 @@ from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.records import amount_of, canonical, plain
 from equipoise.ledger.recovery import evidence_faults, recover
-from equipoise.ledger.walk import spent_in
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from former_ledgers import make_former
 
 pytest_plugins = ["postgres_server"]
 
-PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1), ledger="x"))
+PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
 STATED = Amount(Decimal("0.25"), Decimal(0))
 
 
@@ -36,7 +36,7 @@ def ledger(database) -> eq.Ledger:
 
 
 def put(database, entry: chain.Entry) -> None:
-    """Insert an entry as the owner can, or as everybody could before 0.3."""
+    """Insert an entry as the owner can, or as everybody could in a ledger of 0.2.0."""
     with database.engine.begin() as connection:
         connection.execute(sql.insert(database.entries()).values(asdict(entry)))
 
@@ -136,6 +136,9 @@ def plan_of(epsilon: float, delta: float = 0.0, **asked: object) -> eq.Certifica
     domain = eq.Domain(1.0, classes=(0, 1), rows_a_person=asked.pop("rows_a_person", None))
     budget = eq.Budget(epsilon, delta)
     return issue(Request("logistic", "l2", 0.1, domain, 0.0, 40000, 2, budget, ledger="trial", **asked))
+
+
+SMALL = plan_of(0.05, 1e-9, mechanism="gaussian")
 
 
 def alter(database, number: int, **values: object) -> None:
@@ -242,11 +245,67 @@ def test_a_ledger_can_be_recovered_twice_and_evidence_that_is_altered_is_noticed
     assert evidence_faults(ledger) == ("entry 4: the evidence that it moved was altered, or is missing",)
 
 
-def test_a_recovered_ledger_stays_in_its_currency(database, ledger):
+def spent_before_a_fault(database, currency: str, epsilon: float = 3.0, spends: int = 1) -> eq.Ledger:
+    """Return a ledger with some spends of (0.05, 1e-9) and a malformed entry after them."""
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(epsilon, 1e-6), currency)
+    for _ in range(spends):
+        ledger.admit(SMALL)
+    put(database, malformed(ledger))
+    return ledger
+
+
+@pytest.mark.parametrize("currency", ["gaussian", "zcdp", "renyi:8"])
+def test_a_recovered_ledger_migrates_with_what_was_lost_priced_as_one_release(database, currency):
+    ledger = spent_before_a_fault(database, "basic")
+    recover(ledger, Amount(Decimal("0.05"), Decimal("1e-9")))
+    chosen = currency_named(currency)
+    price, lost = chosen.price(SMALL.claim), chosen.price_of_budget(eq.Budget(0.05, 1e-9))
+    assert amount_of(json.loads(ledger.migrate(currency).record)["spent"]) == price + lost
+    assert ledger.verify() == ()
+    ledger.admit(SMALL)
+    assert ledger.balance().spent == price + lost + price
+    # Back again, the sum is what it was.
+    assert amount_of(json.loads(ledger.migrate("basic").record)["spent"]).amount == Decimal("0.15")
+    assert ledger.verify() == ()
+
+
+def test_a_migration_that_leaves_out_what_was_recovered_is_found(database):
+    ledger = spent_before_a_fault(database, "basic")
+    recover(ledger, Amount(Decimal("0.05"), Decimal("1e-9")))
+    moved = ledger.migrate("zcdp")
+    told = json.loads(moved.record) | {"spent": plain(currency_named("zcdp").price(SMALL.claim))}
+    lie = replace(moved, record=canonical(told))
+    alter(database, moved.number, record=lie.record, digest=lie.seal())
+    assert ledger.verify() == ("'trial': entry 4: earlier spends are worth more in the new currency than it says",)
+
+
+@pytest.mark.parametrize("currency", ["gaussian", "zcdp", "renyi:100"])
+def test_where_a_recovery_counted_everything_no_other_currency_finds_something_left(database, currency):
+    """Nearly all was spent in small portions: the 0.05 that the total was cut to would be worth little elsewhere."""
+    ledger = spent_before_a_fault(database, "basic", 0.5, 9)
+    recover(ledger, Amount(Decimal("0.2"), Decimal(0)))
+    with pytest.raises(LedgerRefused, match=r"nobody knows how much was spent.*what is truly left"):
+        ledger.migrate(currency)
+
+
+def test_what_was_recovered_in_another_currency_stays_in_it(database):
+    ledger = spent_before_a_fault(database, "zcdp")
+    recover(ledger, Amount(Decimal("0.001"), Decimal("1e-9")))
+    for currency in ("basic", "gaussian", "renyi:8"):
+        with pytest.raises(LedgerRefused, match=r"of spends without certificates.*leave it in zcdp"):
+            ledger.migrate(currency)
+    assert ledger.verify() == ()
+
+
+def test_show_counts_what_was_recovered(database, ledger):
     put(database, malformed(ledger))
     recover(ledger, STATED)
-    with pytest.raises(LedgerRefused, match="leave it in its currency"):
-        spent_in(currency_named("basic"), ledger.history())
+    shown = CliRunner().invoke(group, ["show", f"{database.address}#trial", "--json"])
+    told = json.loads(shown.stdout)
+    assert (told["spent"]["epsilon"], told["left"]["epsilon"], told["basic"]["epsilon"]) == ("0.45", "0.55", "0.2")
+    assert told["recoveries"] == 1
+    assert "recovered 1 time(s)" in CliRunner().invoke(group, ["show", f"{database.address}#trial"]).stdout
 
 
 def test_a_history_that_holds_is_left_alone_and_a_lost_budget_cannot_be_recovered(database, ledger):

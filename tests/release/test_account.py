@@ -103,7 +103,7 @@ def test_an_account_is_read_by_people():
         model(1.5).fit(ROWS, LABELS)
         lines = str(account).splitlines()
     assert lines[0] == "Account of epsilon 3 and delta 1e-06 (currency basic), open"
-    assert lines[1:3] == ["  spent  epsilon 1.5, delta 0, on 1 fits", "  left   epsilon 1.5, delta 1e-06"]
+    assert lines[1:3] == ["  spent  epsilon 1.5, delta 0, on 1 release(s)", "  left   epsilon 1.5, delta 1e-06"]
     assert lines[3] == "      1  epsilon 1.5, delta 0: output on 240 rows and 3 columns, neighbours replace-one"
     assert lines[4].startswith("  not counted: scores")
     assert str(account).splitlines()[0].endswith(", over")
@@ -676,6 +676,7 @@ def test_the_second_fit_that_nobody_counts_warns_once_at_the_users_line(fresh_pr
     said = fits(3)
     assert [each.category for each in said] == [FitNotCounted]
     assert "with eq.account(epsilon=..., delta=...):" in str(said[0].message)
+    assert "a second private release, a fit or an evaluation" in str(said[0].message)
     assert said[0].filename == __file__
     assert "model(**parameters).fit(" in Path(__file__).read_text().splitlines()[said[0].lineno - 1]
 

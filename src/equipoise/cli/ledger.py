@@ -22,6 +22,8 @@ from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.currencies.base import NOTHING, SHARE
+from equipoise.ledger.currencies.renyi import Renyi
 from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
 from equipoise.ledger.recovery import evidence_faults
@@ -56,11 +58,15 @@ def create(
     delta: Annotated[float, typer.Option(help="0 admits pure differential privacy only.")] = 0.0,
     currency: Currency = None,
     key: Annotated[Path | None, typer.Option(help="The owner's public key, by which checkpoints are signed.")] = None,
+    apart_from: Annotated[
+        list[str] | None,
+        typer.Option(help="A dataset of nearly the same name that is about other people; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset its budget, once; it is never changed."""
     ledger, budget = Ledger(reference), Budget(epsilon, delta)
-    ledger.create(budget, currency, None if key is None else public_key(key).hex())
+    ledger.create(budget, currency, None if key is None else public_key(key).hex(), apart_from or ())
     counted = ledger.head().currency
     if as_json:
         limit = {"epsilon": repr(budget.epsilon), "delta": repr(budget.delta)}
@@ -123,6 +129,8 @@ def recover(
         f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
     )
     console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
+    if amount is not None and not balance.left.amount:
+        console.print("Nothing is left, whatever was stated: docs/ledger-postgresql.md says when that is so.")
 
 
 @group.command()
@@ -143,16 +151,18 @@ def show(
         with new_file(picture) as file:
             file.write(drawn.getvalue())
     sums, left, moves = basic_sums(entries), balance.left, _migrations(entries)
+    recoveries = sum(entry.kind == "recovery" for entry in entries)
     limit = {"epsilon": repr(balance.limit.epsilon), "delta": repr(balance.limit.delta)}
     remaining = {"epsilon": str(balance.epsilon_left), "delta": str(balance.delta_left)}
     basic = {"epsilon": str(sums.amount), "delta": str(sums.delta)}
-    spent = basic if balance.currency == "basic" else _worth(balance)
+    spent = _worth(balance)
     if as_json:
         record = {"dataset": ledger.dataset, "limit": limit, "spent": spent, "left": remaining, "basic": basic}
         drawn_points = [{"made": made, "share": share} for made, share in points]
         proved = {"epsilon": limit["epsilon"], "delta": _proved_delta(balance, moves)}
         record |= {"proved": proved}
-        told = {**record, "migrations": moves, **_in_currency(balance), "spends": len(points), "course": drawn_points}
+        times = {"migrations": moves, "recoveries": recoveries}
+        told = {**record, **times, **_in_currency(balance), "spends": len(points), "course": drawn_points}
         print(json.dumps(told, indent=2))
         return
     table = Table(title=f"The budget of {escape(repr(ledger.dataset))}", title_justify="left")
@@ -175,7 +185,13 @@ def show(
     console.print(table)
     for line in _promise(balance, moves):
         console.print(line)
+    if recoveries:
+        console.print(
+            f"It was recovered {recoveries} time(s): what was moved then is counted, and in no list of spends."
+        )
     console.print(f"It counts in {balance.currency}.")
+    if (order := _cost_of_order(balance)) is not None:
+        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     for line in as_lines(points):
         console.print(line, markup=False)
     console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")
@@ -354,14 +370,24 @@ def _in_currency(balance: Balance) -> dict[str, object]:
 
 def _short(number: Decimal, upwards: bool) -> str:
     """Return a number in six digits, rounded to the careful side; --json has all of them."""
-    return str(Context(prec=6, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
+    return str(Context(prec=6, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number)) if number else "0"
 
 
 def _headings(balance: Balance) -> tuple[str, str]:
     return f"in {balance.currency}", "its delta"
 
 
+def _cost_of_order(balance: Balance) -> float | None:
+    """Return the part of the epsilon spent that a Renyi currency takes with the first spend; None in all others."""
+    currency = currency_named(balance.currency)
+    if not isinstance(currency, Renyi) or balance.spent == NOTHING:
+        return None
+    return currency.least(0.0, balance.limit.delta * SHARE)
+
+
 def _worth(balance: Balance) -> dict[str, str]:
-    """Return what was spent as (epsilon, delta), at the delta of the budget."""
+    """Return what was spent as (epsilon, delta): exactly in basic currency, else at the delta of the budget."""
+    if balance.currency == "basic" or balance.spent == NOTHING:
+        return {"epsilon": str(balance.spent.amount), "delta": str(balance.spent.delta)}
     worth = currency_named(balance.currency).worth(balance.spent, balance.limit)
     return {"epsilon": repr(worth.epsilon), "delta": repr(worth.delta)}

@@ -5,7 +5,6 @@ scikit-learn prints an estimator, and those inside of pipelines and searches, by
 asks is seen on the stack alone. Everybody else gets them as they were given, so that clones are equal.
 """
 
-import re
 import sys
 from types import FrameType
 from typing import Any
@@ -41,8 +40,7 @@ def without_password(ledger: object) -> object:
     from equipoise.ledger.store import Store
 
     try:
-        # Options after a question mark may be passwords by other names.
-        return re.sub(r"\?[^#]*", "?***", Store(ledger).shown)
+        return Store(ledger).shown
     except EquipoiseError:
         return "an address that cannot be read, and is not shown"
 

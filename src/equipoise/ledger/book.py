@@ -14,7 +14,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, Le
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
-from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of
+from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new
 from equipoise.ledger.statements import (
     Balance,
@@ -27,7 +27,7 @@ from equipoise.ledger.statements import (
     paid_by,
 )
 from equipoise.ledger.store import Store
-from equipoise.ledger.walk import NO_RECORD, Walk, all_faults, spent_in
+from equipoise.ledger.walk import NO_RECORD, Walk, all_faults
 from equipoise.vocabulary.facts import Budget
 
 # So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
@@ -71,7 +71,13 @@ class Ledger:
         """Return the reference, without a password."""
         return f"Ledger({self._store.shown!r})"
 
-    def create(self, budget: Budget, currency: str | None = None, key: str | None = None) -> None:
+    def create(
+        self,
+        budget: Budget,
+        currency: str | None = None,
+        key: str | None = None,
+        apart_from: Iterable[str] = (),
+    ) -> None:
         """Create the dataset's budget, and the file or table if need be; an existing budget is never changed.
 
         Parameters
@@ -82,6 +88,8 @@ class Ledger:
             What spends are counted in (docs/currencies.md); None for the default of this budget.
         key : str, optional
             The owner's public key, by which checkpoints are signed.
+        apart_from : iterable of str, optional
+            Names of budgets that are there, nearly the same, and of other people by the owner's word.
         """
         if not isinstance(budget, Budget):
             raise InvalidParameter("a budget", f"an object of type {type(budget).__name__}", "pass Budget(3.0, 1e-6)")
@@ -94,7 +102,7 @@ class Ledger:
             if meant_by(self._store.written, recorded):
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
-            require_apart(self.dataset, recorded)
+            require_apart(self.dataset, recorded, apart_from)
             text = records.canonical(record)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 
@@ -112,7 +120,7 @@ class Ledger:
         release_id : str, optional
             The id of the release that the entry pays for, and for no other; drawn here if None.
         """
-        _require_release(certificate)
+        require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
             release = release_id or secrets.token_hex(16)
@@ -134,7 +142,7 @@ class Ledger:
         ...     str(ledger.would_admit(plan).epsilon_left), str(ledger.balance().epsilon_left)
         ('3.0', '3.0')
         """
-        _require_release(certificate)
+        require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
         with self._store.opened() as connection:
             return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
@@ -169,7 +177,8 @@ class Ledger:
         """Move a dataset to another currency and return the entry that says what was done; for the owner.
 
         Every earlier spend is priced again: by its certificate where it was recorded, else as an (epsilon, delta)
-        of which nothing more is known. The budget stays what it is. docs/ledger.md says what the promise is then.
+        of which nothing more is known, and so is what a recovery counted. The budget stays what it is. docs/ledger.md
+        says what the promise is then.
         """
         chosen = currency_named(currency)
         with self._store.opened(writing=True) as connection:
@@ -181,7 +190,7 @@ class Ledger:
                 found = f"one that counts in {chosen.name} already"
                 raise LedgerRefused(f"to move {self.dataset!r}", found, "name another currency, or leave it")
             try:
-                limit, spent = chosen.limit(walk.budget), spent_in(chosen, self._store.history(connection, name))
+                limit, spent = chosen.limit(walk.budget), walk.worth_in(chosen, self._store.history(connection, name))
             except ValueError as error:
                 if isinstance(error, EquipoiseError):
                     raise
@@ -434,17 +443,3 @@ def _last(walk: Walk) -> Entry:
     if walk.last is None:
         raise ValueError("a history without entries")
     return walk.last
-
-
-def _require_release(certificate: object) -> None:
-    """Refuse what is no certificate of a release, or one that no ledger takes."""
-    if not isinstance(certificate, Certificate):
-        remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
-        raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
-    if certificate.terms.seeded:
-        remedy = "leave random_state=None where a ledger is bound"
-        raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
-    if certificate.grade != "proved":
-        found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
-        remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
-        raise LedgerRefused('a certificate of grade "proved"', found, remedy)

@@ -45,7 +45,8 @@ class Entry:
     dataset : str
         The dataset id.
     kind : str
-        "budget" for the first entry; then "spend", "outcome" of a spend, or "migration" to another currency.
+        "budget" for the first entry; then "spend", "outcome" of a spend, "migration" to another currency, or
+        "recovery" from what was malformed.
     epsilon, delta : str
         The amounts, in the shortest digits that read back to the same double; "0.0" where nothing is spent.
     certificate : str

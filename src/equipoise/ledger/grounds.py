@@ -1,4 +1,4 @@
-"""What a spend rests on: its recorded certificate, or the grounds that version 0.2.0 kept in a table beside entries."""
+"""What a spend may rest on and what it does: its recorded certificate, or what version 0.2.0 kept beside entries."""
 
 from __future__ import annotations
 
@@ -7,10 +7,34 @@ from collections.abc import Mapping
 
 from equipoise.certify.certificate import ADJACENCIES, Certificate
 from equipoise.certify.withdrawn import affecting
+from equipoise.errors import LedgerRefused
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
+from equipoise.ledger.names import is_about
 
 REPLACE_ONE = ADJACENCIES["row"]
+
+
+def require_admissible(certificate: object, dataset: str) -> None:
+    """Refuse what is no certificate of a release, or one that no ledger, or not this dataset's, takes.
+
+    A certificate is checked, and shown to people, as one of the dataset that its terms name: recorded under another
+    one it would spend the wrong people's budget. One that names none may be recorded under any.
+    """
+    if not isinstance(certificate, Certificate):
+        remedy = "pass what `plan` returned: a finding is measured, not proved, and cannot be a spend"
+        raise LedgerRefused("a certificate", f"an object of type {type(certificate).__name__}", remedy)
+    if certificate.terms.seeded:
+        remedy = "leave random_state=None where a ledger is bound"
+        raise LedgerRefused("a release", "a seeded run, for experiments only", remedy)
+    if certificate.grade != "proved":
+        found = f"grade {certificate.grade!r}: {'; '.join(certificate.assumptions)}"
+        remedy = "declare the classes, or run fewer noisy steps: whatever the assumption rests on"
+        raise LedgerRefused('a certificate of grade "proved"', found, remedy)
+    if not is_about(certificate.terms.ledger, dataset):
+        found = f"one that was planned for the dataset {certificate.terms.ledger!r:.80}"
+        remedy = "plan again with this ledger; nothing was read and nothing was spent"
+        raise LedgerRefused(f"a certificate for the dataset {dataset!r}", found, remedy)
 
 
 def grounds_of(certificate: Certificate, software: Mapping[str, str]) -> str:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import unicodedata
 from collections.abc import Iterable
 
@@ -35,9 +37,18 @@ def normal_form(name: str) -> str:
 
 
 # Letters of other alphabets that look like Latin ones, digits that look like letters, and letters that look alike.
-_CYRILLIC, _GREEK = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455", "\u03b1\u03bf\u03c1\u03bd\u03b9"
-_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}i01", "aeopcyxljsaopvllol")
-_SEPARATORS = str.maketrans("", "", "-_. ")
+_CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u043c\u0442"
+_GREEK = "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c4"
+_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}i01", "aeopcyxljskmtaopvlktlol")
+# A sign that looks like a hyphen, and that Unicode does not count as punctuation.
+_MINUS = "\u2212"
+
+# Words of so many letters are alike if they differ by one slip.
+LONG = 6
+
+
+def _is_separator(letter: str) -> bool:
+    return letter in f" {_MINUS}" or unicodedata.category(letter).startswith("P")
 
 
 def outline(name: str) -> str:
@@ -48,20 +59,88 @@ def outline(name: str) -> str:
     >>> outline("people-2026"), outline("Pe0ple_2O26"), outline("people 2025")
     ('people2o26', 'people2o26', 'people2o25')
     """
-    return normal_form(name).translate(_SEPARATORS).translate(_LOOK_ALIKE)
+    return "".join(letter for letter in normal_form(name) if not _is_separator(letter)).translate(_LOOK_ALIKE)
 
 
-def require_apart(name: str, recorded: Iterable[object]) -> None:
+def words_and_marks(name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the words of a name, joined, and its marks: numbers and single letters, which tell a series apart.
+
+    Examples
+    --------
+    >>> words_and_marks("people-2024"), words_and_marks("Ward 01b"), words_and_marks("group_a")
+    (('people', ('2024',)), ('ward', ('1', 'b')), ('group', ('a',)))
+    """
+    spaced = "".join(" " if _is_separator(letter) else letter for letter in normal_form(name))
+    words, marks = "", []
+    for run in re.findall(r"\d+|[^\d ]+", spaced):
+        if run.isdecimal():
+            marks.append("".join(str(unicodedata.decimal(digit)) for digit in run).lstrip("0"))
+        elif len(run) == 1:
+            marks.append(run.translate(_LOOK_ALIKE))
+        else:
+            words += run.translate(_LOOK_ALIKE)
+    return words, tuple(marks)
+
+
+def are_near(one: str, other: str) -> bool:
+    """Return whether two names could be meant for the same people, by a public rule.
+
+    Their words are alike: the same, but for an s at the end, or, where they are long, for one slip: a letter more, less
+    or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin with those of the
+    other. The members of a series have different marks.
+
+    Examples
+    --------
+    >>> are_near("people", "people-1"), are_near("patients", "pateints"), are_near("trial", "trials")
+    (True, True, True)
+    >>> are_near("people-2024", "people-2025"), are_near("ward-1", "ward-2"), are_near("people", "patients")
+    (False, False, False)
+    """
+    (words, marks), (others, other_marks) = words_and_marks(one), words_and_marks(other)
+    return all(mark == twin for mark, twin in zip(marks, other_marks, strict=False)) and _are_alike(words, others)
+
+
+def _are_alike(words: str, others: str) -> bool:
+    short, long = sorted((words, others), key=len)
+    if short == long or f"{short}s" == long:
+        return True
+    if len(long) < LONG or len(long) - len(short) > 1:
+        return False
+    start = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    rest, longer = short[start:], long[start:]
+    if len(rest) < len(longer):
+        return rest == longer[1:]
+    return rest[1:] == longer[1:] or (rest[:2] == longer[1::-1] and rest[2:] == longer[2:])
+
+
+def require_apart(name: str, recorded: Iterable[object], apart_from: Iterable[str] = ()) -> None:
     """Refuse a name for a new budget that people would take for one that is there.
+
+    Parameters
+    ----------
+    name : str
+        The new name.
+    recorded : iterable
+        The ids that are there.
+    apart_from : iterable of str
+        Those of which the owner says that they are other people's, though the names are near. Of names that look the
+        same nobody can say that.
 
     Examples
     --------
     >>> require_apart("people 2026", ["people 2025"])
+    >>> require_apart("people-1", ["people"], apart_from=["people"])
     """
-    alike = sorted(found for found in recorded if isinstance(found, str) and outline(found) == outline(name))
-    if alike:
+    names = sorted(found for found in recorded if isinstance(found, str))
+    if alike := [found for found in names if outline(found) == outline(name)]:
         found = f"{alike[0]!r}, which differs in separators, or in letters and digits that look alike"
         remedy = f"spend of {alike[0]!r} if these are the same people, else choose a name that nobody takes for it"
+        raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
+    said = {normal_form(other) for other in apart_from}
+    if near := [found for found in names if normal_form(found) not in said and are_near(found, name)]:
+        found = f"budgets of nearly the same name: {', '.join(map(repr, near))}"
+        options = " ".join(f"--apart-from {shlex.quote(other)}" for other in near)
+        remedy = f"spend of {near[0]!r} if these are the same people; if they are others, say so: {options}"
         raise LedgerRefused(f"a new budget for {name!r}", found, remedy)
 
 
@@ -76,6 +155,17 @@ def require_new(name: str) -> None:
     if hidden or not normal_form(name):
         found = "a name with control characters or characters that nobody sees" if hidden else "a name of blanks"
         raise LedgerRefused("a dataset's name that people can read", found, "write letters, digits, hyphens and blanks")
+
+
+def is_about(named: str | None, dataset: str) -> bool:
+    """Return whether a certificate may be recorded under a dataset: it names that one, however spelled, or none.
+
+    Examples
+    --------
+    >>> is_about("people", "People "), is_about(None, "people"), is_about("trial", "people")
+    (True, True, False)
+    """
+    return named is None or normal_form(named) == normal_form(dataset)
 
 
 def meant_by(written: str, recorded: Iterable[object]) -> tuple[str, ...]:

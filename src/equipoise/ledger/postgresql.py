@@ -58,7 +58,7 @@ def let_read(connection: sql.Connection, relation: str) -> None:
 def install(connection: sql.Connection) -> None:
     """Put the function into the database, as the owner of its table `entries`, unless this very one is there.
 
-    Whoever had the right to insert entries, as documented before 0.3, may call the function from then on instead.
+    Whoever had the right to insert entries, as in 0.1.0 and 0.2.0, may call the function from then on instead.
     """
     script = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text(encoding="utf-8")
     version = f"equipoise ledger {hashlib.sha256(script.encode()).hexdigest()}"
@@ -77,8 +77,8 @@ def install(connection: sql.Connection) -> None:
 def serves(connection: sql.Connection, kind: str) -> bool:
     """Return whether an entry of this kind is appended by the function: it is there, and the owner's.
 
-    A function that somebody else put in its place would be run with the rights of whoever spends. A ledger before 0.3
-    has none until its owner creates or migrates a budget in it; spenders insert into that, as before.
+    A function that somebody else put in its place would be run with the rights of whoever spends. A ledger of
+    0.1.0 or 0.2.0 has none until its owner creates or migrates a budget in it; spenders insert into that, as before.
     """
     if connection.dialect.name != "postgresql" or kind not in APPENDED_BY_ANALYSTS:
         return False

@@ -175,6 +175,7 @@ DECLARE
     latest public.entries%ROWTYPE;
     bound public.entries%ROWTYPE;
     subject public.entries%ROWTYPE;
+    origin text;
     keys text[];
     told json;
     cost numeric[];
@@ -255,7 +256,7 @@ BEGIN
     IF fault IS NOT NULL THEN
         RAISE EXCEPTION 'the ledger refuses %', fault USING ERRCODE = 'EQ001';
     END IF;
-    -- The total is in the last entry; where entries have no record, as before 0.3, it is their sum.
+    -- The total is in the last entry; where entries have no record, as in 0.1.0 and 0.2.0, it is their sum.
     IF latest.kind <> 'budget' AND latest.record IS NOT NULL THEN
         before := public.equipoise_amount(latest.record::json -> 'spent');
     ELSIF latest.record IS NULL THEN
@@ -285,6 +286,7 @@ BEGIN
         cost := public.equipoise_amount(told -> 'cost');
     END IF;
     after := public.equipoise_amount(told -> 'spent');
+    SELECT e.record INTO origin FROM public.entries AS e WHERE e.dataset = fresh.dataset AND e.number = 1;
     SELECT array_agg(key ORDER BY key COLLATE "C") INTO keys FROM json_object_keys(told) AS key;
     fault := CASE
         WHEN keys <> CASE fresh.kind
@@ -309,6 +311,9 @@ BEGIN
         WHEN fresh.kind = 'spend' AND (
             json_typeof(told -> 'certificate') = 'object' AND json_typeof(told -> 'software') = 'object'
         ) IS NOT TRUE THEN 'a spend that does not say its certificate and software'
+        -- Both are in the normal form of names; an id that an earlier version wrote may not be, and is left to `verify`.
+        WHEN fresh.kind = 'spend' AND origin IS NOT NULL AND told #>> '{certificate,terms,ledger}' <> fresh.dataset
+            THEN 'a certificate that was planned for another dataset'
         -- A reader looks for the end of the certificate from behind, over the software: that must be flat.
         WHEN fresh.kind = 'spend' AND EXISTS (
             SELECT 1 FROM json_each(told -> 'software') AS part WHERE json_typeof(part.value) <> 'string'
@@ -357,7 +362,7 @@ REVOKE ALL ON FUNCTION public.equipoise_quoted(text), public.equipoise_is_double
     public.equipoise_canonical(json, integer), public.equipoise_amount(json), public.equipoise_line(public.entries),
     public.equipoise_append(text, text) FROM PUBLIC;
 
--- Ledgers before 0.3 let spenders insert. Those who could may now call the function, and keep reading.
+-- Ledgers of 0.1.0 and 0.2.0 let spenders insert. Those who could may now call the function, and keep reading.
 DO $body$
 DECLARE
     held record;

@@ -127,7 +127,7 @@ class Judged:
     faults: tuple[str, ...]
     digest: str = ""
     amount: tuple[str, str] = ("", "")
-    adjacency: str = ""
+    dataset: str | None = None
     price: Amount = NOTHING
 
 
@@ -145,7 +145,7 @@ def judged(currency: str, head: str) -> Judged:
         why = error.found if isinstance(error, EquipoiseError) else str(error)
         return Judged((f"its certificate cannot be priced here ({why:.120})",))
     amount = repr(certificate.epsilon), repr(certificate.delta)
-    return Judged((), certificate.planned_digest, amount, adjacency, price)
+    return Judged((), certificate.planned_digest, amount, certificate.terms.ledger, price)
 
 
 def _planned(head: str) -> tuple[str, Certificate]:

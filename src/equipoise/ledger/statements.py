@@ -13,6 +13,7 @@ from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.names import is_about
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
 
@@ -59,6 +60,8 @@ def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
     worth = walk.currency.worth(walk.spent, budget)
     whole = Amount(Decimal(repr(budget.epsilon)), Decimal(repr(budget.delta)))
     left = whole - Amount(Decimal(repr(worth.epsilon)), Decimal(0))
+    if walk.spent.amount == walk.limit.amount:
+        return Amount(Decimal(0), whole.delta)  # and not what rounding leaves
     # The whole delta belongs to the epsilon that is read at it.
     return Amount(max(left.amount, Decimal(0)), whole.delta)
 
@@ -150,6 +153,9 @@ def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]
     number, found = paid.entry.number, []
     if paid.entry.certificate != certificate.planned_digest:
         found.append(f"entry {number} paid for another plan")
+    if not is_about(certificate.terms.ledger, paid.entry.dataset):
+        planned = f"the certificate was planned for {certificate.terms.ledger!r:.80}"
+        found.append(f"entry {number} is of {paid.entry.dataset!r:.80}, and {planned}")
     if paid.release and paid.release != release.id:
         found.append(f"entry {number} paid for the release {paid.release:.40}, and this is {release.id:.40}")
     if paid.outcome == "unknown":

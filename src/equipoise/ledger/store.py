@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -41,6 +42,20 @@ BATCH = 1000
 
 # The number under which every Equipoise locks a PostgreSQL database: the letters "equipois".
 ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
+
+
+# Options of an address that everybody may see. Others may be secrets, such as keys, and are not shown: a server and its
+# driver take many, and later ones more.
+SHOWN_OPTIONS = {
+    *("host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding"),
+    *("connect_timeout", "target_session_attrs", "load_balance_hosts", "tcp_user_timeout"),
+    *("keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
+    *("sslmode", "sslnegotiation", "sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "sslsni"),
+    *("sslcompression", "sslcertmode"),
+    *("ssl_min_protocol_version", "ssl_max_protocol_version", "channel_binding", "require_auth"),
+    *("gssencmode", "krbsrvname", "gsslib", "gssdelegation", "passfile", "replication"),
+}
+_HIDDEN = "***"
 
 
 # The column that ledgers of versions 0.1.0 and 0.2.0 lack, until a budget is created or migrated in them.
@@ -123,7 +138,7 @@ class Store:
         elif scheme == "postgresql":
             self.url = _postgresql(address, dataset)
             # The driver is our affair; people write postgresql://.
-            self.shown = f"{self.url.set(drivername=scheme).render_as_string(hide_password=True)}#{self.written}"
+            self.shown = f"{_shown(self.url.set(drivername=scheme))}#{self.written}"
         else:
             kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
             raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
@@ -165,8 +180,8 @@ class Store:
             raise
         except (SQLAlchemyError, OSError) as error:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
-            if self.url.password and str(self.url.password) in reason:
-                reason = "an error of the driver, not shown because the password occurs in it"
+            if any(secret in reason for secret in _secrets(self.url)):
+                reason = "an error of the driver, not shown because a password or another secret occurs in it"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
     def names(self, connection: sql.Connection, whole: bool = False) -> tuple[str, ...]:
@@ -384,6 +399,20 @@ def _home() -> Path:
     except RuntimeError:
         found = "no home folder for this user"
         raise LedgerRefused("a folder for ledger.db", found, "set EQUIPOISE_HOME, or pass a ledger's URL") from None
+
+
+def _shown(url: sql.URL) -> str:
+    """Return an address with asterisks for its password and for options that may be secrets."""
+    hidden = {name: _HIDDEN for name in url.query if name not in SHOWN_OPTIONS}
+    # The password has asterisks already; in options they would be written as %2A.
+    text = url.update_query_dict(hidden).render_as_string(hide_password=True)
+    return text.replace(f"={quote_plus(_HIDDEN)}", f"={_HIDDEN}")
+
+
+def _secrets(url: sql.URL) -> list[str]:
+    """Return what an address holds that nobody must see; of options not the shortest, which occur in any error."""
+    options = [each for name, values in url.normalized_query.items() if name not in SHOWN_OPTIONS for each in values]
+    return [str(url.password)] * bool(url.password) + [option for option in options if len(option) > 3]
 
 
 def _postgresql(address: str, dataset: str) -> sql.URL:

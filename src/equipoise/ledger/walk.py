@@ -16,6 +16,7 @@ from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
 from equipoise.ledger.currencies import Amount, Currency, currency_named
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.names import is_about
 from equipoise.ledger.records import MOST_REMEMBERED, OUTCOMES, amount_of, judged
 from equipoise.vocabulary.facts import Budget
 
@@ -66,6 +67,8 @@ class Walk:
         # The release ids of spends without an outcome yet, by number.
         self._open: dict[int, str] = {}
         self._releases: set[str] = set()
+        # What recoveries added to the total, and in which currency; None where that was cut off at the limit.
+        self._recovered: list[tuple[Currency, Amount | None]] = []
         self.last: Entry | None = None
         self.budget: Budget | None = None
         self.currency: Currency = currency_named("basic")
@@ -113,6 +116,30 @@ class Walk:
         if self._overspent:
             yield "the spends add up to more than the budget"
 
+    def worth_in(self, currency: Currency, entries: Iterable[Entry]) -> Amount:
+        """Return what everything so far is worth in a currency, or refuse where that is not known.
+
+        Spends by their certificates, where they were recorded; what a recovery counted by its sum alone (N5).
+
+        Parameters
+        ----------
+        currency : Currency
+            The one that is counted in from now on.
+        entries : iterable of Entry
+            The entries that were taken so far.
+        """
+        total = NOTHING
+        for entry in entries:
+            if entry.kind == "spend":
+                total += _worth(currency.name, entry)
+        for counted_in, added in self._recovered:
+            if added is None:
+                found = "a recovery after which nothing was left: nobody knows how much was spent"
+                remedy = "create a budget under another name with what is truly left of the people's"
+                raise LedgerRefused(f"to count in {currency.name}", found, remedy)
+            total += currency.price_of_sum(added, counted_in)
+        return total
+
     def _content(self, entry: Entry) -> list[str]:
         """Return what is wrong with what an entry says, and let it count."""
         try:
@@ -150,7 +177,7 @@ class Walk:
         yield from self._set(record["currency"], amount_of(record["limit"]), spent)
         yield from self._neighbours(record["adjacency"])
         self.under = entry.number
-        if self._earlier is not None and not spent_in(self.currency, self._earlier(entry.number)).within(spent):
+        if self._earlier is not None and not self.worth_in(self.currency, self._earlier(entry.number)).within(spent):
             yield "earlier spends are worth more in the new currency than it says"
 
     def _spend(self, entry: Entry) -> Iterator[str]:
@@ -174,6 +201,8 @@ class Walk:
         if not found.faults:
             if (entry.certificate, entry.epsilon, entry.delta) != (found.digest, *found.amount):
                 yield "its amounts or its digest are not those of its certificate"
+            if not is_about(found.dataset, entry.dataset):
+                yield "its certificate was planned for another dataset"
             if not found.price.within(cost):
                 yield "its certificate costs more than it says"
 
@@ -196,6 +225,8 @@ class Walk:
         if record["under"] != self.under:
             yield OTHER_LIMIT
         yield from self._neighbours(record["adjacency"])
+        below = spent.amount < self.limit.amount and spent.delta < self.limit.delta
+        self._recovered.append((self.currency, spent - self.spent if below else None))
         self.spent = spent
 
     def _set(self, currency: object, limit: Amount, spent: Amount) -> Iterator[str]:
@@ -250,18 +281,6 @@ def all_faults(entries: Iterable[Entry], earlier: Callable[[int], Iterable[Entry
     for entry in entries:
         yield from walk.take(entry)
     yield from walk.end()
-
-
-def spent_in(currency: Currency, entries: Iterable[Entry]) -> Amount:
-    """Return what the spends of a history are worth in a currency: by their certificates, where they were recorded."""
-    total = NOTHING
-    for entry in entries:
-        if entry.kind == "recovery":
-            found = "a history that was recovered, in which part of the spends has no certificate"
-            raise LedgerRefused(f"to count in {currency.name}", found, "leave it in its currency")
-        if entry.kind == "spend":
-            total += _worth(currency.name, entry)
-    return total
 
 
 def _worth(currency: str, entry: Entry) -> Amount:

@@ -1,4 +1,4 @@
-"""An account without a database: `with eq.account(epsilon=3.0, delta=1e-6):` counts every fit until the block ends.
+"""An account without a database: `with eq.account(epsilon=3.0, delta=1e-6):` counts until the block ends.
 
 A certificate speaks of one release. Inside of a block the door asks here before a row is read, and all releases stay
 within the account's budget together, by the filter of its currency (N5): each decision rests on what was spent before,
@@ -23,10 +23,10 @@ from equipoise.vocabulary.facts import Budget
 if TYPE_CHECKING:
     from equipoise.ledger.currencies import Amount
 
-_SECOND_FIT = (
-    "this process makes a second private fit that neither a ledger nor an account counts: each certificate speaks of "
-    "its own fit alone, and what they tell about a person adds up. Write `with eq.account(epsilon=..., delta=...):` "
-    "around the fits, or pass ledger=... (docs/account.md)"
+_SECOND_RELEASE = (
+    "this process makes a second private release, a fit or an evaluation, that neither a ledger nor an account counts: "
+    "each certificate speaks of its own release alone, and what they tell about a person adds up. Write `with "
+    "eq.account(epsilon=..., delta=...):` around them, or pass ledger=... (docs/account.md)"
 )
 _SCORES = (
     "the account counts the fits that scikit-learn makes here, and nothing else: scores on these rows (best_score_, "
@@ -35,7 +35,7 @@ _SCORES = (
     "(docs/account.md)"
 )
 
-# How many fits of this process nobody counts.
+# How many releases of this process nobody counts.
 _uncounted = itertools.count(1)
 
 
@@ -90,7 +90,7 @@ class Account:
     spent, left : Part
         With `epsilon` and `delta`, and with `amount`, the exact pair in the account's currency.
     releases : tuple of CountedRelease
-        Every fit that was paid for, whether it ended well or not, in their order; public facts alone.
+        Every fit and evaluation that was paid for, whether it ended well or not, in their order; public facts alone.
     """
 
     def __init__(self, allowance: Allowance) -> None:
@@ -142,14 +142,14 @@ class Account:
 
     @property
     def releases(self) -> tuple[CountedRelease, ...]:
-        """Every fit that was paid for so far."""
+        """Every fit and evaluation that was paid for so far."""
         if self._counted is not None:
             return self._counted
         return () if self._book is None else self._book.releases()
 
     @property
     def spent(self) -> Part:
-        """What the fits so far cost together."""
+        """What the releases so far cost together."""
         return self._spent_on(self.releases)
 
     @property
@@ -183,7 +183,7 @@ class Account:
             (
                 f"Account of epsilon {budget.epsilon:g} and delta {budget.delta:g} "
                 f"(currency {self._allowance.currency}), {state}",
-                f"  spent  epsilon {spent.epsilon:.6g}, delta {spent.delta:.6g}, on {len(releases)} fits",
+                f"  spent  epsilon {spent.epsilon:.6g}, delta {spent.delta:.6g}, on {len(releases)} release(s)",
                 f"  left   epsilon {left.epsilon:.6g}, delta {left.delta:.6g}",
                 *(
                     f"  {each.number:>5}  epsilon {each.epsilon:g}, delta {each.delta:g}: {each.kind} on "
@@ -217,7 +217,7 @@ def inside() -> bool:
 
 
 def admit(certificate: Certificate, ledger: str | None) -> None:
-    """Count a fit in the account that is open, before a row is read; outside of all, say once that nobody counts.
+    """Count a release in the account that is open, before a row is read; outside of all, say once that nobody counts.
 
     Where a ledger is bound too, the fit is counted in both: it must be sure to be admitted there before the account
     pays, so that what the ledger refuses costs nothing here, and what the account refuses is never recorded there.
@@ -226,7 +226,7 @@ def admit(certificate: Certificate, ledger: str | None) -> None:
     if book is None:
         # A seeded run is stamped "not for release"; and what a ledger records is counted there.
         if ledger is None and not certificate.terms.seeded and next(_uncounted) == 2:
-            warn_the_user(_SECOND_FIT, FitNotCounted)
+            warn_the_user(_SECOND_RELEASE, FitNotCounted)
         return
     _require_release(certificate)
     _require_rows_by_a_public_rule()

@@ -135,6 +135,32 @@ def test_pure_releases_cost_what_randomised_response_does(epsilon, order):
     assert pure_mu(epsilon) <= math.sqrt(math.pi / 2) * epsilon * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("name", ["gaussian", "zcdp", "renyi:1.25", "renyi:8", "renyi:4000"])
+@pytest.mark.parametrize(
+    "parts", [(1e-9, 1e-9), (5e-4, 6e-4), (0.01, 2.0), (0.3,) * 7, (1.0, 1.0), (30.0, 0.1), (90.0, 400.0)]
+)
+def test_releases_cost_together_no_more_than_one_of_their_sum(name, parts):
+    """By the exact cost of each part; the planted price, that of the parts' mean, is too low."""
+    currency, deltas = currency_named(name), Decimal("1e-9") * len(parts)
+    total = Amount(sum(map(Decimal, parts), Decimal(0)), deltas)
+    known = currency.price_of_sum(total, currency_named("basic"))
+    exact = sum(currency.rate().pure(part) for part in parts)
+    assert exact <= known.amount
+    assert deltas <= known.delta <= deltas * (1 + Decimal("1e-9"))
+    mean = Amount(total.amount / len(parts), deltas)
+    assert currency.price_of_sum(mean, currency_named("basic")).amount < exact * (1 + 1e-6)
+
+
+def test_a_sum_is_priced_from_basic_or_in_its_own_currency_and_nowhere_else():
+    known = Amount(Decimal("0.01"), Decimal("1e-9"))
+    assert currency_named("zcdp").price_of_sum(known, currency_named("zcdp")) == known
+    assert currency_named("gaussian").price_of_sum(NOTHING, currency_named("zcdp")) == NOTHING
+    assert currency_named("gaussian").price_of_sum(Amount(Decimal(0), Decimal("1e-9")), currency_named("basic")).delta
+    for name in ("basic", "gaussian", "renyi:8"):
+        with pytest.raises(LedgerRefused, match="leave it in zcdp"):
+            currency_named(name).price_of_sum(known, currency_named("zcdp"))
+
+
 def test_known_figures_for_pure_releases():
     assert pure_mu(1.0) == pytest.approx(2 * 0.6160, rel=1e-3)
     assert ConcentratedRate().pure(1.0) == pytest.approx(math.tanh(0.5))

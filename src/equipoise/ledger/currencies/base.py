@@ -15,6 +15,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
 from equipoise.ledger.prices import cost
 from equipoise.ledger.rates import Cost, Rate
 from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.numbers import SMALLEST
 from equipoise.vocabulary.records import Record
 
 # Doubles have at most 17 significant digits; a few more leave room for a square.
@@ -26,6 +27,8 @@ LAST_PLACE, EXACT_DIGITS = Decimal("1e-60"), 1000
 SHARE, REST = 0.5 * (1 - 3e-9), Decimal("0.500000001")
 # Beyond this epsilon nobody is protected: a filter promises this much, which is more than it was asked for.
 LARGEST_EPSILON = 1000.0
+# The currency whose amounts are epsilons.
+BASIC = "basic"
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,20 @@ class Currency(Record, ABC):
     @abstractmethod
     def price_of_budget(self, budget: Budget) -> Amount:
         """Return what a release costs of which nothing is known but that it keeps a budget: an old spend."""
+
+    def price_of_sum(self, spent: Amount, counted_in: Currency) -> Amount:
+        """Return what releases cost of which only the sum in a currency is known, as after a recovery, or refuse it.
+
+        Releases whose epsilons and deltas add up to a sum cost together no more than one release of that sum (N5).
+        """
+        if counted_in.name == self.name or spent == NOTHING:
+            return spent
+        if counted_in.id != BASIC:
+            found = f"{spent.amount} and delta {spent.delta} in {counted_in.name}, of spends without certificates"
+            remedy = f"leave it in {counted_in.name}: nobody can price such a sum in another currency"
+            raise LedgerRefused(f"a price in {self.name}", found, remedy)
+        known = counted_in.worth(spent, Budget(1.0))
+        return self.price_of_budget(Budget(max(known.epsilon, SMALLEST), known.delta))
 
     @abstractmethod
     def worth(self, spent: Amount, budget: Budget) -> Worth:
