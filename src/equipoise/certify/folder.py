@@ -243,11 +243,6 @@ def files_at(at: Path) -> dict[str, bytes]:
     return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
 
 
-def certificate_at(path: Path) -> Certificate:
-    """Return the certificate of a released folder, or in a file by itself."""
-    return Certificate.from_json(text_of(files_at(path), CERTIFICATE))
-
-
 def inspect(path: Path) -> Findings:
     """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
     return findings_of(files_at(path))

@@ -1,6 +1,7 @@
 """C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement."""
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from typing import Any
 
@@ -79,31 +80,29 @@ def _extra() -> Any:
 
 def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
     """Return the largest tilt at which the mean loss of all steps is below epsilon: any is valid, it loses little."""
-    low, high = 0, len(TILTS) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        losses, masses, _ = tilted(noise_multiplier, share, steps, TILTS[middle])
-        low, high = (middle, high) if steps * float(losses @ masses) < epsilon else (low, middle - 1)
-    return TILTS[low]
+
+    def mean(tilt: float) -> float:
+        losses, masses, _ = tilted(noise_multiplier, share, steps, tilt)
+        return steps * float(losses @ masses)
+
+    return TILTS[max(bisect_left(TILTS, epsilon, key=mean) - 1, 0)]
 
 
 def delta_of_losses(noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float) -> float:
     """Return delta at epsilon of all steps' losses, composed under a tilt: an upper bound, rounding included (N11)."""
     numpy, *_ = _extra()
-    never = one_step(noise_multiplier, share, steps)[2]
-    losses, masses, log_mass, rounding = composed(noise_multiplier, share, steps, tilt)
+    losses, masses, log_mass, error = composed(noise_multiplier, share, steps, tilt)
     beyond = numpy.maximum(losses - epsilon, 0.0)
     counted = float(-numpy.expm1(-beyond) * numpy.exp(-tilt * beyond) @ masses)
-    # No loss has a larger weight than this one.
-    heaviest = (tilt / (1 + tilt)) ** tilt / (1 + tilt)
-    tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + (LOST_ABOVE + rounding) * heaviest
-    exponent = log_mass - tilt * epsilon
-    return (math.exp(exponent) * tail if exponent < 700 else 1.0) - math.expm1(steps * math.log1p(-never))
+    # No loss has a larger weight than 1/(1 + tilt).
+    tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + error / (1 + tilt)
+    infinite = -math.expm1(steps * math.log1p(-one_step(noise_multiplier, share, steps)[2]))
+    return math.exp(min(log_mass - tilt * epsilon, 700.0)) * tail + infinite
 
 
 @lru_cache(maxsize=8)
 def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float, float]:
-    """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and rounding.
+    """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and an error.
 
     dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
     """
@@ -115,17 +114,16 @@ def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> 
     interval, lowest, _ = _grid(noise_multiplier, share, steps)
     sums = (numpy.arange(len(together)) + (first + steps * lowest)) * interval
     rounding = (steps + 16) * (1 / 8 + float(numpy.linalg.norm(masses))) * FOURIER_ROUNDING
-    return sums, together, steps * log_mass, rounding
+    return sums, together, steps * log_mass, LOST_ABOVE + rounding
 
 
 def tilted(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float]:
     """Return one step's losses, their masses times exp(tilt loss) as shares of the sum, and the sum's logarithm."""
     numpy, *_ = _extra()
     losses, masses, _ = one_step(noise_multiplier, share, steps)
-    highest = tilt * losses[-1]
-    weights = masses * numpy.exp(tilt * losses - highest)
+    weights = masses * numpy.exp(tilt * (losses - losses[-1]))
     total = float(weights.sum())
-    return losses, weights / total, math.log(total) + highest
+    return losses, weights / total, math.log(total) + tilt * losses[-1]
 
 
 @lru_cache(maxsize=8)
@@ -229,7 +227,6 @@ def divergence_of_a_step(noise_multiplier: float, share: float, order: float) ->
     # exp(-3/2 ln g): what is left is below its value there.
     cells.append(math.log(2) + max(order - 1, 1.0) * end + log_normal(mu / 2 - end / mu))
     top = max(cells)
-    exponent = top + math.log(math.fsum(math.exp(cell - top) for cell in cells)) + max(1e-9, 2 * slack)
-    exponent += math.log(order * (order - 1) * share**2)
-    logarithm = math.log1p(math.exp(exponent)) if exponent < 700 else exponent + 1
-    return logarithm / (order - 1) * (1 + 1e-12)
+    factor = order * (order - 1) * share**2 * math.fsum(math.exp(cell - top) for cell in cells)
+    exponent = top + math.log(factor) + max(1e-9, 2 * slack)
+    return (math.log1p(math.exp(exponent)) if exponent < 700 else exponent + 1) / (order - 1) * (1 + 1e-12)

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import certificate_at
+from equipoise.certify.folder import CERTIFICATE, files_at, text_of
 
 CertificatePath = Annotated[Path, typer.Argument(help="A released folder, or a certificate.json.")]
 
 
 def read_certificate(path: Path) -> Certificate:
     """Return the certificate in a file, or that of a released folder."""
-    return certificate_at(path)
+    return Certificate.from_json(text_of(files_at(path), CERTIFICATE))
