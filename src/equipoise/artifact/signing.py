@@ -56,7 +56,7 @@ def sign_folder(folder: str | os.PathLike[str], key: PrivateKey, producer: str =
         remedy = "release again with this version, which is a new spend, or leave it unsigned"
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
     text = envelope_of(contents, key, producer)
-    page = compared(place, contents)
+    page = compared(contents)
     faults = (*findings_of(contents).faults, *page.faults, *page.unchecked)
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"

@@ -126,12 +126,13 @@ def examine(path: Path, against: Against) -> Verdict:
         if MANIFEST in contents:
             raise InvalidParameter(asked, "an evaluation, which cannot be signed yet", "leave --key and --trust out")
         raise InvalidParameter(asked, "a certificate by itself", "pass the folder that it was released in")
-    found = findings_of(contents)
+    # Nothing is read a second time: who can write the folder could put other files there meanwhile.
+    found = findings_of(dict(contents))
     said, parts = _said(contents), []
     if not alone:
         # A page is drawn only of a folder that holds: its numbers would mean nothing.
         drawn = Part(CHECK_FAILED, unchecked=("what the page says: not compared, since the rest does not hold",))
-        parts.append(drawn if found.faults else compared(path, contents))
+        parts.append(drawn if found.faults else compared(contents))
         signature = statement.found_in(contents, digests, found.certificate)
         parts.append(origin(signature, against.keys, against.today))
     else:
