@@ -225,7 +225,8 @@ def forged(house: Hospital, release: Path, place: Path) -> Path:
 
 def redrawn(folder: Path) -> None:
     """Draw the page that the files call for, and write the manifest anew."""
-    (folder / REPORT).write_text(page_check.drawn_again(contents_of(folder), page_file.read((folder / PAGE).read_text())))
+    facts = page_file.read((folder / PAGE).read_text())
+    (folder / REPORT).write_text(page_check.drawn_again(contents_of(folder), facts))
     sealed(folder)
 
 

@@ -43,7 +43,7 @@ def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
 
 
 def release_in(contents: dict[str, bytes]) -> ReadRelease | OldRelease:
-    """Return what files that were read hold, as `read_release`; the model is taken out, so that it is not held twice."""
+    """Return what these files of a released folder hold; the model is taken out, so that it is not held twice."""
     if MODEL not in contents:
         remedy = "open it with equipoise.Evaluation.load, or pass the folder that train wrote"
         raise ReleaseUnreadable("the folder of a released model", "one without a model, as of an evaluation", remedy)

@@ -36,7 +36,8 @@ class Gains(Record):
             yield f"With false positives in {percent(false)} of cases, true ones are at most {percent(true)}."
         yield f"Advantage, the true positive rate less the false one: at most {percent(self.advantage)}."
         if self.mu is not None:
-            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {four_digits(self.mu)} apart."
+            mu = four_digits(self.mu)
+            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {mu} apart."
 
 
 def percent(share: float) -> str:
