@@ -14,6 +14,7 @@ import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
 from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import payment
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
@@ -407,6 +408,16 @@ def test_of_a_rolled_back_pair_the_half_that_the_witness_does_not_know_is_refuse
     # A witness whose key is not trusted vouches for nothing.
     code, said = verify(known, "--export", "before.json", *witness[:3], "other.key.pub")
     assert code == OTHER_HISTORY
+
+
+def test_a_checkpoint_by_a_key_that_only_the_history_names_is_told_apart(house, release, tmp_path):
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(1.0), key=house.key.public.hex())
+    (tmp_path / "head.json").write_text(signed_head(ledger, house.key)[0].to_json())
+    facts = eq.load(release).certificate_, (eq.Ledger(ledger).history(), "another ledger"), None
+    for keys, named in ((), True), ((house.folder / "owner.key.pub",), False):
+        (known,) = payment(*facts, [str(tmp_path / "head.json")], keys)[0].confirmed
+        assert known.endswith(", a key that the history itself names") is named
 
 
 def test_witnesses_of_the_environment_are_asked(house, release, monkeypatch, tmp_path):
