@@ -23,6 +23,7 @@ from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, MissingExtra, NotCheckable, ReleaseUnreadable
 from equipoise.report import pdf
 from equipoise.report.card import html, markdown
+from equipoise.report.page import four_digits
 from program import run_program
 from released_folders import changed, sealed
 from sample_releases import HOSTILE
@@ -90,7 +91,7 @@ def test_a_card_says_what_a_reader_asks(release):
         certificate.release.id,
         "e^2 = 7.39 times as likely, but for a chance of 0.0001: (2, 0.0001)-differential privacy, replace-one",
         "It is proved, by",
-        f"exactly Gaussian, with mu = {gains.mu:.4g} at most",
+        f"exactly Gaussian, with mu = {four_digits(gains.mu)} at most",
         "the promise is for one row",
         "nothing says that a ledger recorded this release",
         "Not on this card: a score on private rows has to be paid for",

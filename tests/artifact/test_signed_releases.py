@@ -14,6 +14,7 @@ import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
 from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import payment
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
@@ -28,6 +29,7 @@ from equipoise.certify.folder import (
     REPORT,
     SCHEMA,
     STATEMENT,
+    contents_of,
 )
 from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable
 from equipoise.keys import private_key, sign
@@ -224,7 +226,8 @@ def forged(house: Hospital, release: Path, place: Path) -> Path:
 
 def redrawn(folder: Path) -> None:
     """Draw the page that the files call for, and write the manifest anew."""
-    (folder / REPORT).write_text(page_check.drawn_again(folder, page_file.read((folder / PAGE).read_text())))
+    facts = page_file.read((folder / PAGE).read_text())
+    (folder / REPORT).write_text(page_check.drawn_again(contents_of(folder), facts))
     sealed(folder)
 
 
@@ -398,9 +401,23 @@ def test_of_a_rolled_back_pair_the_half_that_the_witness_does_not_know_is_refuse
     assert "witness: the history of 'people' that head.json knows, which has entry 3" in said
     # An export that is kept elsewhere is a witness, too.
     assert verify(unknown, "--ledger", house.ledger, "--witness", "before.json")[0] == OTHER_HISTORY
+    # It can refuse, and vouches for nothing: not for another export, and not for itself.
+    code, said = verify(known, "--export", "before.json", "--witness", "before.json")
+    assert (code, "checked: the history holds" in said) == (DONE, False)
+    assert "  not checked: whether the ledger was rolled back: the witness is an export that nobody signed" in said
     # A witness whose key is not trusted vouches for nothing.
     code, said = verify(known, "--export", "before.json", *witness[:3], "other.key.pub")
     assert code == OTHER_HISTORY
+
+
+def test_a_checkpoint_by_a_key_that_only_the_history_names_is_told_apart(house, release, tmp_path):
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(1.0), key=house.key.public.hex())
+    (tmp_path / "head.json").write_text(signed_head(ledger, house.key)[0].to_json())
+    facts = eq.load(release).certificate_, (eq.Ledger(ledger).history(), "another ledger"), None
+    for keys, named in ((), True), ((house.folder / "owner.key.pub",), False):
+        (known,) = payment(*facts, [str(tmp_path / "head.json")], keys)[0].confirmed
+        assert known.endswith(", a key that the history itself names") is named
 
 
 def test_witnesses_of_the_environment_are_asked(house, release, monkeypatch, tmp_path):
@@ -421,6 +438,9 @@ def test_an_export_that_was_altered_vouches_for_nothing(verify, house, release):
     for spoiled in (
         {**record, "entries": []},
         {**record, "dataset": "others"},
+        {**record, "note": "signed by the owner"},
+        {**record, "export_version": True},
+        {**record, "export_version": 3},
         {**record, "entries": [{**entry, "epsilon": ["1"]} for entry in record["entries"]]},
         {**record, "entries": [{**entry, "more": "1"} for entry in record["entries"]]},
         [],
@@ -441,6 +461,24 @@ def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, t
     assert verify(folder)[0] == DONE
     code, said = verify(folder, "--ledger", house.ledger)
     assert (code, "never said what page.json and the page say it did" in said) == (NOT_PAID, True)
+
+
+def test_files_that_are_put_there_during_the_check_change_nothing(house, release, second, copy, monkeypatch):
+    # A certificate under the page of another release, which is there when the folder is looked at again.
+    for name in (REPORT, PAGE):
+        shutil.copy(second / name, copy / name)
+    (copy / STATEMENT).unlink()
+    sealed(copy)
+    drawn = page_check.drawn_again
+
+    def swapped(*given: object) -> str:
+        for path in second.iterdir():
+            shutil.copy(path, copy)
+        return drawn(*given)
+
+    monkeypatch.setattr(page_check, "drawn_again", swapped)
+    assert examine(copy, Against()).answer == (CHECK_FAILED, "does not hold")
+    assert (copy / CERTIFICATE).read_bytes() == (second / CERTIFICATE).read_bytes()
 
 
 # --- options that do not go together ----------------------------------------------------------------------------------

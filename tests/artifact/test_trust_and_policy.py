@@ -2,10 +2,12 @@
 
 import datetime
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import equipoise as eq
 from equipoise.artifact import statement
@@ -15,13 +17,16 @@ from equipoise.artifact.statement import Found
 from equipoise.artifact.trust import origin, trusted_in
 from equipoise.certify.folder import DONE, REFUSED, STATEMENT
 from equipoise.errors import InvalidParameter
+from equipoise.keys import PrivateKey, sign
 from program import run_program
 from released_folders import sealed
 from signed_releases import Hospital
 from stored_certificates import STORED
 
-KEY, OTHER = bytes([7] * 32), bytes([9] * 32)
-SIGNED = statement.Signed(b"{}", KEY, bytes(64), "Data office", "2026-06-15T12:00:00+00:00")
+SIGNER = PrivateKey(Ed25519PrivateKey.from_private_bytes(bytes([7] * 32)))
+KEY, OTHER = SIGNER.public, bytes([9] * 32)
+SIGNATURE = sign(SIGNER, statement.PAYLOAD_TYPE, b"{}")
+SIGNED = statement.Signed(b"{}", KEY, SIGNATURE, "Data office", "2026-06-15T12:00:00+00:00")
 ENTRY = '[[key]]\nname = "Office"\nkey = "{key}"\nfrom = {first}\n{until}\n'
 
 
@@ -71,6 +76,22 @@ def test_a_key_that_the_file_does_not_know_and_a_folder_without_a_signature_are_
     broken = origin(Found(SIGNED, ("a fault",)), {KEY: trusted[OTHER]}, day("2026-07-01"))
     assert (unknown.code, unsigned.code, broken.code) == (NOT_TRUSTED, NOT_SIGNED, NOT_SIGNED)
     assert all(part.faults for part in (unknown, unsigned, broken))
+
+
+def test_a_signature_that_does_not_hold_or_that_nothing_can_verify_proves_nothing(tmp_path, monkeypatch):
+    trusted, today = trusted_in(trust_file(tmp_path)), day("2026-07-01")
+    assert origin(Found(SIGNED, ()), trusted, today).confirmed
+    forged = replace(SIGNED, signature=bytes(64))
+    assert origin(Found(forged, ()), trusted, today).faults
+    # As where cryptography is missing or broken: an import of what is None raises ImportError.
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    for unseen in (SIGNED, forged):
+        part = origin(Found(unseen, ()), trusted, today)
+        assert (part.code, part.confirmed, part.summary) == (NOT_SIGNED, (), "")
+        assert part.faults == (f"{STATEMENT}: signature not verified, for which cryptography must be installed",)
+        part = origin(Found(unseen, ()), None, today)
+        assert (part.faults, part.confirmed) == ((), ())
+        assert part.unchecked[0].startswith("who made the release and when: signature not verified")
 
 
 GOOD = ENTRY.format(key=KEY.hex(), first="2026-01-01", until="")

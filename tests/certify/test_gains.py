@@ -3,13 +3,14 @@
 import itertools
 import json
 import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import pytest
 
 import equipoise as eq
 from equipoise.certify.curves import Curve, GaussianCurve, PointCurve, PureCurve, SumCurve, WholeCurve
-from equipoise.certify.gains import RATES, Gains, gains_of, percent, true_positive_rate
+from equipoise.certify.gains import RATES, Gains, four_digits, gains_of, percent, true_positive_rate
 from equipoise.certify.withdrawn import Withdrawal
 from equipoise.report import page
 from equipoise.vocabulary.facts import Budget
@@ -64,7 +65,7 @@ def test_randomised_response_attains_every_bound_of_a_point(epsilon, delta):
 @pytest.mark.parametrize(("mu", "epsilon"), [(0.268, 1.0), (0.01, 0.03), (2.0, 9.0)])
 def test_a_gaussian_release_is_told_as_the_most_powerful_test_tells_it(mu, epsilon):
     found = gains_of(GaussianCurve(mu), epsilon)
-    assert found.mu == mu
+    assert mu <= found.mu <= mu * (1 + 2e-15)
     for rate, bound in found.true_positive_rates:
         attained = NORMAL.cdf(NORMAL.inv_cdf(rate) + mu)
         assert attained <= bound <= attained * 1.005
@@ -144,6 +145,19 @@ def test_shares_are_rounded_up_in_words():
     text = "\n".join(Gains(0.2, 0.6, ((0.01, 0.0271),), 0.5).lines("person"))
     for said in ("two candidate persons", "at most 60 % of cases", "at most 2.71 %", "at most 20 %", "mu = 0.5 apart"):
         assert said in text
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.7, 1.0, 2.0, 5.0, 8.0])
+def test_mu_is_rounded_up_as_a_number_and_in_words(epsilon):
+    model = eq.LogisticRegression(epsilon, 1e-6, eq.Domain(1.0, classes=(0, 1)), mechanism="gaussian")
+    plan = model.plan(5000, 6)
+    found = plan.gains()
+    assert Fraction(found.mu) >= Fraction(plan.sensitivity) / Fraction(plan.noise_scale)
+    (line,) = (line for line in found.lines("row") if "mu = " in line)
+    said = line.partition("mu = ")[2].partition(" ")[0]
+    assert Fraction(found.mu) <= Fraction(said) <= Fraction(found.mu) * Fraction("1.001")
+    # A page, which knows nothing of claims, writes the same.
+    assert said == page.four_digits(found.mu) == four_digits(found.mu)
 
 
 def test_a_claim_that_was_withdrawn_says_nothing_of_gains(monkeypatch):

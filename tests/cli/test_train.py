@@ -98,7 +98,7 @@ def test_a_table_becomes_a_release_that_verifies_explains_predicts_and_reports(r
     assert code == 0
     assert said.startswith("consistent; origin unproved: (2, 0)-differential privacy, replace-one\n  proved, by ")
     assert "\n  checked: manifest, claim, schema digest, model shape\n" in said
-    assert "\n  checked: the page: drawn again from certificate, model, schema and page.json, it is the same\n" in said
+    assert "\n  checked: the page: drawn again from the other files, it is the same\n" in said
     assert "A. Officer (2026-11-16)" in run("explain", "release")[1]
     assert run("predict", "release", "rows.csv", "--out", "predictions.csv")[0] == 0
     predictions = pd.read_csv("predictions.csv")["prediction"]

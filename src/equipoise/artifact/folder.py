@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise import estimators
 from equipoise.artifact import model_file, page_file, version_1
 from equipoise.artifact.page import Shown, page_of
-from equipoise.artifact.reading import OldRelease, read_release
+from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
 from equipoise.artifact.staging import Staging
 from equipoise.certify import folder as checked
 from equipoise.certify.certificate import Certificate
@@ -120,7 +120,11 @@ def load(folder: str | os.PathLike[str]) -> PrivateEstimator:
     Manifest, model and certificate must agree; whether the certificate's claim follows is for `equipoise verify` to
     say. Folders of version 0.1.0 open and predict; their certificates are not checkable by this version.
     """
-    found = read_release(folder)
+    return opened(read_release(folder))
+
+
+def opened(found: ReadRelease | OldRelease) -> PrivateEstimator:
+    """Return the estimator of what was read."""
     if isinstance(found, OldRelease):
         return version_1.opened(found.model, found.certificate, found.schema)
     kind = look_up(estimators.members(), found.saved.model.name, "model")

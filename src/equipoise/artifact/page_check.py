@@ -9,12 +9,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from pathlib import Path
 
 from equipoise.artifact import page_file
 from equipoise.artifact.page import Shown, page_of
 from equipoise.artifact.parts import Part
-from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
+from equipoise.artifact.reading import OldRelease, ReadRelease, release_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, PAGE, REPORT, text_of
 from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable
@@ -22,7 +21,8 @@ from equipoise.vocabulary.facts import Budget
 
 # The data of a chart, as `equipoise.report.page` writes it: there is no "<" in it.
 _DATA = re.compile(r'(<script type="application/json" id="[^"<>]*">)([^<]*)(</script>)')
-_NUMBER = re.compile(r"(-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e[+-]?[0-9]{1,3})?)", re.IGNORECASE)
+# A text or a number of JSON. A text that does not end takes the rest, so that what a stranger wrote is read in one go.
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:e[+-]?[0-9]++)?)', re.DOTALL)
 
 # How far numbers of charts may be apart: no picture shows it.
 NEAR = 1e-6
@@ -33,17 +33,10 @@ COMPARED = "the page: drawn again from the other files, it is the same"
 EvaluationPage = Callable[[Mapping[str, bytes]], str]
 
 
-def compared(folder: Path, contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> Part:
-    """Return what comes of drawing the page of a folder again.
+def compared(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> Part:
+    """Return what comes of drawing the page of a folder again, from its files as they were read once.
 
-    Parameters
-    ----------
-    folder : Path
-        A released folder, or that of an evaluation.
-    contents : mapping of str to bytes
-        Its files; the model may be missing.
-    evaluation_page : callable, optional
-        What draws the page, if the folder is that of an evaluation.
+    `evaluation_page` draws it if the folder is that of an evaluation.
     """
     try:
         certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
@@ -55,7 +48,7 @@ def compared(folder: Path, contents: Mapping[str, bytes], evaluation_page: Evalu
         facts = page_file.read(text_of(contents, PAGE))
         if dict(facts.renderer) != here:
             return _not_compared(f"drawn by {_named(dict(facts.renderer))}, and here is {_named(here)}")
-        again = drawn_again(folder, facts) if evaluation_page is None else evaluation_page(contents)
+        again = drawn_again(contents, facts) if evaluation_page is None else evaluation_page(contents)
         fault = difference(found, again)
     except MissingExtra as error:
         return _not_compared(f"since {error.found}: {error.remedy}")
@@ -66,9 +59,9 @@ def compared(folder: Path, contents: Mapping[str, bytes], evaluation_page: Evalu
     return Part(CHECK_FAILED, () if fault is None else (f"{REPORT}: {fault}",), () if fault else (COMPARED,))
 
 
-def drawn_again(folder: Path, facts: page_file.PageFacts) -> str:
-    """Return the page that a folder calls for."""
-    found, said, balance = read_release(folder), facts.ledger, None
+def drawn_again(contents: Mapping[str, bytes], facts: page_file.PageFacts) -> str:
+    """Return the page that the other files of a folder call for."""
+    found, said, balance = release_in(dict(contents)), facts.ledger, None
     if isinstance(found, OldRelease):
         raise NotCheckable("a page of this version", "one of version 0.1.0", page_file.AGAIN)
     if said is not None:
@@ -80,9 +73,9 @@ def drawn_again(folder: Path, facts: page_file.PageFacts) -> str:
     saved, selected = found.saved, None
     if saved.estimator is not None or saved.selected:
         # What a selector selects is its own rule; a model's page needs no estimator, which takes a second to load.
-        from equipoise.artifact.folder import load, support_of
+        from equipoise.artifact.folder import opened, support_of
 
-        selected = support_of(load(folder))
+        selected = support_of(opened(found))
     shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, selected, _target(found))
     return page_of(found.certificate, shown) if said is None else page_of(found.certificate, shown, balance, said.at)
 
@@ -115,12 +108,22 @@ def difference(found: str, expected: str) -> str | None:
 
 
 def _alike(data: str, expected: str) -> bool:
-    """Return whether two texts differ in nothing but the last digits of numbers."""
-    parts, parts_of = _NUMBER.split(data), _NUMBER.split(expected)
+    """Return whether two texts of JSON differ in nothing but the last digits of numbers that are not whole."""
+    # A double takes 3 to 24 letters: what is longer still is not looked at.
+    if len(data) > 8 * len(expected):
+        return False
+    parts, parts_of = _TOKEN.split(data), _TOKEN.split(expected)
     if parts[::2] != parts_of[::2]:
         return False
     pairs = zip(parts[1::2], parts_of[1::2], strict=True)
-    return all(one == other or math.isclose(float(one), float(other), rel_tol=NEAR) for one, other in pairs)
+    return all(one == other or _near(one, other) for one, other in pairs)
+
+
+def _near(*tokens: str) -> bool:
+    """Return whether two tokens are numbers that are not whole, each as a double is written, and nearly the same."""
+    if any(token.startswith('"') or repr(float(token)) != token for token in tokens):
+        return False
+    return math.isclose(*map(float, tokens), rel_tol=NEAR)
 
 
 def _without_facts(made_by: str | None, here: str) -> Part:

@@ -21,6 +21,8 @@ AGAIN = "ask for the released folder again"
 # What decides how a page looks: the program, and what bundles the scripts that draw its charts.
 RENDERER = ("equipoise", "vl-convert-python")
 
+# A distribution's name, and a version.
+_WORD = r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,39}"
 _AMOUNT = r"[0-9]{1,400}(\.[0-9]{1,400})?(E[+-]?[0-9]{1,3})?"
 _FORMS = {
     "epsilon_left": _AMOUNT,
@@ -78,6 +80,10 @@ def read(text: str) -> PageFacts:
         raise ReleaseUnreadable(error.asked, error.found, AGAIN) from None
     said = facts.ledger
     wrong = [] if said is None else [key for key, form in _FORMS.items() if not re.fullmatch(form, getattr(said, key))]
+    # Of a name that stands twice, the second version alone would be looked at.
+    named = [word for pair in facts.renderer for word in pair]
+    if len(dict(facts.renderer)) < len(facts.renderer) or not all(re.fullmatch(_WORD, word) for word in named):
+        wrong.append("renderer")
     if wrong or text != written(facts):
         found = f"{wrong[0]!r} in another form" if wrong else "another form"
         raise ReleaseUnreadable("page.json as it is written", found, AGAIN)

@@ -13,6 +13,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import PAGE
 from equipoise.errors import InvalidParameter, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, Ledger, witness
+from equipoise.ledger.chain import EXPORT_VERSIONS
 from equipoise.ledger.statements import balance_after, claim_faults, paid_by
 from equipoise.ledger.walk import Walk, faults
 
@@ -36,6 +37,11 @@ def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
         entries = witness.exported(record, str(path))
     except LedgerUnreachable as error:
         raise InvalidParameter(asked, error.found, remedy) from None
+    version = record["export_version"]
+    if record.keys() != {"export_version", "dataset", "entries"} or type(version) is not int:
+        raise InvalidParameter(asked, "other fields than an export has", remedy)
+    if version not in EXPORT_VERSIONS:
+        raise InvalidParameter(asked, f"version {version!r:.20}, and this one reads 1 and 2", remedy)
     if not all(_is_entry(entry, record["dataset"]) for entry in entries):
         raise InvalidParameter(asked, "entries with other fields, or of another dataset", remedy)
     return tuple(Entry(**entry) for entry in entries), f"{record['dataset']!r}, as an export that nobody signed says"
@@ -97,11 +103,16 @@ def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys:
         witness.check(heard, len(entries), digests.get, witness.trusted_keys(witness.owner_of(entries[0]), keys))
     except LedgerTampered as error:
         return Part(OTHER_HISTORY, (f"witness: {error.asked}; found: {error.found}",))
-    last = max(heard, key=lambda one: one.number)
+    signed = [one for one in heard if one.signed is not None]
+    if not signed:
+        unsigned = "the witness is an export that nobody signed, which can refuse and vouches for nothing"
+        return Part(OTHER_HISTORY, unchecked=(f"whether the ledger was rolled back: {unsigned}",))
+    last = max(signed, key=lambda one: one.number)
     if last.number < max((entry.number for entry in entries if entry.place == named), default=0):
         later = f"whether the ledger was rolled back since: witnesses know entries up to {last.number}"
         return Part(OTHER_HISTORY, unchecked=(later,))
-    known = f"the history holds entry {last.number}, which {last.witness} knows, signed {last.author}"
+    whose = "" if witness.trusted_keys(None, keys) else ", a key that the history itself names"
+    known = f"the history holds entry {last.number}, which {last.witness} knows, signed {last.author}{whose}"
     return Part(OTHER_HISTORY, confirmed=(known,))
 
 

@@ -39,7 +39,11 @@ class ReadRelease:
 
 def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
     """Return what a released folder holds; refuse files that were altered or that do not belong together."""
-    contents = checked.contents_of(Path(folder))
+    return release_in(checked.contents_of(Path(folder)))
+
+
+def release_in(contents: dict[str, bytes]) -> ReadRelease | OldRelease:
+    """Return what these files of a released folder hold; the model is taken out, so that it is not held twice."""
     if MODEL not in contents:
         remedy = "open it with equipoise.Evaluation.load, or pass the folder that train wrote"
         raise ReleaseUnreadable("the folder of a released model", "one without a model, as of an evaluation", remedy)
@@ -50,7 +54,7 @@ def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
         )
     schema = Schema.from_text(checked.text_of(contents, SCHEMA)) if SCHEMA in contents else None
     texts = checked.text_of(contents, MODEL), checked.text_of(contents, CERTIFICATE)
-    del contents[MODEL]  # what was read is not held twice
+    del contents[MODEL]
     try:
         certificate = Certificate.from_json(texts[1])
     except NotCheckable:

@@ -65,7 +65,7 @@ def sign_folder(
         remedy = "release again with this version, which is a new spend, or leave it unsigned"
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
     text = envelope_of(contents, key, producer)
-    page = compared(place, contents, evaluation_page if evaluation else None)
+    page = compared(contents, evaluation_page if evaluation else None)
     faults = (*findings_of(contents).faults, *page.faults, *page.unchecked)
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"

@@ -92,6 +92,12 @@ def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetim
         if trusted is None:
             return Part(NOT_SIGNED, unchecked=("who made the release and when: nobody signed it",))
         return Part(NOT_SIGNED, (f"{STATEMENT}: missing; nobody signed this folder",))
+    if not signed.holds():
+        # Faults name a signature that does not hold. One that nothing here can verify proves as little.
+        unseen = "signature not verified, for which cryptography must be installed"
+        if trusted is None:
+            return Part(NOT_TRUSTED, unchecked=(f"who made the release and when: {unseen}",))
+        return Part(NOT_SIGNED, (f"{STATEMENT}: {unseen}",))
     if trusted is None:
         who = f"{signed.producer!r} signed it" if signed.producer else "it was signed"
         said = f"the statement says that {who} on {signed.time} with the key {signed.name}: pass --key or --trust"

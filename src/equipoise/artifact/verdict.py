@@ -133,10 +133,11 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     if against.release is not None and not evaluation:
         asked = "an evaluation, to hold it against the release that it is about"
         raise InvalidParameter(asked, "no folder of an evaluation", "leave --release out")
-    found = findings_of(contents)
+    # Nothing is read a second time: who can write the folder could put other files there meanwhile.
+    found = findings_of(dict(contents))
     said, parts, drawn = _said(contents), [], Part(CHECK_FAILED)
     if not alone:
-        drawn = _page(path, contents, found, evaluation, evaluation_page)
+        drawn = _page(contents, found, evaluation, evaluation_page)
         parts.append(drawn)
         if evaluation:
             parts.append(about(found.certificate, against.release))
@@ -161,13 +162,13 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
 
 
 def _page(
-    path: Path, contents: Mapping[str, bytes], found: Findings, evaluation: bool, evaluation_page: EvaluationPage | None
+    contents: Mapping[str, bytes], found: Findings, evaluation: bool, evaluation_page: EvaluationPage | None
 ) -> Part:
     """Return what comes of drawing the page again: only that of a folder that holds, or its numbers mean nothing."""
     why = "since the rest does not hold" if found.faults else "since nothing that draws evaluations was at hand"
     if found.faults or (evaluation and evaluation_page is None):
         return Part(CHECK_FAILED, unchecked=(f"what the page says: not compared, {why}",))
-    return compared(path, contents, evaluation_page if evaluation else None)
+    return compared(contents, evaluation_page if evaluation else None)
 
 
 def _said(contents: Mapping[str, bytes]) -> page_file.LedgerSaid | None:

@@ -5,6 +5,7 @@ The attacker knows two candidate records, one of which was in the table, and all
 
 import math
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Context
 
 from ..vocabulary.records import Record
 from .curves import Curve, GaussianCurve, WholeCurve, points_of
@@ -35,7 +36,8 @@ class Gains(Record):
             yield f"With false positives in {percent(false)} of cases, true ones are at most {percent(true)}."
         yield f"Advantage, the true positive rate less the false one: at most {percent(self.advantage)}."
         if self.mu is not None:
-            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {self.mu:.4g} apart."
+            mu = four_digits(self.mu)
+            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {mu} apart."
 
 
 def percent(share: float) -> str:
@@ -48,6 +50,17 @@ def percent(share: float) -> str:
     """
     digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
     return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
+
+
+def four_digits(number: float) -> str:
+    """Return a number in at most four digits, rounded up.
+
+    Examples
+    --------
+    >>> four_digits(0.5), four_digits(0.26801), four_digits(1e-06)
+    ('0.5', '0.2681', '1e-06')
+    """
+    return f"{float(Context(4, ROUND_CEILING).create_decimal_from_float(number)):.4g}"
 
 
 def true_positive_rate(curve: Curve, last: float, false: float) -> float:
@@ -73,5 +86,6 @@ def gains_of(curve: Curve, last: float) -> Gains:
     """Return what an attacker gains from a release of this curve that claims an epsilon of `last`."""
     advantage = WholeCurve(curve, last).delta(0.0)
     rates = tuple((false, true_positive_rate(curve, last, false)) for false in RATES)
-    mu = curve.mu if isinstance(curve, GaussianCurve) else None
+    # A curve's own mu is a quotient, or a product with a root, of doubles.
+    mu = curve.mu * (1 + 1e-15) if isinstance(curve, GaussianCurve) else None
     return Gains(advantage, min(1.0, (1 + advantage) / 2 * (1 + 1e-15)), rates, mu)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.report.evaluation_record import Shown
-from equipoise.report.page import STYLE, escape, percent
+from equipoise.report.page import STYLE, escape, four_digits, percent
 
 # More columns or classes than these are left to the folder: a card is one page.
 MOST_COLUMNS, MOST_CLASSES = 12, 6
@@ -251,7 +251,7 @@ def _gains(privacy: Mapping[str, Any], unit: str) -> Section:
         "(false positives)."
     )
     if gains["mu"] is not None:
-        words += f" The noise is exactly Gaussian, with mu = {gains['mu']:.4g} at most."
+        words += f" The noise is exactly Gaussian, with mu = {four_digits(gains['mu'])} at most."
     rates = gains["true_positive_rates"]
     rows = (
         ("false positives", *(percent(false) for false, _ in rates)),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
-from equipoise.report.page import document, escape, figure, folded, number, paragraph, percent, table
+from equipoise.report.page import document, escape, figure, folded, four_digits, number, paragraph, percent, table
 from equipoise.report.release_errors import errors_section
 from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
@@ -179,7 +179,7 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     if gains.mu is not None:
         words += (
             " The noise is exactly Gaussian: telling is no easier than to tell two normal laws of deviation 1 whose "
-            f"means are mu = {number(gains.mu)} apart."
+            f"means are mu = {four_digits(gains.mu)} apart."
         )
     caption = (
         "The line is the most that any method can reach: how often the first is named where it was the first (true "
