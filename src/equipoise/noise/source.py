@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.numbers import loops, whole_numbers
 from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
 from equipoise.vocabulary.numbers import plain
@@ -25,8 +26,8 @@ class NoiseSource(ABC):
     def seeded(self) -> bool:
         """Whether somebody who knows the seed could subtract the noise."""
 
-    def ready(self, streaming: bool) -> None:
-        """Load what noise is drawn with, that of many steps too if asked: what is missing is missed before a spend."""
+    def ready(self, streaming: bool, choosing: bool = False) -> None:
+        """Load what noise is drawn with, that of many steps and of choices if asked: what is missing is missed now."""
         samplers()
 
     @abstractmethod
@@ -140,24 +141,23 @@ class ExactSource(NoiseSource):
         """Return False: nobody can draw this noise again."""
         return False
 
-    def ready(self, streaming: bool) -> None:
-        """Load OpenDP besides, and the cipher where noise is streamed."""
-        super().ready(streaming)
-        opendp()
+    def ready(self, streaming: bool, choosing: bool = False) -> None:
+        """Load the compiled draws where there are many, and OpenDP where it chooses."""
+        super().ready(streaming, choosing)
         if streaming:
-            _stream()
+            loops()
+        if choosing:
+            opendp()
 
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus the law's exact noise."""
         return sampler_of(law).exact(weights, scale)
 
     def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
-        """Return the counts plus exact noise: of Laplace's law by OpenDP, on whole numbers."""
+        """Return the counts plus exact noise: of Laplace's law on whole numbers (D7)."""
         if law != "laplace":
             return super().add_whole(law, counts, scale)
-        dp = opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64"), size=counts.size), dp.l1_distance(T="i64")
-        return _whole(np.array(dp.m.make_laplace(*space, scale=scale)(counts.tolist()), dtype=np.int64))
+        return _whole(counts + whole_numbers(scale, counts.size))
 
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset, drawn from the operating system's entropy without bias."""

@@ -29,7 +29,8 @@ LAYERS = 256
 TAIL = 3.6541528853610088
 
 
-def _compiled(function: Compiled) -> Compiled:
+def compiled(function: Compiled) -> Compiled:
+    """Compile a function, and keep the result on disk where a folder can be written."""
     try:
         made = numba.njit(cache=True, error_model="numpy")(function)
     except RuntimeError:  # no folder for the cache: compile in every process
@@ -59,13 +60,13 @@ def layer_widths() -> Array:
 WIDTHS = layer_widths()
 
 
-@_compiled
+@compiled
 def fraction(word: int) -> float:
     """Return the middle of one of 2^53 intervals between 0 and 1."""
     return (np.float64(np.int64(np.uint64(word) >> np.uint64(11))) + 0.5) * 2.0**-53
 
 
-@_compiled
+@compiled
 def fill_normals(words: Words, widths: Array, out: Array, filled: int) -> tuple[int, int]:
     """Fill `out` with normal numbers while the words last; return how many it holds and how many words were used.
 
@@ -105,7 +106,7 @@ def fill_normals(words: Words, widths: Array, out: Array, filled: int) -> tuple[
     return filled, used
 
 
-@_compiled
+@compiled
 def fill_integers(words: Words, bound: int, mask: int, out: NDArray[np.int64], filled: int) -> tuple[int, int]:
     """Fill `out` with low bits of words that are below the bound; return how many it holds and how many words went."""
     used = 0
