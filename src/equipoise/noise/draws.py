@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.noise.grid import FRACTION_BITS, MOST_EXACT, MOST_WHOLE, GridNoise, Width, margin_of
-from equipoise.noise.lazy import Deviate, Tape, Uniform
+from equipoise.noise.lazy import Deviate, Tape, Uniform, fresh_word
 from equipoise.noise.stream import CipherStream, compiled
 
 Words = NDArray[np.uint32]
@@ -214,11 +214,15 @@ def _supply(stream: CipherStream) -> Callable[[int], Words]:
 
 
 def filled_from(
-    law: Law, supply: Callable[[int], Words], wholes: Wholes, digits: Digits
+    law: Law,
+    supply: Callable[[int], Words],
+    wholes: Wholes,
+    digits: Digits,
+    more: Callable[[], int] = fresh_word,
 ) -> dict[int, Deviate]:
     """Fill arrays with numbers made of a supply of words; return those that 32 digits a word did not decide.
 
-    These are made by `lazy`, from the words where the compiled loop stopped.
+    These are made by `lazy`, from the words where the compiled loop stopped and `more` that continue them.
     """
     filled, words, known = 0, np.empty(0, dtype=np.uint32), dict[int, Deviate]()
     while filled < len(wholes):
@@ -226,7 +230,7 @@ def filled_from(
         words = np.concatenate([words, fresh]) if len(words) else fresh
         filled, used, decided = law.fill(words, wholes, digits, filled)
         while not decided:
-            tape = Tape(_continued(words[used:], supply).__next__)
+            tape = Tape(_continued(words[used:], supply).__next__, more)
             known[filled] = law.one(tape)
             # What the tape took beyond these words is gone.
             filled, words = filled + 1, words[min(used + tape.taken, len(words)) :]

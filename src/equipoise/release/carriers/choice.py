@@ -26,6 +26,10 @@ class ChoiceCarrier(Carrier[Choice]):
 
     claim: ClassVar[type[Claim]] = Choice
 
+    def ready(self, claim: Choice, source: NoiseSource) -> None:
+        """Load what chooses."""
+        source.ready(streaming=False, choosing=True)
+
     def carry_out(self, claim: Choice, job: Job) -> Carried:
         """Score the candidates on rows that trained none of them, and choose by noise."""
         scores = [score(candidate, job, claim.procedure.bound) for candidate in job.candidates]

@@ -26,8 +26,8 @@ class ChosenBoundsCarrier(Carrier[ChosenBounds]):
         return True
 
     def ready(self, claim: ChosenBounds, source: NoiseSource) -> None:
-        """Load the noise, and lay out the grid."""
-        super().ready(claim, source)
+        """Load what chooses, and lay out the grid."""
+        source.ready(streaming=False, choosing=True)
         intervals()
 
     def carry_out(self, claim: ChosenBounds, job: Job) -> Carried:
