@@ -266,20 +266,22 @@ def product(multiple: int, whole: int, fraction: int) -> tuple[int, int]:
 
 
 @compiled
-def spread(wholes: Wholes, digits: Digits, multiple: int, shift: int, steps: Array, parts: Array) -> None:
+def spread(
+    wholes: Wholes, digits: Digits, multiple: int, shift: int, most: tuple[int, float], steps: Array, parts: Array
+) -> None:
     """Put ``multiple (whole + fraction) 2^-(shift + 1)``, signed, into `steps`, rounded down, and the rest into `parts`.
 
-    What is too large for two words, or for a double, has no number among the parts.
+    What is too large for two words, or for a double, as `most` says, has no number among the parts.
     """
     unit = np.uint64(shift)
     for place in range(len(wholes)):
         parts[place] = np.nan
-        if 0 <= wholes[place] < MOST_WHOLE:
+        if 0 <= wholes[place] < most[0]:
             high, low = product(multiple, wholes[place], digits[place] >> np.uint64(1))
             step = np.float64(high >> unit)
             part = math.ldexp(np.float64(high & ((np.uint64(1) << unit) - np.uint64(1))), -shift)
             part += math.ldexp(np.float64(low), -shift - 64)
-            if step < MOST_EXACT:
+            if step < most[1]:
                 negative = digits[place] & np.uint64(1) == np.uint64(1)
                 steps[place] = -step - 1.0 if negative else step
                 parts[place] = 1.0 - part if negative else part
@@ -290,5 +292,6 @@ def grid_noise(numbers: Draws, width: Width, exponent: int) -> GridNoise:
     count, multiple = len(numbers.wholes), width.multiple()
     steps, parts = np.zeros(count), np.full(count, np.nan)
     if multiple.places >= 1:
-        spread(numbers.wholes, numbers.digits, multiple.low, multiple.places - 1, steps, parts)
+        most = MOST_WHOLE, MOST_EXACT
+        spread(numbers.wholes, numbers.digits, multiple.low, multiple.places - 1, most, steps, parts)
     return GridNoise(exponent, steps, parts, margin_of(multiple), numbers, width)

@@ -183,6 +183,20 @@ class GridNoise:
     numbers: Numbers
     width: Width
 
+    @classmethod
+    def of_doubles(cls, noise: Array, scale: float) -> "GridNoise":
+        """Return noise of a scale that was drawn in double precision: as it is, it decides every sum.
+
+        Examples
+        --------
+        >>> GridNoise.of_doubles(np.array([0.25, -1.5]), 1.0).sums(np.ones(2)).tolist()
+        [1.25, -0.5]
+        """
+        exponent = grid_of(scale)
+        steps = np.ldexp(noise, -exponent)
+        wholes = np.floor(steps)
+        return cls(exponent, wholes, steps - wholes, -1.0, ListedNumbers([]), KnownWidth(in_steps(scale, exponent)))
+
     def sums(self, values: Array) -> Array:
         """Return values plus noise, each rounded to the grid and then to a double."""
         with np.errstate(all="ignore"):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.grid import GridNoise
 from equipoise.noise.numbers import loops, whole_numbers
 from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
@@ -34,6 +35,10 @@ class NoiseSource(ABC):
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus noise of this law and scale."""
 
+    def noise(self, law: str, count: int, scale: float) -> GridNoise:
+        """Return noise for so many numbers that are not there yet, as many steps need it."""
+        return GridNoise.of_doubles(self.add(law, np.zeros(count), scale), scale)
+
     def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
         """Return the counts plus noise of this law and scale, rounded to whole numbers: post-processing (N4).
 
@@ -55,10 +60,6 @@ class NoiseSource(ABC):
         """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""
         # The logarithm of an exponential variable, turned round, is a Gumbel variable.
         return int(np.argmax(scores - scale * np.log(np.abs(self.add("laplace", np.zeros(len(scores)), 1.0)))))
-
-    def normals(self, out: Array) -> None:
-        """Fill an array with independent standard normal numbers."""
-        out[...] = self.add("gaussian", np.zeros(out.size), 1.0).reshape(out.shape)
 
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with independent whole numbers below `bound`, every one equally likely."""
@@ -118,10 +119,6 @@ class SeededSource(NoiseSource):
         """Return the place whose score with Gumbel noise is best."""
         return int(np.argmax(scores + self._generator.gumbel(scale=scale, size=len(scores))))
 
-    def normals(self, out: Array) -> None:
-        """Fill an array with the generator's normal numbers."""
-        self._generator.standard_normal(out=out)
-
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with the generator's whole numbers."""
         out[...] = self._generator.integers(bound, size=out.shape)
@@ -153,6 +150,10 @@ class ExactSource(NoiseSource):
         """Return the weights plus the law's exact noise."""
         return sampler_of(law).exact(weights, scale)
 
+    def noise(self, law: str, count: int, scale: float) -> GridNoise:
+        """Return exact noise."""
+        return sampler_of(law).noise(count, scale)
+
     def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
         """Return the counts plus exact noise: of Laplace's law on whole numbers (D7)."""
         if law != "laplace":
@@ -174,10 +175,6 @@ class ExactSource(NoiseSource):
         dp = opendp()
         space = vector_space(dp, len(scores), dp.linf_distance(T=float))
         return int(dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)(scores.tolist()))
-
-    def normals(self, out: Array) -> None:
-        """Fill an array with normal numbers of a cryptographic stream: in double precision, not exact (`stream`)."""
-        _stream().normals(out)
 
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with whole numbers of a cryptographic stream, without bias."""
