@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
 from equipoise.noise.grid import GridNoise
-from equipoise.noise.numbers import loops, whole_numbers
+from equipoise.noise.numbers import in_bulk, loops, whole_numbers
 from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
 from equipoise.vocabulary.numbers import plain
@@ -27,8 +27,8 @@ class NoiseSource(ABC):
     def seeded(self) -> bool:
         """Whether somebody who knows the seed could subtract the noise."""
 
-    def ready(self, streaming: bool, choosing: bool = False) -> None:
-        """Load what noise is drawn with, that of many steps and of choices if asked: what is missing is missed now."""
+    def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
+        """Load what draws so many numbers at a time, coins or many more numbers, choices: what is missing is missed now."""
         samplers()
 
     @abstractmethod
@@ -138,10 +138,10 @@ class ExactSource(NoiseSource):
         """Return False: nobody can draw this noise again."""
         return False
 
-    def ready(self, streaming: bool, choosing: bool = False) -> None:
+    def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
         """Load the compiled draws where there are many, and OpenDP where it chooses."""
-        super().ready(streaming, choosing)
-        if streaming:
+        super().ready(numbers, streaming, choosing)
+        if streaming or in_bulk(numbers):
             loops()
         if choosing:
             opendp()

@@ -13,7 +13,7 @@ from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.planning.random_stopping import DRAW_BITS, run_count
 from equipoise.release import carriers
-from equipoise.release.carriers.base import Carrier
+from equipoise.release.carriers.base import Carrier, numbers_of
 from equipoise.release.job import Array, Carried, Job
 from equipoise.release.split import split, taken
 
@@ -28,7 +28,7 @@ class ChoiceCarrier(Carrier[Choice]):
 
     def ready(self, claim: Choice, source: NoiseSource) -> None:
         """Load what chooses."""
-        source.ready(streaming=False, choosing=True)
+        source.ready(numbers_of(claim), choosing=True)
 
     def carry_out(self, claim: Choice, job: Job) -> Carried:
         """Score the candidates on rows that trained none of them, and choose by noise."""

@@ -8,7 +8,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent
 from equipoise.noise import NoiseSource
 from equipoise.noise.grid import GridNoise
-from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.carriers.base import TrainedCarrier, numbers_of
 from equipoise.release.carriers.sgd import run_of
 from equipoise.release.dealt_rows import dealt_rows
 from equipoise.release.job import Array, Task
@@ -31,7 +31,7 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
     def ready(self, claim: NoisyDescent, source: NoiseSource) -> None:
         """Load the compiled loops, and those that noise is drawn by."""
         ready_for(claim.problem.loss)
-        source.ready(streaming=True)
+        source.ready(numbers_of(claim), streaming=True)
 
     def weights(self, task: Task[NoisyDescent]) -> Array:
         """Descend on noisy gradients."""
