@@ -161,7 +161,12 @@ def noisy(n_samples: int = 5_000, n_features: int = 50) -> list[list[str]]:
     def descend(steps: int) -> None:
         run = Run(1, steps, 1e-3, average="uniform", radius=10.0)
         run_noisy(
-            rows, y, LOGISTIC, run, lambda out: source.integers(n_samples, out), lambda count: source.noise("gaussian", count, 5.0)
+            rows,
+            y,
+            LOGISTIC,
+            run,
+            lambda out: source.integers(n_samples, out),
+            lambda count: source.noise("gaussian", count, 5.0),
         )
 
     compiling = seconds(lambda: descend(10))

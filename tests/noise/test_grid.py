@@ -67,7 +67,9 @@ def test_sums_are_the_nearest_points_of_the_grid(scale, in_bulk):
     found = noise.sums(values)
     for place, (whole, digits, negative) in enumerate(drawn):
         size = in_steps(scale, grid_of(scale)) * (whole + Fraction(2 * digits + 1, 2**64))
-        steps = math.floor(in_steps(float(values[place]), grid_of(scale)) + (-size if negative else size) + Fraction(1, 2))
+        steps = math.floor(
+            in_steps(float(values[place]), grid_of(scale)) + (-size if negative else size) + Fraction(1, 2)
+        )
         if abs(steps) < 2**1023:
             assert found[place] == math.ldexp(float(steps), grid_of(scale)), place
         else:

@@ -53,7 +53,9 @@ def masses(procedure, length: int, tape_type=Tape, **given):
 
 def agrees(found, undecided, expected: dict) -> bool:
     """Return whether each probability lies between what was found and that plus what is open, and all are known."""
-    inside = (found[outcome] - 1e-12 <= chance <= found[outcome] + undecided + 1e-12 for outcome, chance in expected.items())
+    inside = (
+        found[outcome] - 1e-12 <= chance <= found[outcome] + undecided + 1e-12 for outcome, chance in expected.items()
+    )
     return all(inside) and set(found) <= set(expected)
 
 
@@ -136,7 +138,7 @@ def test_a_share_of_other_sides_is_seen(monkeypatch, sides):
     right = lazy._below_share
     monkeypatch.setattr(lazy, "_below_share", lambda share, whole, fraction: right(share, whole + sides, fraction))
     found, undecided = masses(tilted, 15, whole=0, eighths=7)
-    chance = math.exp(-(7 / 8) ** 2 / 2)
+    chance = math.exp(-((7 / 8) ** 2) / 2)
     assert not agrees(found, undecided, {True: chance, False: 1 - chance})
 
 

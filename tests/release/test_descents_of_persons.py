@@ -19,6 +19,7 @@ from equipoise.data.persons import person_rows
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.noise import SeededSource
+from equipoise.noise.grid import GridNoise
 from equipoise.noise.source import ExactSource
 from equipoise.release import release
 from observing import differences, observed

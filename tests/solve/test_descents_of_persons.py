@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from equipoise.data.rows import row_source
+from equipoise.noise.grid import GridNoise
 from equipoise.solve.descents import kernels
 from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Run, run_noisy, run_passes

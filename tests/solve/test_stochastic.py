@@ -14,6 +14,7 @@ from equipoise.certify.theorems import descent
 from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
+from equipoise.noise.grid import GridNoise
 from equipoise.solve.descents import kernels, orders
 from equipoise.solve.descents.stochastic import Hand, Run, run_hands, run_noisy, run_noisy_hands, run_passes
 from equipoise.vocabulary import losses

@@ -25,8 +25,8 @@ MULTIPLE_BITS = 61
 MOST_WHOLE = 8
 # As many digits of a fraction are known at first.
 FRACTION_BITS = 63
-# Doubles hold every whole number up to here.
-MOST_EXACT = 2.0**53
+# Doubles hold every whole number up to here, and twice as far.
+MOST_EXACT = 2.0**52
 # What sums of a few doubles below 2 may be wrong by, and more.
 DOUBLES = 2.0**-50
 

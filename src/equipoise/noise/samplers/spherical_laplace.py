@@ -103,9 +103,7 @@ class DrawnWidth:
         """Return the ends of the interval in which the width lies."""
         places = self.bits + 2 * MORE_BITS
         # The root of y is below the next whole number after that of the whole part of y.
-        low, high = (
-            math.isqrt(math.floor(2 * end * (self.scale * 2**places) ** 2)) for end in self.shape()
-        )
+        low, high = (math.isqrt(math.floor(2 * end * (self.scale * 2**places) ** 2)) for end in self.shape())
         return Fraction(low, 1 << places), Fraction(high + 1, 1 << places)
 
     def multiple(self) -> Multiple:
