@@ -18,7 +18,7 @@ from equipoise.noise.lazy import Tape, Uniform
 HALF = math.exp(-0.5)
 
 
-class Ended(Exception):
+class EndedError(Exception):
     """A tape has no words left."""
 
 
@@ -28,7 +28,7 @@ def word_of(tape):
     def word() -> int:
         for found in words:
             return found
-        raise Ended
+        raise EndedError
 
     return word
 
@@ -41,7 +41,7 @@ def masses(procedure, length: int, tape_type=Tape, **given):
         word = word_of(bits)
         try:
             outcome = procedure(tape_type(word, word, 1), **given)
-        except Ended:
+        except EndedError:
             if len(bits) == length:
                 undecided += Fraction(1, 2**length)
             else:
@@ -156,7 +156,7 @@ class Weighed(Tape):
         for outcome in self.told:
             self.chance *= chance if outcome else 1 - chance
             return outcome
-        raise Ended
+        raise EndedError
 
     def half_coin(self):
         return self._coin(HALF)
@@ -176,7 +176,7 @@ def densities(trial, place: float, length: int) -> dict:
         tape = Weighed(told, place)
         try:
             outcome = trial(tape)
-        except Ended:
+        except EndedError:
             if len(told) < length:
                 strings += [(*told, True), (*told, False)]
             continue
@@ -236,7 +236,7 @@ def same(compiled_trial, by_word, words) -> str:
     tape = Tape(word_of(words), word_of(()))
     try:
         expected = by_word(tape)
-    except Ended:
+    except EndedError:
         # Out of words, or of digits.
         assert coin in (OUT, UNDECIDED), words
         return "open"

@@ -3,7 +3,6 @@
 Fresh keys make these tests random. Each comparison with a law raises a false alarm with probability 1e-6.
 """
 
-import math
 import subprocess
 import sys
 

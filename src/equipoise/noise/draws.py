@@ -8,7 +8,7 @@ loads Numba and the cipher.
 import math
 import secrets
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from equipoise.noise.stream import CipherStream, compiled
 Words = NDArray[np.uint32]
 Wholes = NDArray[np.int64]
 Digits = NDArray[np.uint64]
+# A number of 64 bits with or without a sign: of Python's whole numbers Numba would make doubles among them.
+Word = Any
 Array = NDArray[np.float64]
 
 # A key serves this many numbers, some 2^18 blocks of the cipher (D7, "coins").
@@ -59,7 +61,7 @@ class Draws(NamedTuple):
 
 
 @compiled
-def falling_run(words: Words, used: int, last: int, even: bool) -> tuple[int, int]:
+def falling_run(words: Words, used: int, last: Word, even: bool) -> tuple[int, int]:
     """Return whether the run of words that fall from `last` on is even, and how many words are used by then."""
     while True:
         if used == len(words):
@@ -85,7 +87,7 @@ def half_coin(words: Words, used: int) -> tuple[int, int]:
 
 
 @compiled
-def tilted_coin(words: Words, used: int, whole: int, fraction: int) -> tuple[int, int]:
+def tilted_coin(words: Words, used: int, whole: int, fraction: Word) -> tuple[int, int]:
     """Toss a coin of ``exp(-x (2k + x) / (2k + 2))``."""
     last, even, sides = fraction, True, 2 * whole + 2
     while True:
@@ -108,7 +110,7 @@ def tilted_coin(words: Words, used: int, whole: int, fraction: int) -> tuple[int
 
 
 @compiled
-def normal_trial(words: Words, used: int) -> tuple[int, int, int, int]:
+def normal_trial(words: Words, used: int) -> tuple[int, int, int, Word]:
     """Return whether a number was found, the words used, its whole part, and the first digits of its fraction."""
     whole = 0
     coin, used = half_coin(words, used)
@@ -133,7 +135,7 @@ def normal_trial(words: Words, used: int) -> tuple[int, int, int, int]:
 
 
 @compiled
-def exponential_trial(words: Words, used: int) -> tuple[int, int, int, int]:
+def exponential_trial(words: Words, used: int) -> tuple[int, int, int, Word]:
     """Return whether a number below 1 was found, the words used, 0, and its first digits."""
     if used == len(words):
         return OUT, used, 0, 0
@@ -153,7 +155,7 @@ def fill_normals(words: Words, wholes: Wholes, digits: Digits, filled: int) -> t
         coin, here, whole, fraction = normal_trial(words, used)
         while coin == NO:
             coin, here, whole, fraction = normal_trial(words, here)
-        if coin == UNDECIDED or coin == OUT or here == len(words):
+        if coin != YES or here == len(words):
             return filled, used, coin != UNDECIDED
         wholes[filled], digits[filled] = whole, np.uint64(fraction) << np.uint64(32) | np.uint64(words[here])
         filled, used = filled + 1, here + 1
@@ -170,7 +172,7 @@ def fill_exponentials(words: Words, wholes: Wholes, digits: Digits, filled: int)
         while coin == NO:
             whole += 1
             coin, here, _, fraction = exponential_trial(words, here)
-        if coin == UNDECIDED or coin == OUT or here == len(words):
+        if coin != YES or here == len(words):
             return filled, used, coin != UNDECIDED
         wholes[filled], digits[filled] = whole, np.uint64(fraction) << np.uint64(32) | np.uint64(words[here])
         filled, used = filled + 1, here + 1
@@ -249,7 +251,7 @@ def _continued(words: Words, supply: Callable[[int], Words]) -> Iterator[int]:
 
 
 @compiled
-def product(multiple: int, whole: int, fraction: int) -> tuple[int, int]:
+def product(multiple: int, whole: int, fraction: Word) -> tuple[Word, Word]:
     """Return ``multiple (2^63 whole + fraction)`` in two words, the high one first."""
     low, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     one, two = np.uint64(multiple), np.uint64(fraction)
@@ -269,7 +271,7 @@ def product(multiple: int, whole: int, fraction: int) -> tuple[int, int]:
 def spread(
     wholes: Wholes, digits: Digits, multiple: int, shift: int, most: tuple[int, float], steps: Array, parts: Array
 ) -> None:
-    """Put ``multiple (whole + fraction) 2^-(shift + 1)``, signed, into `steps`, rounded down, and the rest into `parts`.
+    """Put ``multiple (whole + fraction) 2^-(shift + 1)``, signed, into `steps`, rounded down, the rest into `parts`.
 
     What is too large for two words, or for a double, as `most` says, has no number among the parts.
     """

@@ -153,7 +153,7 @@ def steps_to(value: float, exponent: int, width: Width, deviate: Deviate) -> int
 
 
 def nearest_double(steps: int, exponent: int, value: float) -> float:
-    """Return a point of the grid as a double; beyond all doubles the value, from which noise is too small to tell it."""
+    """Return a point of the grid as a double; where steps are beyond all doubles it is the value."""
     try:
         return math.ldexp(float(steps), exponent)
     except OverflowError:
@@ -216,7 +216,7 @@ class GridNoise:
 
 
 def margin_of(multiple: Multiple) -> float:
-    """Return what 63 digits and a multiple's interval leave open, for whole parts below 8, and what doubles may lose."""
+    """Return what 63 digits and a multiple's interval leave open, for whole parts below 8, and what doubles lose."""
     unknown = multiple.low / 2**FRACTION_BITS + MOST_WHOLE * (multiple.high - multiple.low)
     return math.ldexp(unknown, -multiple.places) + DOUBLES
 

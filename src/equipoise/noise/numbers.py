@@ -36,7 +36,7 @@ def listed(kind: str, count: int) -> ListedNumbers:
 
 
 def in_bulk(count: int) -> bool:
-    """Return whether so many numbers are drawn by compiled loops: a public matter of how many, and of what is loaded."""
+    """Return whether so many numbers are drawn by compiled loops: that is public, as is what is loaded."""
     return count > FEW or COMPILED in sys.modules
 
 

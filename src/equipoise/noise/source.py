@@ -28,7 +28,7 @@ class NoiseSource(ABC):
         """Whether somebody who knows the seed could subtract the noise."""
 
     def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
-        """Load what draws so many numbers at a time, coins or many more numbers, choices: what is missing is missed now."""
+        """Load what draws so many numbers at a time, a stream of them, choices: what is missing is missed now."""
         samplers()
 
     @abstractmethod

@@ -61,6 +61,8 @@ class DrawnWidth:
         Exponential numbers that are known one by one.
     normal : Deviate or None
         The normal number.
+    known : pair of Fraction or None
+        The ends of the width's interval, once computed from these digits.
     """
 
     scale: Fraction
@@ -69,6 +71,7 @@ class DrawnWidth:
     bits: int
     others: list[Deviate]
     normal: Deviate | None
+    known: tuple[Fraction, Fraction] | None = None
 
     @classmethod
     def of(cls, dimension: int, scale: Fraction) -> "DrawnWidth":
@@ -101,10 +104,12 @@ class DrawnWidth:
 
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Return the ends of the interval in which the width lies."""
-        places = self.bits + 2 * MORE_BITS
-        # The root of y is below the next whole number after that of the whole part of y.
-        low, high = (math.isqrt(math.floor(2 * end * (self.scale * 2**places) ** 2)) for end in self.shape())
-        return Fraction(low, 1 << places), Fraction(high + 1, 1 << places)
+        if self.known is None:
+            places = self.bits + 2 * MORE_BITS
+            # The root of y is below the next whole number after that of the whole part of y.
+            low, high = (math.isqrt(math.floor(2 * end * (self.scale * 2**places) ** 2)) for end in self.shape())
+            self.known = Fraction(low, 1 << places), Fraction(high + 1, 1 << places)
+        return self.known
 
     def multiple(self) -> Multiple:
         """Return its leading digits."""
@@ -114,6 +119,7 @@ class DrawnWidth:
 
     def extend(self) -> None:
         """Draw more digits of all numbers behind the width."""
+        self.known = None
         words = np.frombuffer(secrets.token_bytes(8 * self.count), dtype=np.uint32).reshape(-1, 2)
         low, high = (int(column) for column in words.sum(axis=0, dtype=np.uint64))
         self.total, self.bits = (self.total << MORE_BITS) + (high << 32) + low, self.bits + MORE_BITS

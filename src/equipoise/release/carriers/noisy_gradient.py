@@ -15,7 +15,6 @@ from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
 
-
 # So many numbers are drawn one by one in about the time that a compiler takes to load.
 ONE_BY_ONE = 20_000
 

@@ -99,8 +99,8 @@ class Persons(NamedTuple):
 class GriddedNoise(NamedTuple):
     """Noise of steps on a public grid, a line a step: ``wholes + parts`` steps of the grid, parts right to `margin`.
 
-    `places` are those entries, counted through all lines, whose sums were settled elsewhere, to ``sums`` steps. An entry
-    that the loops cannot decide they put into `asked`, with the gradient's entry that it is added to.
+    `places` are those entries, counted through all lines, whose sums were settled elsewhere, to ``sums`` steps. An
+    entry that the loops cannot decide they put into `asked`, with the gradient's entry that it is added to.
     """
 
     wholes: Array

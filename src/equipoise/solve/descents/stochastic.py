@@ -90,7 +90,7 @@ class Hand(NamedTuple):
 
 
 class StepNoise(Protocol):
-    """Noise on a public grid of ``2^exponent``: ``wholes + parts`` steps of it, parts in [0, 1] and right to `margin`."""
+    """Noise on a public grid of ``2^exponent``: ``wholes + parts`` steps of it, each part right to `margin`."""
 
     @property
     def exponent(self) -> int:
@@ -239,8 +239,9 @@ def run_noisy(
 
     `draw_rows` fills an array with independent numbers of rows, or of persons, every one equally likely, and
     `draw_noise` returns so many independent numbers; they are added to the mean of the batch's gradients, and the sums
-    are rounded to the noise's grid (D7). Subsets come of rejecting what the batch has: about b draws for a batch much smaller than the table,
-    n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise does.
+    are rounded to the noise's grid (D7). Subsets come of rejecting what the batch has: about b draws for a batch much
+    smaller than the table, n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise
+    does.
 
     Examples
     --------
