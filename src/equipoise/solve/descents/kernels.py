@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from equipoise.solve.compiled_slope import CompiledSlope as Slope
 from equipoise.solve.compiled_slope import slope
 from equipoise.solve.descents.compiling import compiled, inlined, vectorised
-from equipoise.solve.descents.layout import DenseRows, GriddedNoise, Schedule, Settings, SparseRows
+from equipoise.solve.descents.gridded import add_noise
+from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch
 
 Array = NDArray[np.float64]
@@ -142,30 +143,6 @@ def settle(weights: Array, length: float, settings: Settings) -> None:
             # Adding 0 turns -0 into 0.
             weights[column] = math.copysign(max(abs(weights[column]) - threshold, 0.0), weights[column]) + 0.0
     into_ball(weights, settings)
-
-
-@compiled
-def add_noise(gradient: Array, batch: int, noise: GriddedNoise, here: int) -> bool:
-    """Put the mean gradient plus noise, rounded to the grid, in place of the sum of gradients (D7).
-
-    Returns False where digits that are known do not decide how a sum is rounded: somebody must draw more.
-    """
-    for column in range(len(gradient)):
-        mean = gradient[column] / batch
-        scaled = mean / noise.grid
-        nearest = np.rint(scaled)
-        carried = scaled - nearest + 0.5 + noise.parts[here, column]
-        total = nearest + (noise.wholes[here, column] + np.floor(carried))
-        if not abs(carried - np.rint(carried)) > noise.margin:
-            place, known = here * len(gradient) + column, False
-            for number in range(len(noise.places)):
-                if noise.places[number] == place:
-                    total, known = noise.sums[number], True
-            if not known:
-                noise.asked[0], noise.asked[1] = place, mean
-                return False
-        gradient[column] = total * noise.grid
-    return True
 
 
 @inlined
