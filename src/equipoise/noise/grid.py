@@ -88,10 +88,6 @@ class Multiple:
         """Return the enclosure in so many leading digits as the first look at sums takes."""
         return cls.exactly(value, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1))
 
-    def bounds(self) -> tuple[Fraction, Fraction]:
-        """Return its ends."""
-        return Fraction(self.low, 1 << self.places), Fraction(self.high, 1 << self.places)
-
 
 class Width(Protocol):
     """The multiple of a vector of noise: a number that is known, or one that was drawn."""
