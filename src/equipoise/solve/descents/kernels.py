@@ -260,7 +260,7 @@ def end_of_step(schedule: Schedule, settings: Settings, here: int) -> int:
 def dense_steps(
     loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
-    """Take the steps of a schedule, add weights to be averaged to `total`, return how many are done, -1 if undecided."""
+    """Take the steps of a schedule, add weights to be averaged to `total`, return the number done, -1 if undecided."""
     order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     gradient = np.zeros(len(weights))
     noisy = len(schedule.noise.wholes) > 0
