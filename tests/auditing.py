@@ -44,10 +44,6 @@ class HalvedNoise(SeededSource):
     def add(self, law, weights, scale):
         return super().add(law, weights, scale * self.fraction)
 
-    def normals(self, out):
-        super().normals(out)
-        out *= self.fraction
-
 
 class FifthOfTheNoise(HalvedNoise):
     """A fault that few runs show."""

@@ -39,9 +39,9 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 MISSING = (
     ("sgd", "numba"),
     ("phased", "numba"),
-    ("output", "opendp"),
-    ("simplex", "opendp"),
     ("sgd, drawn", "cryptography"),
+    ("noisy sgd", "numba"),
+    ("noisy sgd", "cryptography"),
 )
 
 

@@ -19,6 +19,7 @@ from equipoise.data.persons import person_rows
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.noise import SeededSource
+from equipoise.noise.grid import GridNoise
 from equipoise.noise.source import ExactSource
 from equipoise.release import release
 from observing import differences, observed
@@ -93,8 +94,9 @@ def test_a_person_moves_a_noisy_batch_as_far_as_one_row_may(rows, loss, stream):
         def add(self, law, weights, scale):
             return weights
 
-        def normals(self, out):
-            out[...] = 0.0
+        def noise(self, law, count, scale):
+            # As fine a grid as doubles have.
+            return GridNoise.of_doubles(np.zeros(count), 2.0**-20)
 
     persons = np.concatenate([np.zeros(rows, dtype=int), np.arange(1, 4)])
     X = np.where(persons[:, None] == 0, 1.0, 0.0)

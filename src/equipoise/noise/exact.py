@@ -1,4 +1,4 @@
-"""OpenDP, loaded when noise is drawn and not before: it takes a second to import."""
+"""OpenDP, which chooses among scores, loaded where that is asked for and not before: it takes a second to import."""
 
 from functools import cache
 from importlib.metadata import version
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def opendp() -> Any:
-    """Return OpenDP with the features that the samplers need."""
+    """Return OpenDP with the features that choosing needs."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -25,7 +25,7 @@ def software(seeded: bool) -> tuple[tuple[str, str], ...]:
     Examples
     --------
     >>> [name for name, _ in software(seeded=False)]
-    ['opendp', 'mpmath', 'cryptography']
+    ['cryptography', 'numba', 'opendp']
     """
-    names = ("numpy",) if seeded else ("opendp", "mpmath", "cryptography")
+    names = ("numpy",) if seeded else ("cryptography", "numba", "opendp")
     return tuple((name, version(name)) for name in names)

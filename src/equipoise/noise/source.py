@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.grid import GridNoise
+from equipoise.noise.numbers import in_bulk, loops, whole_numbers
 from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
 from equipoise.vocabulary.numbers import plain
@@ -25,13 +27,17 @@ class NoiseSource(ABC):
     def seeded(self) -> bool:
         """Whether somebody who knows the seed could subtract the noise."""
 
-    def ready(self, streaming: bool) -> None:
-        """Load what noise is drawn with, that of many steps too if asked: what is missing is missed before a spend."""
+    def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
+        """Load what draws so many numbers at a time, a stream of them, choices: what is missing is missed now."""
         samplers()
 
     @abstractmethod
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus noise of this law and scale."""
+
+    def noise(self, law: str, count: int, scale: float) -> GridNoise:
+        """Return noise for so many numbers that are not there yet, as many steps need it."""
+        return GridNoise.of_doubles(self.add(law, np.zeros(count), scale), scale)
 
     def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
         """Return the counts plus noise of this law and scale, rounded to whole numbers: post-processing (N4).
@@ -54,10 +60,6 @@ class NoiseSource(ABC):
         """Return a place with probability proportional to ``exp(score / scale)``: the exponential mechanism (E5)."""
         # The logarithm of an exponential variable, turned round, is a Gumbel variable.
         return int(np.argmax(scores - scale * np.log(np.abs(self.add("laplace", np.zeros(len(scores)), 1.0)))))
-
-    def normals(self, out: Array) -> None:
-        """Fill an array with independent standard normal numbers."""
-        out[...] = self.add("gaussian", np.zeros(out.size), 1.0).reshape(out.shape)
 
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with independent whole numbers below `bound`, every one equally likely."""
@@ -117,10 +119,6 @@ class SeededSource(NoiseSource):
         """Return the place whose score with Gumbel noise is best."""
         return int(np.argmax(scores + self._generator.gumbel(scale=scale, size=len(scores))))
 
-    def normals(self, out: Array) -> None:
-        """Fill an array with the generator's normal numbers."""
-        self._generator.standard_normal(out=out)
-
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with the generator's whole numbers."""
         out[...] = self._generator.integers(bound, size=out.shape)
@@ -140,24 +138,27 @@ class ExactSource(NoiseSource):
         """Return False: nobody can draw this noise again."""
         return False
 
-    def ready(self, streaming: bool) -> None:
-        """Load OpenDP besides, and the cipher where noise is streamed."""
-        super().ready(streaming)
-        opendp()
-        if streaming:
-            _stream()
+    def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
+        """Load the compiled draws where there are many, and OpenDP where it chooses."""
+        super().ready(numbers, streaming, choosing)
+        if streaming or in_bulk(numbers):
+            loops()
+        if choosing:
+            opendp()
 
     def add(self, law: str, weights: Array, scale: float) -> Array:
         """Return the weights plus the law's exact noise."""
         return sampler_of(law).exact(weights, scale)
 
+    def noise(self, law: str, count: int, scale: float) -> GridNoise:
+        """Return exact noise."""
+        return sampler_of(law).noise(count, scale)
+
     def add_whole(self, law: str, counts: NDArray[np.int64], scale: float) -> NDArray[np.int64]:
-        """Return the counts plus exact noise: of Laplace's law by OpenDP, on whole numbers."""
+        """Return the counts plus exact noise: of Laplace's law on whole numbers (D7)."""
         if law != "laplace":
             return super().add_whole(law, counts, scale)
-        dp = opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64"), size=counts.size), dp.l1_distance(T="i64")
-        return _whole(np.array(dp.m.make_laplace(*space, scale=scale)(counts.tolist()), dtype=np.int64))
+        return _whole(counts + whole_numbers(scale, counts.size))
 
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset, drawn from the operating system's entropy without bias."""
@@ -174,10 +175,6 @@ class ExactSource(NoiseSource):
         dp = opendp()
         space = vector_space(dp, len(scores), dp.linf_distance(T=float))
         return int(dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)(scores.tolist()))
-
-    def normals(self, out: Array) -> None:
-        """Fill an array with normal numbers of a cryptographic stream: in double precision, not exact (`stream`)."""
-        _stream().normals(out)
 
     def integers(self, bound: int, out: NDArray[np.int64]) -> None:
         """Fill an array with whole numbers of a cryptographic stream, without bias."""

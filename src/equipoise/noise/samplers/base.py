@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.certify.laws import Law
+from equipoise.noise.grid import GridNoise
 
 Array = NDArray[np.float64]
 
@@ -21,8 +22,12 @@ class Sampler(ABC):
     of: ClassVar[type[Law]]
 
     @abstractmethod
+    def noise(self, count: int, scale: float) -> GridNoise:
+        """Return exact noise of this scale on so many numbers, to be added on a public grid (D7)."""
+
     def exact(self, weights: Array, scale: float) -> Array:
-        """Return the weights plus exact noise of this scale."""
+        """Return the weights plus exact noise of this scale, rounded to the grid."""
+        return self.noise(len(weights), scale).sums(weights)
 
     @abstractmethod
     def seeded(self, weights: Array, scale: float, generator: np.random.Generator) -> Array:

@@ -7,20 +7,20 @@ import numpy as np
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.gaussian import Gaussian
-from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.grid import GridNoise, KnownWidth, grid_of, in_steps
+from equipoise.noise.numbers import noise_of
 from equipoise.noise.samplers.base import Array, Sampler
 
 
 class GaussianSampler(Sampler):
-    """OpenDP samples the law exactly on the lattice that holds every double."""
+    """The sum with ideal noise is rounded to a public grid, without an error (D7)."""
 
     of: ClassVar[type[Law]] = Gaussian
 
-    def exact(self, weights: Array, scale: float) -> Array:
-        """Return OpenDP's exact Gaussian release."""
-        dp = opendp()
-        measurement = dp.m.make_gaussian(*vector_space(dp, len(weights), dp.l2_distance(T=float)), scale=scale)
-        return np.array(measurement(weights.tolist()), dtype=np.float64)
+    def noise(self, count: int, scale: float) -> GridNoise:
+        """Return independent normal numbers times the scale."""
+        exponent = grid_of(scale)
+        return noise_of("normal", count, KnownWidth(in_steps(scale, exponent)), exponent)
 
     def seeded(self, weights: Array, scale: float, generator: np.random.Generator) -> Array:
         """Return the weights plus the generator's normal noise."""

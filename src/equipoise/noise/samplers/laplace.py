@@ -7,20 +7,20 @@ import numpy as np
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.laplace import Laplace
-from equipoise.noise.exact import opendp, vector_space
+from equipoise.noise.grid import GridNoise, KnownWidth, grid_of, in_steps
+from equipoise.noise.numbers import noise_of
 from equipoise.noise.samplers.base import Array, Sampler
 
 
 class LaplaceSampler(Sampler):
-    """OpenDP samples the law exactly on the lattice that holds every double."""
+    """The sum with ideal noise is rounded to a public grid, without an error (D7)."""
 
     of: ClassVar[type[Law]] = Laplace
 
-    def exact(self, weights: Array, scale: float) -> Array:
-        """Return OpenDP's exact Laplace release."""
-        dp = opendp()
-        measurement = dp.m.make_laplace(*vector_space(dp, len(weights), dp.l1_distance(T=float)), scale=scale)
-        return np.array(measurement(weights.tolist()), dtype=np.float64)
+    def noise(self, count: int, scale: float) -> GridNoise:
+        """Return independent exponential numbers with random signs times the scale."""
+        exponent = grid_of(scale)
+        return noise_of("exponential", count, KnownWidth(in_steps(scale, exponent)), exponent)
 
     def seeded(self, weights: Array, scale: float, generator: np.random.Generator) -> Array:
         """Return the weights plus the generator's Laplace noise."""

@@ -2,44 +2,36 @@
 
 import math
 import secrets
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
 
-import mpmath
 import numpy as np
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.spherical_laplace import SphericalLaplace
+from equipoise.noise.grid import MULTIPLE_BITS, GridNoise, Multiple, grid_of, in_steps
+from equipoise.noise.lazy import Deviate
+from equipoise.noise.numbers import in_bulk, listed, loops, noise_of
 from equipoise.noise.samplers.base import Array, Sampler
 
-# The working precision, and the grid that sums are rounded to: 2^-40 of the scale, or a little less.
-PRECISION_BITS = 320
-GRID_BITS = 40
+# How many digits are added to every number behind the width where those that are known do not decide.
+MORE_BITS = 64
 
 
 class SphericalSampler(Sampler):
-    """Drawn in extended precision and rounded to a public grid (docs/proofs/D1.md prices that rounding)."""
+    """A Gaussian with a random variance, ``k = scale sqrt(2 S) (N_1, ..., N_d)`` with S ~ Gamma((d + 1)/2) (D1).
+
+    That form needs no division. The sum is rounded to a public grid, without an error (D7).
+    """
 
     of: ClassVar[type[Law]] = SphericalLaplace
 
-    def exact(self, weights: Array, scale: float) -> Array:
-        """Return the sum rounded to the grid, each coordinate drawn to within ``2^-100 scale`` (docs/proofs/D1.md).
-
-        The law is a Gaussian with a random variance: ``k = scale sqrt(2 S) (N_1, ..., N_d)`` with S ~ Gamma((d +
-        1)/2). That form needs no division, so no small denominator can magnify an error.
-        """
-        draw = _ExtendedDraws()
-        arithmetic = draw.arithmetic
-        count = len(weights)
-        shape = sum((draw.exponential() for _ in range((count + 1) // 2)), arithmetic.mpf(0))
-        if count % 2 == 0:
-            shape += draw.normal_pair()[0] ** 2 / 2
-        width = arithmetic.mpf(scale) * arithmetic.sqrt(2 * shape)
-        normals = [value for _ in range((count + 1) // 2) for value in draw.normal_pair()]
-        grid = arithmetic.ldexp(1, int(np.frexp(scale)[1]) - 1 - GRID_BITS)
-        sums = (
-            arithmetic.mpf(float(weight)) + width * normal for weight, normal in zip(weights, normals, strict=False)
-        )
-        return np.array([float(arithmetic.floor(total / grid + 0.5) * grid) for total in sums], dtype=np.float64)
+    def noise(self, count: int, scale: float) -> GridNoise:
+        """Return independent normal numbers times one random width."""
+        exponent = grid_of(scale)
+        width = DrawnWidth.of(count, in_steps(scale, exponent))
+        return noise_of("normal", count, width, exponent)
 
     def seeded(self, weights: Array, scale: float, generator: np.random.Generator) -> Array:
         """Return the weights plus a uniform direction times a Gamma(d) radius (D1)."""
@@ -54,27 +46,83 @@ class SphericalSampler(Sampler):
         return -float(np.linalg.norm(noise)) / scale - sphere - math.lgamma(d) - d * math.log(scale)
 
 
-class _ExtendedDraws:
-    """Exponential and normal variables whose absolute error is surely tiny, however far out in the tail they fall."""
+@dataclass(slots=True)
+class DrawnWidth:
+    """``scale sqrt(2 S)``, S the sum of exponential numbers and, in even dimensions, of half a normal one squared.
 
-    def __init__(self) -> None:
-        self.arithmetic: Any = mpmath.MPContext()
-        self.arithmetic.prec = PRECISION_BITS
+    Parameters
+    ----------
+    scale : Fraction
+        In steps of the grid.
+    total, count, bits :
+        The known digits of so many exponential numbers, added up: their sum is between ``total`` and ``total + count``
+        times ``2^-bits``.
+    others : list of Deviate
+        Exponential numbers that are known one by one.
+    normal : Deviate or None
+        The normal number.
+    known : pair of Fraction or None
+        The ends of the width's interval, once computed from these digits.
+    """
 
-    def fraction(self) -> Any:
-        """Return the first 320 binary digits of a uniform variable in [0, 1)."""
-        return self.arithmetic.ldexp(secrets.randbits(PRECISION_BITS), -PRECISION_BITS)
+    scale: Fraction
+    total: int
+    count: int
+    bits: int
+    others: list[Deviate]
+    normal: Deviate | None
+    known: tuple[Fraction, Fraction] | None = None
 
-    def exponential(self) -> Any:
-        """Return ``-ln U``, ``U = 2^-(1 + zeros) (1 + V)``: zeros are drawn until they end, so no tail is cut off."""
-        zeros = 0
-        while (word := secrets.randbits(64)) == 0:
-            zeros += 64
-        zeros += (word & -word).bit_length() - 1
-        return (zeros + 1) * self.arithmetic.ln2 - self.arithmetic.log(1 + self.fraction())
+    @classmethod
+    def of(cls, dimension: int, scale: Fraction) -> "DrawnWidth":
+        """Draw the width of noise on so many numbers.
 
-    def normal_pair(self) -> tuple[Any, Any]:
-        """Return two independent standard normal variables (Box and Muller)."""
-        length = self.arithmetic.sqrt(2 * self.exponential())
-        angle = 2 * self.fraction()
-        return length * self.arithmetic.cospi(angle), length * self.arithmetic.sinpi(angle)
+        Examples
+        --------
+        >>> low, high = DrawnWidth.of(4, Fraction(1)).bounds()
+        >>> 0 < low < high < low + 2**-20
+        True
+        """
+        normal = listed("normal", 1).at(0) if dimension % 2 == 0 else None
+        count = (dimension + 1) // 2
+        if not in_bulk(count):
+            return cls(scale, 0, 0, 0, listed("exponential", count).numbers, normal)
+        drawn = loops().draws("exponential", count)
+        total, bits = drawn.total()
+        return cls(scale, total, count - len(drawn.known), bits, list(drawn.known.values()), normal)
+
+    def shape(self) -> tuple[Fraction, Fraction]:
+        """Return the ends of the interval in which S lies."""
+        low, high = (Fraction(self.total + more, 1 << self.bits) for more in (0, self.count))
+        for other in self.others:
+            near, far = other.bounds()
+            low, high = low + near, high + far
+        if self.normal is not None:
+            near, far = self.normal.bounds()
+            low, high = low + near**2 / 2, high + far**2 / 2
+        return low, high
+
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """Return the ends of the interval in which the width lies."""
+        if self.known is None:
+            places = self.bits + 2 * MORE_BITS
+            # The root of y is below the next whole number after that of the whole part of y.
+            low, high = (math.isqrt(math.floor(2 * end * (self.scale * 2**places) ** 2)) for end in self.shape())
+            self.known = Fraction(low, 1 << places), Fraction(high + 1, 1 << places)
+        return self.known
+
+    def multiple(self) -> Multiple:
+        """Return its leading digits."""
+        low, high = self.bounds()
+        places = max(0, min(MULTIPLE_BITS - math.floor(high).bit_length(), MULTIPLE_BITS - 1))
+        return Multiple(math.floor(low * 2**places), math.ceil(high * 2**places), places)
+
+    def extend(self) -> None:
+        """Draw more digits of all numbers behind the width."""
+        self.known = None
+        words = np.frombuffer(secrets.token_bytes(8 * self.count), dtype=np.uint32).reshape(-1, 2)
+        low, high = (int(column) for column in words.sum(axis=0, dtype=np.uint64))
+        self.total, self.bits = (self.total << MORE_BITS) + (high << 32) + low, self.bits + MORE_BITS
+        for number in (*self.others, *([] if self.normal is None else [self.normal])):
+            while number.fraction.bits < self.bits:
+                number.extend()

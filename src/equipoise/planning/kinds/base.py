@@ -46,7 +46,7 @@ class Extreme:
 
 
 # How noise that enters in every step is drawn.
-EXACT_STEPS = "the Gaussian noise of every step is sampled exactly by OpenDP; 2^-500 of delta a step pays (D3)"
+EXACT_STEPS = "the Gaussian noise of every step is drawn exactly, and the sum rounded to a public grid (D7)"
 
 # One row that is turned round, and rows of zeros, which a model without intercept ignores.
 FEW_ROWS = 4

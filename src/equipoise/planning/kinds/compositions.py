@@ -42,7 +42,7 @@ class SimplexWords(Words):
 
     def caveats(self, claim: Any) -> Iterator[str]:
         """Yield where the coins come from."""
-        yield "the coins come from a cryptographic stream; the noise of the test is sampled exactly by OpenDP"
+        yield "the coins come from a cryptographic stream; the noise of the test is drawn exactly (D7)"
 
 
 class PrivateBoundsWords(Words):

@@ -20,10 +20,6 @@ from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_m
 from equipoise.planning.words import Section, number, passes
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
-# Up to this many normal numbers come from OpenDP's exact sampler; more come from the stream.
-EXACT_DRAWS = 250_000
-STREAMED_STEPS = "the Gaussian noise of every step is drawn in double precision, which Mironov's attack may undo (C3)"
-
 
 @dataclass(frozen=True, slots=True)
 class Accounted:
@@ -61,7 +57,6 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
             theorem="C3",
             recipe=asked,
             radius=problem.domain.radius or REACH * of_problem(problem, request.n_features).norm,
-            stream=steps * dimension > EXACT_DRAWS,
         )
         hypotheses = tuple(secret_batches(open_claim.setting()))
         require(hypotheses, "noisy SGD")
@@ -84,8 +79,8 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         )
 
     def rounding(self, claim: NoisyDescent) -> str:
-        """Say how the noise of every step is drawn: exactly, or too often for that."""
-        return STREAMED_STEPS if claim.stream else EXACT_STEPS
+        """Say how the noise of every step is drawn."""
+        return EXACT_STEPS
 
     def how(self, claim: NoisyDescent, bounds: tuple[Bound, ...]) -> Section:
         """Say what one row changes in a step, and what the run is called elsewhere."""

@@ -42,8 +42,8 @@ class KnownGaussian(KnownLaw):
         return scale
 
     def rounding(self, dimension: int) -> str:
-        """Say what the lattice cost."""
-        return "the Gaussian noise is sampled exactly by OpenDP on the lattice of 2^-1074; 2^-500 of delta pays (D3)"
+        """Say that the grid cost nothing."""
+        return "the Gaussian noise is drawn exactly, and the sum rounded to a public grid: no rounding slack (D7)"
 
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return the mean of a chi variable, or its bound sqrt(d) for very many weights."""

@@ -34,7 +34,7 @@ class KnownLaplace(KnownLaw):
 
     def rounding(self, dimension: int) -> str:
         """Say that nothing had to be paid."""
-        return "the Laplace noise is sampled exactly by OpenDP on the lattice of 2^-1074: no rounding slack (D2)"
+        return "the Laplace noise is drawn exactly, and the sum rounded to a public grid: no rounding slack (D7)"
 
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return a bound: the smaller of the mean L1 norm and the root of the mean square."""

@@ -52,11 +52,8 @@ class KnownSpherical(KnownLaw):
         return math.sqrt(dimension + 1) * scale
 
     def rounding(self, dimension: int) -> str:
-        """Say what the rounding cost."""
-        return (
-            "the spherical noise is drawn in 320-bit arithmetic and the sum rounded to a public grid; "
-            f"{rounding_epsilon(dimension):.3g} of epsilon pays for it (D1; it trusts mpmath's functions to 2^-310)"
-        )
+        """Say that nothing had to be paid; the curve still holds what earlier samplers needed."""
+        return "the spherical noise is drawn exactly, and the sum rounded to a public grid: no rounding slack (D7)"
 
     def mean_norm(self, scale: float, dimension: int) -> float:
         """Return ``d scale``, the mean of a Gamma variable."""

@@ -5,7 +5,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims import Claim, Noise, Trained
 from equipoise.data.projection import directions, projected_rows
 from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.data.slots import shares_of
@@ -41,11 +41,17 @@ class Carrier(ABC, Generic[Kind]):
 
     def ready(self, claim: Kind, source: NoiseSource) -> None:
         """Load all that carrying out needs, and refuse what it would refuse: nothing is spent yet, no row is read."""
-        source.ready(streaming=False)
+        source.ready(numbers_of(claim))
 
     @abstractmethod
     def carry_out(self, claim: Kind, job: Job) -> Carried:
         """Return what was released, and the claim that says so."""
+
+
+def numbers_of(claim: Claim) -> int:
+    """Return how many numbers have noise at a time, where a claim says so; others are few."""
+    noise = getattr(claim, "noise", None)
+    return noise.dimension if isinstance(noise, Noise) else 1
 
 
 class TrainedCarrier(Carrier[Made]):

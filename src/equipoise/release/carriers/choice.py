@@ -13,7 +13,7 @@ from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
 from equipoise.planning.random_stopping import DRAW_BITS, run_count
 from equipoise.release import carriers
-from equipoise.release.carriers.base import Carrier
+from equipoise.release.carriers.base import Carrier, numbers_of
 from equipoise.release.job import Array, Carried, Job
 from equipoise.release.split import split, taken
 
@@ -25,6 +25,10 @@ class ChoiceCarrier(Carrier[Choice]):
     """Nothing leaves but the noisy weights of the chosen candidate and which one it is: the others are forgotten."""
 
     claim: ClassVar[type[Claim]] = Choice
+
+    def ready(self, claim: Choice, source: NoiseSource) -> None:
+        """Load what chooses."""
+        source.ready(numbers_of(claim), choosing=True)
 
     def carry_out(self, claim: Choice, job: Job) -> Carried:
         """Score the candidates on rows that trained none of them, and choose by noise."""

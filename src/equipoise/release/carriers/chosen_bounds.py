@@ -11,7 +11,7 @@ from equipoise.certify.claims.private_bounds import ReleasedBounds
 from equipoise.data.cells import Counts
 from equipoise.errors import PrivateFailure
 from equipoise.noise import NoiseSource
-from equipoise.release.carriers.base import Carrier
+from equipoise.release.carriers.base import Carrier, numbers_of
 from equipoise.release.intervals import CELLS, PARTS, intervals
 from equipoise.release.job import Carried, Job
 
@@ -26,8 +26,8 @@ class ChosenBoundsCarrier(Carrier[ChosenBounds]):
         return True
 
     def ready(self, claim: ChosenBounds, source: NoiseSource) -> None:
-        """Load the noise, and lay out the grid."""
-        super().ready(claim, source)
+        """Load what chooses, and lay out the grid."""
+        source.ready(numbers_of(claim), choosing=True)
         intervals()
 
     def carry_out(self, claim: ChosenBounds, job: Job) -> Carried:

@@ -7,12 +7,16 @@ import numpy as np
 
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.noisy_gradient import NoisyGradient
-from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.noise import NoiseSource
+from equipoise.release.carriers.base import TrainedCarrier, numbers_of
 from equipoise.release.dealt_rows import dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
+
+# So many numbers are drawn one by one in about the time that a compiler takes to load.
+ONE_BY_ONE = 20_000
 
 
 class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
@@ -27,6 +31,10 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
     def rows_at_once(self, claim: NoisyGradient) -> int:
         """Return a batch: a sample of the rows can be fetched."""
         return claim.batch
+
+    def ready(self, claim: NoisyGradient, source: NoiseSource) -> None:
+        """Load the noise; from so many steps on, that of many."""
+        source.ready(numbers_of(claim), streaming=claim.steps * numbers_of(claim) > ONE_BY_ONE)
 
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""

@@ -11,7 +11,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.data.chosen_rows import ChosenRows
 from equipoise.noise import NoiseSource
-from equipoise.release.carriers.base import TrainedCarrier, within
+from equipoise.release.carriers.base import TrainedCarrier, numbers_of, within
 from equipoise.release.carriers.sgd import in_secret_places, public_order
 from equipoise.release.dealt_rows import Turns, dealt_rows
 from equipoise.release.job import Array, Task
@@ -40,7 +40,7 @@ class PhasedCarrier(TrainedCarrier[Phased]):
         """Load the compiled loops, for phases that descend."""
         if any(phase.alpha == 0 for phase in claim.phases):
             ready_for(claim.problem.loss)
-        source.ready(streaming=claim.unit == "person")
+        source.ready(numbers_of(claim), streaming=claim.unit == "person")
 
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
 from equipoise.noise import NoiseSource
-from equipoise.release.carriers.base import TrainedCarrier
+from equipoise.release.carriers.base import TrainedCarrier, numbers_of
 from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
@@ -49,7 +49,7 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
         """Load the compiled loops; secret coins are streamed."""
         ready_for(claim.problem.loss)
         secret = claim.recipe.order == "replacement" or claim.recipe.skip > 0 or claim.unit == "person"
-        source.ready(streaming=secret)
+        source.ready(numbers_of(claim), streaming=secret)
 
     def weights(self, task: Task[StochasticDescent]) -> Array:
         """Descend, add noise, and make up for the columns that masks have hidden."""

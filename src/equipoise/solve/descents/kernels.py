@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from equipoise.solve.compiled_slope import CompiledSlope as Slope
 from equipoise.solve.compiled_slope import slope
 from equipoise.solve.descents.compiling import compiled, inlined, vectorised
+from equipoise.solve.descents.gridded import add_noise
 from equipoise.solve.descents.layout import DenseRows, Schedule, Settings, SparseRows
 from equipoise.solve.descents.prefetch import fetch
 
@@ -134,10 +135,8 @@ def into_ball(weights: Array, settings: Settings) -> None:
 
 
 @inlined
-def settle(weights: Array, length: float, normals: Array, here: int, settings: Settings) -> None:
-    """Finish a step: noise of this step, the L1 norm's soft threshold, and the ball."""
-    if len(normals) > 0:
-        move_along_row(weights, 1.0, length * settings.deviation, normals, here)
+def settle(weights: Array, length: float, settings: Settings) -> None:
+    """Finish a step: the L1 norm's soft threshold, and the ball."""
     if settings.l1 > 0.0:
         threshold = length * settings.l1
         for column in range(len(weights)):
@@ -261,11 +260,12 @@ def end_of_step(schedule: Schedule, settings: Settings, here: int) -> int:
 def dense_steps(
     loss: Slope, rows: DenseRows, schedule: Schedule, settings: Settings, done: int, weights: Array, total: Array
 ) -> int:
-    """Take the steps of a schedule from `weights`, add those to be averaged to `total`, return how many are done."""
+    """Take the steps of a schedule, add weights to be averaged to `total`, return the number done, -1 if undecided."""
     order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     gradient = np.zeros(len(weights))
+    noisy = len(schedule.noise.wholes) > 0
     # `settle` counts references to its arrays, for as long as a short step takes: it is left out where it can be.
-    unsettled = len(schedule.normals) > 0 or settings.l1 > 0.0
+    unsettled = settings.l1 > 0.0
     for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
         if done == settings.steps:
             break
@@ -275,7 +275,7 @@ def dense_steps(
             length = step_length(settings, done)
             shrink = 1.0 - length * settings.ridge
             # A person of one row is that row.
-            if settings.batch == 1 and stop - start == 1 and not masked:
+            if settings.batch == 1 and stop - start == 1 and not masked and not noisy:
                 fetch_ahead(rows, order, start)
                 single_step(loss, rows, order[start], shrink, length, settings, weights)
             else:
@@ -283,9 +283,14 @@ def dense_steps(
                     masked_gradient(loss, rows, order[start:stop], schedule.masks[here], settings, weights, gradient)
                 else:
                     batch_gradient(loss, rows, order, start, stop, settings, weights, gradient)
-                move(weights, shrink, length / settings.batch, gradient)
+                if not noisy:
+                    move(weights, shrink, length / settings.batch, gradient)
+                elif add_noise(gradient, settings.batch, schedule.noise, here):
+                    move(weights, shrink, length, gradient)
+                else:
+                    return -1
             if unsettled:
-                settle(weights, length, schedule.normals, here, settings)
+                settle(weights, length, settings)
             else:
                 into_ball(weights, settings)
         if done >= settings.averaged_from:
@@ -387,7 +392,8 @@ def sparse_steps(
     order, masked, stop = schedule.order, len(schedule.masks) > 0, 0
     # One person may have all rows of an order.
     owed, pulls = np.zeros(len(weights)), np.empty(len(order) if len(schedule.ends) > 0 else settings.batch)
-    dense = len(schedule.normals) > 0 or settings.l1 > 0.0
+    noisy, gradient = len(schedule.noise.wholes) > 0, np.zeros(len(weights))
+    dense = noisy or settings.l1 > 0.0
     scale, counted, deferred = 1.0, 0.0, 0
     bound = math.sqrt(square(weights))
     for here in range(len(schedule.ends) or -(-len(order) // settings.batch)):
@@ -416,14 +422,20 @@ def sparse_steps(
             else:
                 scale *= shrink
             stored = length / (settings.batch * scale)
-            if masked:
+            if noisy:
+                gradient[:] = 0.0
+                sparse_move(rows, batch, -1.0, pulls, 0.0, gradient, owed)
+                if not add_noise(gradient, settings.batch, schedule.noise, here):
+                    return -1
+                move(weights, 1.0, length, gradient)
+            elif masked:
                 sparse_move(kept, few, stored, pulls, counted, weights, owed)
             else:
                 sparse_move(rows, batch, stored, pulls, counted, weights, owed)
             # More than rounding can add to the norm in a step.
             bound = (abs(shrink) * bound + length / settings.batch * norms) * (1.0 + 1e-9 + len(batch) * 2.0**-52)
             if dense:
-                settle(weights, length, schedule.normals, here, settings)
+                settle(weights, length, settings)
             elif bound > settings.radius:
                 bound = abs(scale) * math.sqrt(square(weights))
                 if bound > settings.radius:

@@ -23,7 +23,6 @@ class Settings(NamedTuple):
     radius: float
     clip: float
     short: float
-    deviation: float
 
 
 class DenseRows(NamedTuple):
@@ -97,8 +96,24 @@ class Persons(NamedTuple):
         return np.sort(np.concatenate(found))
 
 
+class GriddedNoise(NamedTuple):
+    """Noise of steps on a public grid, a line a step: ``wholes + parts`` steps of the grid, parts right to `margin`.
+
+    `places` are those entries, counted through all lines, whose sums were settled elsewhere, to ``sums`` steps. An
+    entry that the loops cannot decide they put into `asked`, with the gradient's entry that it is added to.
+    """
+
+    wholes: Array
+    parts: Array
+    margin: float
+    grid: float
+    places: NDArray[np.int64]
+    sums: Array
+    asked: Array
+
+
 class Schedule(NamedTuple):
-    """Which rows the steps take, in batches; masks, skips and normals hold one entry a step, or none at all.
+    """Which rows the steps take, in batches; masks, skips and noise hold one entry a step, or none at all.
 
     `ends` says where the rows of each step end in the order, for batches of persons; it is empty for batches of rows.
     """
@@ -107,4 +122,4 @@ class Schedule(NamedTuple):
     ends: NDArray[np.int64]
     masks: NDArray[np.bool_]
     skips: NDArray[np.bool_]
-    normals: Array
+    noise: GriddedNoise

@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.solve.descents.layout import DenseRows, Persons, Schedule, Settings, SparseRows
+from equipoise.solve.descents.layout import DenseRows, GriddedNoise, Persons, Schedule, Settings, SparseRows
 from equipoise.solve.rows import DenseArrays, RowBlocks, SparseArrays
 from equipoise.vocabulary.losses import Loss
 
@@ -89,6 +89,29 @@ class Hand(NamedTuple):
         return None if self.shares is None else Persons.alone(self.shares)
 
 
+class StepNoise(Protocol):
+    """Noise on a public grid of ``2^exponent``: ``wholes + parts`` steps of it, each part right to `margin`."""
+
+    @property
+    def exponent(self) -> int:
+        """The grid's exponent."""
+
+    @property
+    def wholes(self) -> Array:
+        """The noise in steps, rounded down."""
+
+    @property
+    def parts(self) -> Array:
+        """What that left out."""
+
+    @property
+    def margin(self) -> float:
+        """What `parts` may be wrong by."""
+
+    def settled(self, place: int, value: float) -> float:
+        """Return a value plus one of these, rounded to the grid, whatever it takes."""
+
+
 def ready_for(loss: Loss) -> None:
     """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
     from equipoise.solve.compiled_slope import compiled_slope
@@ -140,7 +163,7 @@ def run_passes(
     >>> run_passes(rows, np.array([1.0, -1.0]), losses.named("squared"), run, [np.arange(2)] * 2).tolist()
     [0.75, -0.75]
     """
-    steps, arrays = _Steps(rows.dimension, loss, run, deviation=0.0, start=start), rows.arrays()
+    steps, arrays = _Steps(rows.dimension, loss, run, start=start), rows.arrays()
     if dealt is not None:
         arrays, targets = arrays.dealt(dealt), targets[dealt]
         if persons is not None:
@@ -179,7 +202,7 @@ def run_hands(
     >>> run_hands(hands, 2, losses.named("squared"), Run(batch=1, steps=2, step=0.25)).tolist()
     [0.5, 0.5]
     """
-    steps = _Steps(dimension, loss, run, deviation=0.0, start=start)
+    steps = _Steps(dimension, loss, run, start=start)
 
     def orders() -> Iterator[Order]:
         for hand in hands:
@@ -196,9 +219,8 @@ def _passed(
 ) -> Array:
     masked = repeat(np.empty((0, 0), dtype=np.bool_)) if masks is None else masks
     skipped = repeat(np.empty(0, dtype=np.bool_)) if skips is None else skips
-    nothing = np.empty((0, 0))
     for order, mask, skip in zip(orders, masked, skipped, strict=False):
-        if steps.take(order, mask, skip, nothing) == steps.run.steps:
+        if steps.take(order, mask, skip) == steps.run.steps:
             break
     return steps.result()
 
@@ -208,18 +230,18 @@ def run_noisy(
     targets: Array,
     loss: Loss,
     run: Run,
-    deviation: float,
     draw_rows: Callable[[Order], None],
-    draw_normals: Callable[[Array], None],
+    draw_noise: Callable[[int], StepNoise],
     start: Array | None = None,
     persons: Persons | None = None,
 ) -> Array:
     """Return the weights of a run with noise in every step, each on a fresh random subset of rows or persons (C3).
 
     `draw_rows` fills an array with independent numbers of rows, or of persons, every one equally likely, and
-    `draw_normals` fills one with standard normal numbers; `deviation` times these is added to the mean of the batch's
-    gradients. Subsets come of rejecting what the batch has: about b draws for a batch much smaller than the table,
-    n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise does.
+    `draw_noise` returns so many independent numbers; they are added to the mean of the batch's gradients, and the sums
+    are rounded to the noise's grid (D7). Subsets come of rejecting what the batch has: about b draws for a batch much
+    smaller than the table, n ln n for the whole of it. On sparse rows a step takes time for every weight, because noise
+    does.
 
     Examples
     --------
@@ -229,15 +251,16 @@ def run_noisy(
     >>> rows = row_source(np.eye(2), Domain(1.0, labels=(-1.0, 1.0)), intercept=0.0)
     >>> coins = np.random.default_rng(0)
     >>> def draw_rows(out): out[:] = coins.integers(2, size=len(out))
-    >>> def draw_normals(out): coins.standard_normal(out=out)
+    >>> from equipoise.noise import SeededSource
+    >>> def draw_noise(count): return SeededSource(count).noise("gaussian", count, 0.1)
     >>> run = Run(batch=1, steps=2000, step=0.1, average="suffix")
-    >>> run_noisy(rows, np.array([1.0, -1.0]), losses.named("squared"), run, 0.1, draw_rows, draw_normals).round(1)
+    >>> run_noisy(rows, np.array([1.0, -1.0]), losses.named("squared"), run, draw_rows, draw_noise).round(1)
     array([ 1., -1.])
     """
-    steps = _Steps(rows.dimension, loss, run, deviation, start)
+    steps = _Steps(rows.dimension, loss, run, start)
     steps.meet(rows.arrays(), targets, persons)
     at_once = max(1, CHUNK // max(rows.dimension, run.batch))
-    return _noisy(steps, draw_rows, draw_normals, at_once, lambda order: order)
+    return _noisy(steps, draw_rows, draw_noise, at_once, lambda order: order)
 
 
 def run_noisy_hands(
@@ -245,29 +268,28 @@ def run_noisy_hands(
     dimension: int,
     loss: Loss,
     run: Run,
-    deviation: float,
     draw_rows: Callable[[Order], None],
-    draw_normals: Callable[[Array], None],
+    draw_noise: Callable[[int], StepNoise],
     steps_at_once: int,
 ) -> Array:
     """Return the weights of a run with noise in every step, on rows that are fetched once they are drawn.
 
     As `run_noisy`; `gather` returns the rows that so many steps at once have drawn, in the order of the draws.
     """
-    steps = _Steps(dimension, loss, run, deviation, None)
+    steps = _Steps(dimension, loss, run, None)
 
     def at_hand(drawn: Order) -> Order:
         hand = gather(drawn)
         steps.meet(hand.arrays, hand.targets, hand.persons)
         return hand.order
 
-    return _noisy(steps, draw_rows, draw_normals, steps_at_once, at_hand)
+    return _noisy(steps, draw_rows, draw_noise, steps_at_once, at_hand)
 
 
 def _noisy(
     steps: "_Steps",
     draw_rows: Callable[[Order], None],
-    draw_normals: Callable[[Array], None],
+    draw_noise: Callable[[int], StepNoise],
     at_once: int,
     at_hand: Callable[[Order], Order],
 ) -> Array:
@@ -291,22 +313,20 @@ def _noisy(
                 some = draws[: len(order) - filled]
                 draw_rows(some)
                 filled = distinct_rows(some, run.batch, done, filled, seen, order)
-        normals = np.empty((count, steps.dimension))
-        draw_normals(normals)
-        done = steps.take(at_hand(order), no_masks, no_skips, normals)
+        noise = draw_noise(count * steps.dimension)
+        done = steps.take(at_hand(order), no_masks, no_skips, noise)
     return steps.result()
 
 
 class _Steps:
     """The state of a run: weights, the sum of those to be averaged, and how many steps are done."""
 
-    def __init__(self, dimension: int, loss: Loss, run: Run, deviation: float, start: Array | None) -> None:
+    def __init__(self, dimension: int, loss: Loss, run: Run, start: Array | None) -> None:
         from equipoise.solve.compiled_slope import compiled_slope
 
         self.run = run
         self.dimension = dimension
         self._loss = loss
-        self._deviation = deviation
         self._slope = compiled_slope(loss)
         self._weights = np.zeros(dimension) if start is None else np.array(start, dtype=np.float64)
         self._total = np.zeros(dimension)
@@ -321,7 +341,7 @@ class _Steps:
         from equipoise.solve.descents import kernels
 
         self._persons, shares = persons, np.empty(0) if persons is None else persons.shares
-        self._settings = _settings(self._loss, self.run, arrays.intercept, self._deviation)
+        self._settings = _settings(self._loss, self.run, arrays.intercept)
         if isinstance(arrays, DenseArrays):
             self._advance = kernels.dense_steps
             self._rows = DenseRows(arrays.matrix, _facts(arrays, targets, self.run.clip, shares))
@@ -332,23 +352,28 @@ class _Steps:
             columns = self.dimension - (arrays.intercept > 0)
             self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, shares, columns)
 
-    def take(self, order: Order, masks: Switches, skips: Switches, normals: Array) -> int:
-        """Take the steps of an order and return how many are done in all."""
+    def take(self, order: Order, masks: Switches, skips: Switches, noise: StepNoise | None = None) -> int:
+        """Take the steps of an order and return how many are done in all.
+
+        Where noise needs more digits than it came with, these are drawn, and the same steps are taken once more.
+        """
         from equipoise.solve.descents.orders import rows_of
 
         order, ends = np.ascontiguousarray(order, dtype=np.int64), np.empty(0, dtype=np.int64)
         if self._persons is not None:
             order, ends = rows_of(self._persons, order, self.run.batch)
-        schedule = Schedule(
-            order,
-            ends,
-            np.ascontiguousarray(masks),
-            np.ascontiguousarray(skips),
-            normals,
-        )
-        # A sum of its own for each order: a million small additions to one large sum would lose more.
-        total = np.zeros_like(self._total)
-        self._done = self._advance(self._slope, self._rows, schedule, self._settings, self._done, self._weights, total)
+        settled: dict[int, float] = {}
+        while True:
+            gridded = _gridded(noise, self.dimension, settled)
+            schedule = Schedule(order, ends, np.ascontiguousarray(masks), np.ascontiguousarray(skips), gridded)
+            # A sum of its own for each order: a million small additions to one large sum would lose more.
+            weights, total = self._weights.copy(), np.zeros_like(self._total)
+            done = self._advance(self._slope, self._rows, schedule, self._settings, self._done, weights, total)
+            if noise is None or done >= 0:
+                break
+            place, mean = int(gridded.asked[0]), float(gridded.asked[1])
+            settled[place] = math.ldexp(noise.settled(place, mean), -noise.exponent)
+        self._done, self._weights = done, weights
         self._total += total
         return self._done
 
@@ -358,7 +383,17 @@ class _Steps:
         return result
 
 
-def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Settings:
+def _gridded(noise: StepNoise | None, dimension: int, settled: dict[int, float]) -> GriddedNoise:
+    """Return noise as the loops want it, with what was settled by itself."""
+    places, sums = np.array(list(settled), dtype=np.int64), np.array(list(settled.values()), dtype=np.float64)
+    if noise is None:
+        nothing = np.empty((0, 0))
+        return GriddedNoise(nothing, nothing, 0.0, 1.0, places, sums, np.empty(2))
+    wholes, parts = (numbers.reshape(-1, dimension) for numbers in (noise.wholes, noise.parts))
+    return GriddedNoise(wholes, parts, noise.margin, math.ldexp(1.0, noise.exponent), places, sums, np.empty(2))
+
+
+def _settings(loss: Loss, run: Run, intercept: float) -> Settings:
     return Settings(
         parameter=loss.parameter,
         intercept=float(intercept),
@@ -372,7 +407,6 @@ def _settings(loss: Loss, run: Run, intercept: float, deviation: float) -> Setti
         radius=float(run.radius),
         clip=float(run.clip),
         short=float(run.short),
-        deviation=float(deviation),
     )
 
 

@@ -76,8 +76,9 @@ class Chain:
         targets = np.full(self.n_samples, FAR)
         ends = [
             run_noisy(
-                source, targets, problem.loss, run, self.deviation,
-                lambda out: coins.integers(self.n_samples, out), coins.normals,
+                source, targets, problem.loss, run,
+                lambda out: coins.integers(self.n_samples, out),
+                lambda count: coins.noise("gaussian", count, self.deviation),
             )[0]
             for _ in range(chains)
         ]  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.toy_gaussian import ToyGaussian
+from equipoise.noise.grid import GridNoise
 from equipoise.noise.samplers.base import Array, Sampler
 from equipoise.noise.samplers.gaussian import GaussianSampler
 
@@ -15,9 +16,9 @@ class ToyGaussianSampler(Sampler):
 
     of: ClassVar[type[Law]] = ToyGaussian
 
-    def exact(self, weights: Array, scale: float) -> Array:
-        """Return OpenDP's exact Gaussian release."""
-        return GaussianSampler().exact(weights, 2 * scale)
+    def noise(self, count: int, scale: float) -> GridNoise:
+        """Return exact Gaussian noise of twice the scale."""
+        return GaussianSampler().noise(count, 2 * scale)
 
     def seeded(self, weights: Array, scale: float, generator: np.random.Generator) -> Array:
         """Return the weights plus the generator's normal noise."""
