@@ -29,6 +29,7 @@ from equipoise.planning.kinds import planner_of
 from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes
 from equipoise.planning.request import Bounds
+from equipoise.report.page import four_digits
 from equipoise.report.runtime import runtime
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.facts import Budget
@@ -188,7 +189,7 @@ def test_the_trade_off_on_the_page_is_what_follows_from_the_claim():
     assert line == list(record.trade_off)
     assert dots == list(gains.true_positive_rates)
     text = Outline(page_of_sample("noisy-gradient")).text
-    for said in (f"mu = {gains.mu:.4g} apart", "the advantage, is at most 9.43 %", "no attack was run"):
+    for said in (f"mu = {four_digits(gains.mu)} apart", "the advantage, is at most 9.43 %", "no attack was run"):
         assert said in text
     assert "mu =" not in Outline(page_of_sample("functional")).text.split("How private it is")[0]
 
