@@ -10,13 +10,16 @@ from scipy.special import ndtr, ndtri
 from equipoise.evaluation.figure import LEVEL, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.noise_law import fourth_cumulant, variance
-from equipoise.evaluation.shares import rebalanced
+from equipoise.evaluation.shares import SharesTest, rebalanced
 
 Array = NDArray[np.float64]
 
 # Bins are joined until there are at most so many, and so many rows for each on average: a bin with less than the size of
 # its own error tells nothing of calibration, and every one adds the size of its error to the sum.
 MOST_BINS, ROWS_A_BIN = 10, 40
+
+# Half a row may be expected in a bin in which none was seen.
+UNSEEN = 0.5
 
 _HALVINGS = 50
 # An upper end is looked for until each difference is so many deviations larger than it was seen.
@@ -38,8 +41,8 @@ class AbsoluteSums:
     seen : array, questions x differences
     errors : Errors
         Of sampling and noise together.
-    rows : float
-        How many rows were dealt to all differences: sums of values of rows, which are at most 1.
+    rows : array
+        How many rows were dealt to all differences, which are sums of values of rows.
 
     Notes
     -----
@@ -50,7 +53,7 @@ class AbsoluteSums:
     Coverage is measured, not proved.
     """
 
-    def __init__(self, seen: Array, errors: Errors, rows: float) -> None:
+    def __init__(self, seen: Array, errors: Errors, rows: Array) -> None:
         self.size, self.deviations = np.abs(seen), np.sqrt(np.maximum(errors.variance, 1e-300))
         self.excess = errors.fourth / self.deviations**4
         self.total, self.rows = np.sum(self.size, axis=1), rows
@@ -104,29 +107,56 @@ def joined(bins: int, n_samples: int) -> NDArray[np.intp]:
     return np.asarray(np.arange(bins) * kept // bins)
 
 
-def differences(
-    counts: NoisyCounts, rows: Array, middles: Array, groups: int
-) -> tuple[Array, tuple[Array, Array], Errors]:
-    """Return each joined bin's ``sum of rows of class 1 - middle * rows`` (worlds x bins), and its error.
+class CalibrationErrors:
+    """Calibration errors of several histograms of one shape, each ``sum over bins |rows of class 1 - middle * rows|``.
 
-    The second part are its variances by sampling and by noise, the third both together.
+    Parameters
+    ----------
+    counts : NoisyCounts
+        Says the noise and the numbers of cells and of rows; its counts are not looked at.
+    rows : array, worlds x 2 x bins
+        Rebalanced counts of the groups that are asked about, summed.
+    middles : array
+        What the scores of each bin announce.
+    groups : int
+        How many groups were summed. If there are others, how many rows these have is known up to noise, and the ends of
+        its interval are taken (Berger and Boos, as for shares).
     """
-    bins = joined(len(middles), counts.n_samples)
-    place = np.eye(int(bins[-1]) + 1)[bins]
-    kept = np.maximum(rows, 0.0)
 
-    def summed(first: Array, power: int) -> Array:
-        return np.asarray(((1.0 - middles) ** power * first[:, 1] + middles**power * first[:, 0]) @ place)
+    def __init__(self, counts: NoisyCounts, rows: Array, middles: Array, groups: int) -> None:
+        bins = joined(len(middles), counts.n_samples)
+        place = np.eye(int(bins[-1]) + 1)[bins]
+        cells = np.full_like(rows, float(groups))
 
-    apart = (rows[:, 1] - middles * np.sum(rows, axis=1)) @ place
-    cells = np.full_like(rows, float(groups))
-    sampled, drawn = summed(kept, 2) + 0.5, summed(cells, 2) * variance(counts.law, counts.scale)
-    fourth = summed(kept, 4) + summed(cells, 4) * fourth_cumulant(counts.law, counts.scale)
-    return apart, (sampled, drawn), Errors(sampled + drawn, fourth)
+        def summed(first: Array, power: int) -> Array:
+            return np.asarray(((1.0 - middles) ** power * first[:, 1] + middles**power * first[:, 0]) @ place)
+
+        seen = (rows[:, 1] - middles * np.sum(rows, axis=1)) @ place
+        sampled, drawn = np.maximum(summed(rows, 2), 0.0), summed(cells, 2) * variance(counts.law, counts.scale)
+        fourth = np.maximum(summed(rows, 4), 0.0) + summed(cells, 4) * fourth_cumulant(counts.law, counts.scale)
+        number = float(groups * rows[0].size)
+        whole = np.tile([number, 0.0, counts.counts.size - number], (len(rows), 1))
+        total = np.sum(rows, axis=(1, 2))
+        size = SharesTest(counts, total, total, whole)
+        self.total, self.fewest, self.most = (np.maximum(each, 1.0) for each in (size.whole, size.fewest, size.most))
+        self.sums, self.larger = (
+            AbsoluteSums(seen, Errors(sampled + drawn + unseen, fourth), self.total) for unseen in (0.0, UNSEEN)
+        )
+        self.sampling, self.noise = (np.sqrt(np.sum(part, axis=1)) / self.total for part in (sampled, drawn))
+
+    def intervals(self) -> tuple[Array, Array]:
+        """Return the lower and the upper ends."""
+        # Larger errors explain more of what was seen: they are what a lower end has to reckon with.
+        low, high = self.larger.ends()[0], self.sums.ends()[1]
+        return np.minimum(low / self.most, 1.0), np.minimum(high / self.fewest, 1.0)
+
+    def values(self) -> Array:
+        """Return estimates: noise alone reads as no error."""
+        return np.minimum(self.sums.values() / self.total, 1.0)
 
 
 def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]) -> Figure:
-    """Return the expected calibration error: the sum over bins of ``|rows of class 1 - middle * rows|``, over all rows.
+    """Return the expected calibration error: the mean over rows of the distance between a bin's score and its share.
 
     Neighbouring bins are `joined`, so that at most ten are compared.
 
@@ -137,9 +167,7 @@ def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]
     0.08867 [0.08126, 0.09607] (sampling 0.0037, noise 0.00063)
     """
     rows = np.sum(rebalanced(counts)[list(groups)], axis=0)
-    total = counts.n_samples if len(groups) == len(counts.counts) else max(float(np.sum(rows)), 1.0)
-    seen, parts, errors = differences(counts, rows[None], middles, len(groups))
-    sums = AbsoluteSums(seen, errors, total)
-    low, high, value = (min(float(each[0]) / total, 1.0) for each in (*sums.ends(), sums.values()))
-    sampling, noise = (float(np.sqrt(np.sum(part))) / total for part in parts)
-    return Figure(value, low, high, sampling, noise)
+    errors = CalibrationErrors(counts, rows[None], middles, len(groups))
+    low, high = errors.intervals()
+    value = np.clip(errors.values(), low, high)
+    return Figure(*(float(each[0]) for each in (value, low, high, errors.sampling, errors.noise)))

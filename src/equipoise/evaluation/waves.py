@@ -18,19 +18,29 @@ NEGLIGIBLE = 1e-9
 _BOUND = 2.0 / math.pi**2
 
 
+# From this scale on the sum over waves is exact with five of them; below it, that over few whole numbers is.
+_WIDE = 1.0
+
+
 @compiled
-def noise_at(gaussian: bool, scale: float, angle: float) -> float:
-    """Return the characteristic function of one count's noise; `noise_law` has the formulas."""
-    if not gaussian:
-        ratio = math.exp(-1.0 / scale)
-        return 1.0 / (1.0 + 4.0 * ratio / (1.0 - ratio) ** 2 * math.sin(0.5 * angle) ** 2)
-    near = angle - 2.0 * math.pi * np.rint(angle / (2.0 * math.pi))
+def rounded_normal(scale: float, angle: float) -> float:
+    """Return the characteristic function of a normal number of this deviation that is rounded to a whole one.
+
+    The sum over whole numbers, or, by Poisson's formula, that of the characteristic functions of a normal number plus a
+    uniform one of width 1 around every multiple of ``2 pi``.
+
+    Examples
+    --------
+    >>> round(rounded_normal(4.0, 0.1), 4), round(rounded_normal(0.5, 0.1), 4)
+    (0.9227, 0.9983)
+    """
     total = 0.0
-    if scale < 1.0:
+    if scale < _WIDE:
         for number in range(-9, 10):
-            upper, lower = (number + 0.5) / (scale * math.sqrt(2.0)), (number - 0.5) / (scale * math.sqrt(2.0))
-            total += 0.5 * (math.erf(upper) - math.erf(lower)) * math.cos(number * angle)
+            above, below = (number + 0.5) / (scale * math.sqrt(2.0)), (number - 0.5) / (scale * math.sqrt(2.0))
+            total += 0.5 * (math.erf(above) - math.erf(below)) * math.cos(number * angle)
         return total
+    near = angle - 2.0 * math.pi * np.rint(angle / (2.0 * math.pi))
     for wave in range(-2, 3):
         each = near + 2.0 * math.pi * wave
         shape = 1.0 if each == 0.0 else math.sin(0.5 * each) / (0.5 * each)
@@ -64,28 +74,23 @@ def summed(
     values, chances : array, questions x values
         What rows are worth, and how often.
     reach, smoothing : array
-        The period over 1 and the deviation of the normal number that is added.
+        How far aliases are, and the deviation of the normal number that is added.
     distances : array, questions x 2
     """
     questions, kinds, listed, samples = len(reach), weights.shape[1], values.shape[1], counts.shape[1]
     found = np.zeros((questions, 2))
     ratio = math.exp(-1.0 / scale)
     wide = 4.0 * ratio / (1.0 - ratio) ** 2
-    turn_real, turn_imaginary = np.empty(listed), np.empty(listed)
-    real, imaginary = np.empty(listed), np.empty(listed)
-    noise_turn_real, noise_turn_imaginary = np.empty(kinds), np.empty(kinds)
-    noise_real, noise_imaginary = np.empty(kinds), np.empty(kinds)
+    # Waves of rows come first, those of noise after them: where they are, and the turn from one term to the next.
+    real, imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
+    turn_real, turn_imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
     for question in range(questions):
         step = 2.0 * math.pi / reach[question]
-        for place in range(listed):
-            angle = step * values[question, place]
-            turn_real[place], turn_imaginary[place] = math.cos(angle), math.sin(angle)
+        for place in range(listed + kinds):
+            # Half angles of noise: with r = exp(-1/scale), Laplace's law has 1 / (1 + 4 r / (1 - r)^2 sin^2(t / 2)).
+            angle = step * (values[question, place] if place < listed else 0.5 * weights[question, place - listed])
             real[place], imaginary[place] = math.cos(0.5 * angle), math.sin(0.5 * angle)
-        for place in range(kinds):
-            # Half angles: the law of Laplace asks for sin(t / 2).
-            angle = 0.5 * step * weights[question, place]
-            noise_turn_real[place], noise_turn_imaginary[place] = math.cos(angle), math.sin(angle)
-            noise_real[place], noise_imaginary[place] = math.cos(0.5 * angle), math.sin(0.5 * angle)
+            turn_real[place], turn_imaginary[place] = math.cos(angle), math.sin(angle)
         spread, widest = 0.0, 0.0
         for sample in range(samples):
             mean, square, least, greatest = 0.0, 0.0, math.inf, -math.inf
@@ -100,18 +105,10 @@ def summed(
             half = term + 0.5
             frequency = half * step
             if term > 0:
-                for place in range(listed):
+                for place in range(listed + kinds):
                     turned = real[place] * turn_real[place] - imaginary[place] * turn_imaginary[place]
                     imaginary[place] = real[place] * turn_imaginary[place] + imaginary[place] * turn_real[place]
                     real[place] = turned
-                for place in range(kinds):
-                    turned = (
-                        noise_real[place] * noise_turn_real[place] - noise_imaginary[place] * noise_turn_imaginary[place]
-                    )
-                    noise_imaginary[place] = (
-                        noise_real[place] * noise_turn_imaginary[place] + noise_imaginary[place] * noise_turn_real[place]
-                    )
-                    noise_real[place] = turned
             size = math.exp(-0.5 * (frequency * smoothing[question]) ** 2) / (math.pi * half)
             if frequency * widest <= math.pi:
                 if size * math.exp(-_BOUND * frequency * frequency * spread) < NEGLIGIBLE:
@@ -121,9 +118,9 @@ def summed(
             for place in range(kinds):
                 if cells[question, place] > 0.0:
                     if gaussian:
-                        one = noise_at(True, scale, frequency * weights[question, place])
+                        one = rounded_normal(scale, frequency * weights[question, place])
                     else:
-                        one = 1.0 / (1.0 + wide * noise_imaginary[place] * noise_imaginary[place])
+                        one = 1.0 / (1.0 + wide * imaginary[listed + place] ** 2)
                     size *= one ** int(cells[question, place])
                     if abs(size) < NEGLIGIBLE:
                         break
