@@ -1,7 +1,7 @@
 """How often the intervals of an evaluation hold: the table of docs/evaluation.md.
 
 Every figure in every cell of the grid of `tests/noisy_worlds.py`: rows, budgets, shares of rare rows, 10,000 simulated
-worlds each. Ends of a balanced accuracy of several classes take a thousand times the work of a test, so it has 1,000.
+worlds each. Ends of a balanced accuracy of several classes take a thousand times the work of a test, so it has 200.
 ``PYTHONPATH=tests python benchmarks/evaluation_coverage.py [WORLDS] [KIND]``, about a minute of one core a figure.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from noisy_worlds import FIGURES, GRID, covered
 
-WORLDS, FEWER = 10_000, 1000
+WORLDS, FEWER = 10_000, 200
 
 
 def main(worlds: int, kinds: list[str]) -> None:

@@ -27,6 +27,7 @@ from equipoise.errors import (
     ReleaseUnreadable,
 )
 from equipoise.estimators.class_weights import divided
+from equipoise.estimators.coefficient_intervals import CoefficientIntervals, coefficient_intervals
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
@@ -380,6 +381,14 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             facts.shortened(products, lambda columns: intake.scores(self, X, columns))
             products += self.intercept_
         return products
+
+    def coefficient_intervals(self, level: float = 0.95) -> CoefficientIntervals:
+        """Return intervals that hold the coefficients without noise, each with this chance; free, and exact.
+
+        They say nothing of other rows: docs/coefficients.md.
+        """
+        check_is_fitted(self, "coef_")
+        return coefficient_intervals(self, self.certificate_, level)
 
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer.

@@ -109,10 +109,18 @@ class Regression:
 
         Levels are bins of residuals by how far they reach from zero; a level holds every bin that reaches no further.
         """
+        levels = np.broadcast_to(self.levels, self.counts.counts.shape[1:])
+        return self.upto(conformal_level(self.counts, levels, coverage, seed))
+
+    @property
+    def levels(self) -> NDArray[np.intp]:
+        """The level of each bin of residuals."""
         reach = np.maximum(np.abs(self.ends[:-1]), np.abs(self.ends[1:])).round(12)
-        levels = np.unique(reach, return_inverse=True)[1]
-        level = conformal_level(self.counts, np.broadcast_to(levels, self.counts.counts.shape[1:]), coverage, seed)
-        inside = np.flatnonzero(levels <= level)
+        return np.unique(reach, return_inverse=True)[1]
+
+    def upto(self, level: int) -> tuple[float, float]:
+        """Return the ends of the residuals on levels up to this one."""
+        inside = np.flatnonzero(self.levels <= level)
         return float(self.ends[inside[0]]), float(self.ends[inside[-1] + 1])
 
 
