@@ -256,7 +256,12 @@ def _residual_quantile(chance: float, population: Population, told: NoisyCounts,
 
 
 _SHARES_OF_TWO = ("accuracy", "recall", "precision", "a bin's share", "a top precision")
-_SHARES_OF_THREE = ("accuracy", "recall of the rare class", "precision of the rare class", "a cell of the confusion matrix")
+_SHARES_OF_THREE = (
+    "accuracy",
+    "recall of the rare class",
+    "precision of the rare class",
+    "a cell of the confusion matrix",
+)
 
 _TWO: dict[str, Holds] = {
     **{name: partial(_share, partial(_masks_of_two, name)) for name in _SHARES_OF_TWO},

@@ -59,7 +59,9 @@ def coefficient_intervals(model: Any, certificate: Certificate, level: float) ->
     tied = loss.outputs > loss.free_outputs
     if tied and not laws.named(noisy.law).rotation_invariant:
         raise InvalidParameter(
-            "noise whose law is the same in every direction, for tied outputs", f"{noisy.law} noise", "train with two classes"
+            "noise whose law is the same in every direction, for tied outputs",
+            f"{noisy.law} noise",
+            "train with two classes",
         )
     share = math.sqrt(1.0 - 1.0 / loss.outputs) if tied else 1.0
     quantile = known(noisy.law).quantile(0.5 * (1.0 - level), noisy.noise.dimension)

@@ -164,7 +164,7 @@ def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]
     --------
     >>> counts = NoisyCounts((0.5,), np.array([[[6120, 711], [905, 2270]]]), "laplace", 4.0, 10_000)
     >>> print(calibration_error(counts, np.array([0.25, 0.75]), [0]))
-    0.08867 [0.08126, 0.09607] (sampling 0.0037, noise 0.00063)
+    0.08855 [0.08091, 0.09595] (sampling 0.0038, noise 0.00063)
     """
     rows = np.sum(rebalanced(counts)[list(groups)], axis=0)
     errors = CalibrationErrors(counts, rows[None], middles, len(groups))

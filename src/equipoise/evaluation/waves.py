@@ -32,7 +32,7 @@ def rounded_normal(scale: float, angle: float) -> float:
     Examples
     --------
     >>> round(rounded_normal(4.0, 0.1), 4), round(rounded_normal(0.5, 0.1), 4)
-    (0.9227, 0.9983)
+    (0.9227, 0.9984)
     """
     total = 0.0
     if scale < _WIDE:
