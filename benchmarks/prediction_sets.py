@@ -114,8 +114,8 @@ def measured(table: HeldOut) -> str:
             compare(table, counted, new, float(np.mean(plain)))
     covered, empty, size, plainly, plain_size = np.mean(found, axis=0)
     return (
-        f"| {table.name} | {n:,} | {table.epsilon:g} | {covered:.4f} | {empty:.4f} | {size:.4f} | {plainly:.4f} | {plain_size:.4f} "
-        f"| {size / plain_size:.3f} |"
+        f"| {table.name} | {n:,} | {table.epsilon:g} | {covered:.4f} | {empty:.4f} | {size:.4f} | {plainly:.4f} "
+        f"| {plain_size:.4f} | {size / plain_size:.3f} |"
     )
 
 
@@ -132,9 +132,11 @@ class Shown(BaseEstimator):
     """A model whose scores were computed beforehand: what MAPIE asks."""
 
     def fit(self, X: Any, y: Any) -> "Shown":
+        """Learn nothing."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Say that nothing is left to learn."""
         return True
 
 
@@ -144,9 +146,11 @@ class ShownClasses(ClassifierMixin, Shown):
     classes_ = np.array([0, 1])
 
     def predict_proba(self, X: Array) -> Array:
+        """Return the shares of both classes."""
         return np.column_stack([1.0 - X[:, 0], X[:, 0]])
 
     def predict(self, X: Array) -> Any:
+        """Return the likelier class."""
         return (X[:, 0] > 0.5).astype(int)
 
 
@@ -154,6 +158,7 @@ class ShownNumbers(RegressorMixin, Shown):
     """Of numbers."""
 
     def predict(self, X: Array) -> Array:
+        """Return the numbers."""
         return X[:, 0]
 
 

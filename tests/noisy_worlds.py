@@ -21,7 +21,7 @@ from equipoise.evaluation.inversion import intervals
 from equipoise.evaluation.means import MeansTest, apart
 from equipoise.evaluation.ranking import PairsTest, above, on_its_side
 from equipoise.evaluation.regression import Explained, Regression
-from equipoise.evaluation.several_classes import SeveralClasses, mean_of_shares
+from equipoise.evaluation.several_classes import mean_of_shares
 from equipoise.evaluation.shares import SharesTest
 from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, edges_between, noise_on_counts
 from equipoise.vocabulary.facts import Budget
@@ -79,7 +79,7 @@ class Population:
 
 
 def two_classes(cell: Cell, groups: tuple[float, ...] = (1.0,), second: float | None = None) -> Population:
-    """Two normal populations of margins, apart by 1.5 deviations; class 1 is rare, or a group if `second` is its share."""
+    """Two normal populations of margins, 1.5 deviations apart; class 1 is rare, or has the share `second`."""
     noise = noise_on_counts(Budget(cell.epsilon))
     edges = np.array(edges_between(0.0, 6.0, bins(cell.n // len(groups), 2, noise)))
     laws = [np.diff(np.r_[0.0, norm.cdf(0.8 * edges + 0.6 - shift), 1.0]) for shift in (0.0, 1.5)]

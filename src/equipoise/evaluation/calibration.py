@@ -14,8 +14,8 @@ from equipoise.evaluation.shares import SharesTest, rebalanced
 
 Array = NDArray[np.float64]
 
-# Bins are joined until there are at most so many, and so many rows for each on average: a bin with less than the size of
-# its own error tells nothing of calibration, and every one adds the size of its error to the sum.
+# Bins are joined until there are at most so many, and so many rows for each on average: a bin with less than the size
+# of its own error tells nothing of calibration, and every one adds the size of its error to the sum.
 MOST_BINS, ROWS_A_BIN = 10, 40
 
 # Half a row may be expected in a bin in which none was seen.
@@ -46,8 +46,8 @@ class AbsoluteSums:
 
     Notes
     -----
-    What is seen has a larger sum than the truth, because errors that are added to nothing have a size. A hypothesis about
-    the sum is tested at the differences that have this sum and are nearest to those seen, in their deviations: at
+    What is seen has a larger sum than the truth, because errors that are added to nothing have a size. A hypothesis
+    about the sum is tested at the differences that have this sum and are nearest to those seen, in their deviations: at
     ``max(|seen| - threshold deviation^2, 0)``. There the sum of absolute values that would be seen has a mean and a
     variance, those of folded normal numbers with Edgeworth's term for the fourth cumulant, and is taken as normal.
     Coverage is measured, not proved.
@@ -75,7 +75,7 @@ class AbsoluteSums:
         return np.asarray((self.total - np.sum(self.deviations * mean, axis=1)) / np.sqrt(spread))
 
     def _reached(self, surplus: float) -> Array:
-        """Return the least sum of nearest differences at which what was seen is at most so many deviations too large."""
+        """Return the least sum of nearest differences at which what was seen is not so many deviations too large."""
         low = -_FARTHEST / np.min(self.deviations, axis=1)
         high = np.max(self.size / self.deviations**2, axis=1)
         nothing = self.surplus(np.zeros_like(self.size)) <= surplus

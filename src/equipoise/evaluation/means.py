@@ -50,7 +50,7 @@ def tilted(values: Array, chances: Array) -> Array:
     return np.asarray(result)
 
 
-# For the questions `which` and a hypothesis each: values of cells (questions x cells) that have mean zero if it is true.
+# For the questions `which` and a hypothesis each: values of cells (questions x cells) of mean zero if it is true.
 Deviations = Callable[[Places, Array], Array]
 
 

@@ -27,8 +27,8 @@ def variance(law: str, scale: float) -> float:
 def fourth_cumulant(law: str, scale: float) -> float:
     """Return the fourth cumulant of one cell's noise: its fourth moment less three times the square of its variance.
 
-    Laplace, as the difference of two geometric numbers with ``r = exp(-1/scale)``: ``2 r (1 + 4 r + r^2) / (1 - r)^4``. A
-    rounded Gaussian number has next to none.
+    Laplace, as the difference of two geometric numbers with ``r = exp(-1/scale)``: ``2 r (1 + 4 r + r^2) / (1 - r)^4``.
+    A rounded Gaussian number has next to none.
 
     Examples
     --------

@@ -84,7 +84,8 @@ def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float, seed: 
     groups, number = len(counts.counts), int(np.max(levels)) + 1
     placed = np.broadcast_to(levels, counts.counts.shape).ravel()
     cells = groups * np.bincount(levels.ravel(), minlength=number)
-    return reached(np.bincount(placed, rebalanced(counts).ravel(), number), mark(counts, cells, coverage, seed))
+    rows = np.bincount(placed, rebalanced(counts).ravel(), number).astype(float)
+    return reached(rows, mark(counts, cells, coverage, seed))
 
 
 def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float, seed: int = 0) -> float:

@@ -104,8 +104,8 @@ def mean_of_shares(value: Array, low: Array, high: Array) -> tuple[Array, Array,
     """Return the mean, along the first axis, of independent shares, and the ends of its interval.
 
     Distances of ends from values add up as deviations do: in squares, separately on either side (Zou and Donner,
-    Statistics in Medicine 27, 2008). Where noise drowns a share its ends are those of what is possible, and no multiple of
-    a deviation: such distances are added as they are.
+    Statistics in Medicine 27, 2008). Where noise drowns a share its ends are those of what is possible, and no
+    multiple of a deviation: such distances are added as they are.
 
     Examples
     --------

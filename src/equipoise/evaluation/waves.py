@@ -1,8 +1,9 @@
 """The sum over frequencies behind `tails`, compiled: the characteristic function of rows and noise, term by term.
 
-Angles of successive terms differ by a fixed step, so that waves are turned by products and not computed anew. Terms that
-cannot matter are passed over: a row's characteristic function at frequency t has a square of at most ``1 - (4 / pi^2)
-t^2 variance`` as long as t times the spread of its values is at most pi, because ``1 - cos x >= 2 x^2 / pi^2`` there.
+Angles of successive terms differ by a fixed step, so that waves are turned by products and not computed anew. Terms
+that cannot matter are passed over: a row's characteristic function at frequency t has a square of at most ``1 -
+(4 / pi^2) t^2 variance`` as long as t times the spread of its values is at most pi, because there
+``1 - cos x >= 2 x^2 / pi^2``.
 This module is imported when a figure is computed and not before: it loads Numba.
 """
 
@@ -110,11 +111,11 @@ def summed(
                     imaginary[place] = real[place] * turn_imaginary[place] + imaginary[place] * turn_real[place]
                     real[place] = turned
             size = math.exp(-0.5 * (frequency * smoothing[question]) ** 2) / (math.pi * half)
-            if frequency * widest <= math.pi:
-                if size * math.exp(-_BOUND * frequency * frequency * spread) < NEGLIGIBLE:
-                    if terms * step * widest <= math.pi:
-                        break
-                    continue
+            bound = math.exp(-_BOUND * frequency * frequency * spread)
+            if frequency * widest <= math.pi and size * bound < NEGLIGIBLE:
+                if terms * step * widest <= math.pi:
+                    break
+                continue
             for place in range(kinds):
                 if cells[question, place] > 0.0:
                     if gaussian:
