@@ -383,12 +383,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         return products
 
     def coefficient_intervals(self, level: float = 0.95) -> CoefficientIntervals:
-        """Return intervals that hold the coefficients without noise, each with this chance; free, and exact.
-
-        They say nothing of other rows: docs/coefficients.md.
-        """
-        check_is_fitted(self, "coef_")
-        return coefficient_intervals(self, self.certificate_, level)
+        """Return exact intervals of the coefficients without noise, each with this chance (docs/coefficients.md)."""
+        return coefficient_intervals(self, level)
 
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from equipoise.certify import laws
 from equipoise.certify.certificate import Certificate
@@ -43,7 +44,7 @@ class CoefficientIntervals:
     intercept_high: Array
 
 
-def coefficient_intervals(model: Any, certificate: Certificate, level: float) -> CoefficientIntervals:
+def coefficient_intervals(model: Any, level: float) -> CoefficientIntervals:
     """Return ``coefficient -/+ factor scale q``, q the quantile of one coordinate of the certified noise.
 
     A released weight is the one that training ended at plus noise that is independent of it, so that the interval holds
@@ -53,8 +54,12 @@ def coefficient_intervals(model: Any, certificate: Certificate, level: float) ->
     """
     if not 0.0 < level < 1.0:
         raise InvalidParameter("a level between 0 and 1", f"{level!r:.80}", "ask for 0.95, say")
-    claim = certificate.claim.trained
-    noisy = _with_noise_on_weights(certificate.claim, claim)
+    check_is_fitted(model, "coef_")
+    certificate = model.certificate_
+    if not isinstance(certificate, Certificate):
+        remedy = "train again with this version"
+        raise InvalidParameter("a model with a certificate of this version", "one of an older version", remedy)
+    noisy = _with_noise_on_weights(certificate.claim, certificate.claim.trained)
     loss = noisy.problem.loss
     tied = loss.outputs > loss.free_outputs
     if tied and not laws.named(noisy.law).rotation_invariant:
