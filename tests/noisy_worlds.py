@@ -1,51 +1,302 @@
-"""Simulated worlds: rows of a known population, counted with noise of a known law."""
+"""Simulated worlds: rows of a known population, counted with noise of a known law, and whether intervals hold in them.
 
+Cells of the grid have rows, a budget and a share of rare rows: of class 1 of two, of the last of three classes, of a
+group, of a regression's outliers. Bins are those of the rule that `eq.evaluate` has.
+"""
+
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from scipy.stats import norm
 
+from equipoise.evaluation.calibration import CalibrationErrors, joined
 from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.inversion import intervals
+from equipoise.evaluation.means import MeansTest, apart
+from equipoise.evaluation.ranking import PairsTest, above, on_its_side
+from equipoise.evaluation.regression import Explained, Regression
+from equipoise.evaluation.several_classes import mean_of_shares
+from equipoise.evaluation.shares import SharesTest
+from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, edges_between, noise_on_counts
+from equipoise.vocabulary.facts import Budget
 
-BINS = 20
-EDGES = tuple(np.linspace(0.0, 1.0, BINS + 1)[1:-1].tolist())
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+ROWS, BUDGETS, SHARES = (200, 2000, 10_000, 1_000_000), (0.05, 0.5, 5.0), (0.01, 0.1, 0.5)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the grid: rows, budget (discrete Laplace noise of scale 2 / epsilon) and share of class 1."""
+    """A cell of the grid: rows, epsilon, share of rare rows."""
 
     n: int
     epsilon: float
-    prevalence: float
-
-    @property
-    def chances(self) -> NDArray[np.float64]:
-        """Classes x bins: two normal populations of scores, 1.5 deviations apart, through a logistic function."""
-        margins = 0.8 * np.log(np.array(EDGES) / (1.0 - np.array(EDGES))) + 0.6
-        laws = [np.diff(np.r_[0.0, norm.cdf(margins - shift), 1.0]) for shift in (0.0, 1.5)]
-        return np.stack([(1.0 - self.prevalence) * laws[0], self.prevalence * laws[1]])
+    share: float
 
     @property
     def events(self) -> float:
-        """Expected rows of class 1."""
-        return self.n * self.prevalence
+        """Expected rare rows."""
+        return self.n * self.share
 
-    @property
-    def template(self) -> NoisyCounts:
-        """The histogram of a world of which only the public facts matter."""
-        return NoisyCounts(EDGES, np.zeros((1, 2, BINS), dtype=np.int64), "laplace", 2.0 / self.epsilon, self.n)
+
+GRID = [Cell(*each) for each in itertools.product(ROWS, BUDGETS, SHARES)]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Chances of the cells of a histogram (groups x classes x outputs), and the public facts of one."""
+
+    template: NoisyCounts
+    chances: Array
 
     def worlds(self, coins: np.random.Generator, number: int) -> NDArray[np.int64]:
-        """Worlds x classes x bins: noisy counts."""
-        rows = coins.multinomial(self.n, self.chances.ravel(), size=number)
-        kept = 1.0 - math.exp(-0.5 * self.epsilon)
-        noise = coins.geometric(kept, rows.shape) - coins.geometric(kept, rows.shape)
-        return (rows + noise).reshape(number, 2, BINS)
+        """Worlds x groups x classes x outputs: noisy counts."""
+        rows = coins.multinomial(self.template.n_samples, self.chances.ravel(), size=number)
+        if self.template.law == "laplace":
+            kept = 1.0 - math.exp(-1.0 / self.template.scale)
+            noise = coins.geometric(kept, rows.shape) - coins.geometric(kept, rows.shape)
+        else:
+            noise = np.rint(coins.normal(0.0, self.template.scale, rows.shape)).astype(np.int64)
+        return (rows + noise).reshape(number, *self.chances.shape)
+
+    @cached_property
+    def middles(self) -> Array:
+        """The middles of bins of scores."""
+        edges = self.template.edges
+        return 0.5 * (np.array([0.0, *edges]) + np.array([*edges, 1.0]))
+
+    @cached_property
+    def regression(self) -> Regression:
+        """Figures of a regression of this shape, for its middles."""
+        return Regression(self.template)
 
 
-def grid(rows: tuple[int, ...], budgets: tuple[float, ...], prevalences: tuple[float, ...]) -> list[Cell]:
-    """The cells of the issue's ranges, corners included."""
-    return [Cell(n, epsilon, prevalence) for n in rows for epsilon in budgets for prevalence in prevalences]
+def two_classes(cell: Cell, groups: tuple[float, ...] = (1.0,), second: float | None = None) -> Population:
+    """Two normal populations of margins, 1.5 deviations apart; class 1 is rare, or has the share `second`."""
+    noise = noise_on_counts(Budget(cell.epsilon))
+    edges = np.array(edges_between(0.0, 6.0, bins(cell.n // len(groups), 2, noise)))
+    laws = [np.diff(np.r_[0.0, norm.cdf(0.8 * edges + 0.6 - shift), 1.0]) for shift in (0.0, 1.5)]
+    prevalence = cell.share if second is None else second
+    classes = np.stack([(1.0 - prevalence) * laws[0], prevalence * laws[1]])
+    chances = np.array(groups)[:, None, None] * classes
+    counts = np.zeros(chances.shape, dtype=np.int64)
+    return Population(NoisyCounts(tuple(expit(edges).tolist()), counts, noise.law, noise.scale, cell.n), chances)
+
+
+def groups_of_two_classes(cell: Cell) -> Population:
+    """Two groups, the second of which is rare; 30 % of either are of class 1."""
+    return two_classes(cell, (1.0 - cell.share, cell.share), second=0.3)
+
+
+def several_classes(cell: Cell) -> Population:
+    """Three classes, the last of which is rare; four of five rows are predicted as what they are."""
+    noise = noise_on_counts(Budget(cell.epsilon))
+    number = bins(cell.n, 3, noise)
+    scores = np.linspace(1.0, 2.0, number)
+    right, wrong = scores / scores.sum(), scores[::-1] / scores.sum()
+    of_class = np.array([0.6 * (1.0 - cell.share), 0.4 * (1.0 - cell.share), cell.share])
+    outputs = [np.r_[[0.8 * right if true == said else 0.1 * wrong for said in range(3)]].ravel() for true in range(3)]
+    chances = (of_class[:, None] * np.array(outputs))[None]
+    edges = tuple(np.linspace(1 / 3, 1.0, number + 1)[1:-1].tolist())
+    return Population(
+        NoisyCounts(edges, np.zeros(chances.shape, dtype=np.int64), noise.law, noise.scale, cell.n), chances
+    )
+
+
+def numbers(cell: Cell) -> Population:
+    """Predictions over the middle of a range of 1, residuals of deviation 0.08; those of rare rows, 0.3."""
+    noise = noise_on_counts(Budget(cell.epsilon))
+    of_predictions, of_residuals = bins_of_numbers(cell.n, noise)
+    predictions = np.linspace(0.0, 1.0, of_predictions + 1)[1:-1]
+    residuals = np.array(edges_between(0.0, 1.0, of_residuals, AROUND_0))
+    predicted = np.diff(np.r_[0.0, norm.cdf((predictions - 0.5) / 0.2), 1.0])
+    near, far = (np.diff(np.r_[0.0, norm.cdf((residuals + 0.01) / width), 1.0]) for width in (0.08, 0.3))
+    chances = np.outer(predicted, (1.0 - cell.share) * near + cell.share * far)[None]
+    template = NoisyCounts(
+        tuple(residuals.tolist()),
+        np.zeros(chances.shape, dtype=np.int64),
+        noise.law,
+        noise.scale,
+        cell.n,
+        tuple(predictions.tolist()),
+        (0.0, 1.0),
+    )
+    return Population(template, chances)
+
+
+# A figure: for a population, what its intervals are told of noise, and rebalanced counts of worlds: whether each holds.
+Holds = Callable[[Population, NoisyCounts, Array], Mask]
+
+
+def _accepted(tests: Callable[..., tuple[Array, Array]], truth: float, error: Array | float, worlds: int) -> Mask:
+    """What tests accept is in the interval (`intervals`)."""
+    large, small = tests(np.arange(worlds), np.full(worlds, truth))
+    return np.minimum(large, small) > 0.5 * error
+
+
+def _share(masks: Callable[[Population], tuple[Mask, Mask]], population: Population, told, rows: Array) -> Mask:
+    part, whole = masks(population)
+    truth = population.chances[part & whole].sum() / population.chances[whole].sum()
+    tests = _shares_test(told, rows, part & whole, whole)
+    return _accepted(tests, truth, tests.error, len(rows))
+
+
+def _shares_test(told: NoisyCounts, rows: Array, part: Mask, whole: Mask) -> SharesTest:
+    cells = np.tile([float(np.sum(each)) for each in (part, whole & ~part, ~whole)], (len(rows), 1))
+    return SharesTest(told, rows[:, part].sum(axis=1), rows[:, whole].sum(axis=1), cells)
+
+
+def _places(population: Population) -> tuple[NDArray[np.intp], ...]:
+    return tuple(np.indices(population.chances.shape))
+
+
+def _cut(population: Population) -> int:
+    return 1 + int(np.argmin(np.abs(np.array(population.template.edges) - 0.5)))
+
+
+def _masks_of_two(name: str, population: Population) -> tuple[Mask, Mask]:
+    group, true, place = _places(population)
+    # Where groups are told apart it is the rare one that is asked about.
+    within = group == population.chances.shape[0] - 1
+    high, bin_ = place >= _cut(population), population.chances.shape[2] // 2
+    return {
+        "accuracy": ((true == 1) == high, within),
+        "recall": (high, within & (true == 1)),
+        "precision": (true == 1, within & high),
+        "a bin's share": (true == 1, within & (place == bin_)),
+        "a top precision": (true == 1, within & (place >= population.chances.shape[2] - 2)),
+    }[name]
+
+
+def _masks_of_three(name: str, population: Population) -> tuple[Mask, Mask]:
+    _, true, output = _places(population)
+    said, everything = output // population.template.bins, np.ones_like(true, dtype=bool)
+    return {
+        "accuracy": (said == true, everything),
+        "recall of the rare class": (said == 2, true == 2),
+        "precision of the rare class": (true == 2, said == 2),
+        "a cell of the confusion matrix": ((true == 2) & (said == 0), everything),
+    }[name]
+
+
+def _pairs(kernel: Callable[[Population], Array], population: Population, told, rows: Array) -> Mask:
+    group = population.chances.shape[0] - 1
+    laws = population.chances[group] / population.chances[group].sum(axis=1, keepdims=True)
+    tests = PairsTest(told, rows[:, group, 1], rows[:, group, 0], kernel(population))
+    return _accepted(tests, float(laws[1] @ kernel(population) @ laws[0]), tests.error, len(rows))
+
+
+def _mean(values: Callable[[Population], Array], within: slice, population: Population, told, rows: Array) -> Mask:
+    """The mean of a value that cells stand for, over the rare group or (`within`) bins of predictions."""
+    inside = np.zeros(population.chances.shape)
+    inside[-1, within] = 1.0
+    flat, chances = np.broadcast_to(values(population), inside.shape).ravel(), population.chances.ravel()
+    truth = float(np.sum(flat * inside.ravel() * chances) / np.sum(inside.ravel() * chances))
+    tests = MeansTest(told, rows.reshape(len(rows), -1), partial(apart, flat, inside.ravel()))
+    return _accepted(tests, truth, 0.05, len(rows))
+
+
+def _brier(population: Population) -> Array:
+    return np.stack([population.middles**2, (1.0 - population.middles) ** 2])
+
+
+def _log_loss(population: Population) -> Array:
+    return -np.log(np.stack([1.0 - population.middles, population.middles]))
+
+
+def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    middles, n = population.middles, population.template.n_samples
+    place = np.eye(len(middles))[joined(len(middles), n)]
+    group = population.chances[-1]
+    truth = np.sum(np.abs((group[1] - middles * group.sum(axis=0)) @ place)) / np.sum(group)
+    low, high = CalibrationErrors(told, rows[:, -1], middles, 1).intervals()
+    return (low <= truth + 1e-12) & (truth <= high)
+
+
+def _mean_of_recalls(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    """Ends of recalls have to be found, not only tested: a thousand times the work of a test."""
+    _, true, output = _places(population)
+    said, ends, truth = output // population.template.bins, [], []
+    for label in range(3):
+        part, whole = (true == label) & (said == label), true == label
+        tests = _shares_test(told, rows, part, whole)
+        low, high = intervals(tests, len(rows), np.zeros(len(rows)), np.ones(len(rows)), tests.error)
+        ends.append((tests.values(low, high), low, high))
+        truth.append(population.chances[part].sum() / population.chances[whole].sum())
+    _, low, high = mean_of_shares(*np.array(ends).transpose(1, 0, 2))
+    return (low <= np.mean(truth)) & (np.mean(truth) <= high)
+
+
+def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    figures, inside = population.regression, np.ones(population.chances.size)
+    of_rows = partial(Explained, figures.predictions, figures.residuals, inside=inside)
+    truth = float(of_rows(rows=1e9 * population.chances.reshape(1, -1)).value[0])
+    flat = rows.reshape(len(rows), -1)
+    return _accepted(MeansTest(told, flat, of_rows(rows=flat)), truth, 0.05, len(rows))
+
+
+def _residual_quantile(chance: float, population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    """Whether neither edge next to the quantile was left behind."""
+    upto = np.cumsum(population.chances.sum(axis=(0, 1)))
+    place = int(np.searchsorted(upto, chance))
+    holds = np.ones(len(rows), dtype=bool)
+    for edge, side in ((place, 1), (place - 1, 0)):
+        if 0 <= edge < len(population.template.edges):
+            part = np.arange(len(upto)) <= edge
+            tests = _shares_test(told, rows, *np.broadcast_arrays(part, np.ones(population.chances.shape, dtype=bool)))
+            holds &= tests(np.arange(len(rows)), np.full(len(rows), chance))[side] > 0.5 * tests.error
+    return holds
+
+
+_SHARES_OF_TWO = ("accuracy", "recall", "precision", "a bin's share", "a top precision")
+_SHARES_OF_THREE = (
+    "accuracy",
+    "recall of the rare class",
+    "precision of the rare class",
+    "a cell of the confusion matrix",
+)
+
+_TWO: dict[str, Holds] = {
+    **{name: partial(_share, partial(_masks_of_two, name)) for name in _SHARES_OF_TWO},
+    "balanced accuracy": partial(_pairs, lambda each: on_its_side(each.chances.shape[2], _cut(each))),
+    "area": partial(_pairs, lambda each: above(each.chances.shape[2])),
+    "Brier score": partial(_mean, _brier, slice(None)),
+    "log loss": partial(_mean, _log_loss, slice(None)),
+    "calibration error": _calibration_error,
+}
+_THREE: dict[str, Holds] = {
+    **{name: partial(_share, partial(_masks_of_three, name)) for name in _SHARES_OF_THREE},
+    "balanced accuracy": _mean_of_recalls,
+}
+_NUMBERS: dict[str, Holds] = {
+    "mean absolute error": partial(_mean, lambda each: np.abs(each.regression.residuals), slice(None)),
+    "mean squared error": partial(_mean, lambda each: each.regression.residuals**2, slice(None)),
+    "R2": _explained,
+    "mean residual of a bin": partial(_mean, lambda each: each.regression.residuals, slice(1, 2)),
+    "median residual": partial(_residual_quantile, 0.5),
+    "90 % quantile of residuals": partial(_residual_quantile, 0.9),
+}
+FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
+    "two classes": (two_classes, _TWO),
+    "a rare group": (groups_of_two_classes, _TWO),
+    "three classes": (several_classes, _THREE),
+    "numbers": (numbers, _NUMBERS),
+}
+
+
+def covered(kind: str, name: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> float:
+    """The share of worlds whose intervals hold the truth, if they are told this multiple of the noise's scale."""
+    population_of, figures = FIGURES[kind]
+    population = population_of(cell)
+    noisy = population.worlds(np.random.default_rng(seed), worlds)
+    total = noisy.sum(axis=(1, 2, 3), keepdims=True)
+    rows = noisy - (total - cell.n) / population.chances.size
+    told = replace(population.template, scale=noise * population.template.scale)
+    return float(np.mean(figures[name](population, told, rows)))

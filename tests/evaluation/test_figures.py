@@ -8,15 +8,18 @@ from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
-from noisy_worlds import BINS, EDGES, Cell
+from noisy_worlds import Cell, two_classes
 
+POPULATION = two_classes(Cell(5000, 10.0, 0.3))
+EDGES = POPULATION.template.edges
+BINS, CUT = len(EDGES) + 1, EDGES.index(0.5)
 MIDDLES = 0.5 * (np.array([0.0, *EDGES]) + np.array([*EDGES, 1.0]))
 SILENT = 0.01
 
 
 @pytest.fixture(scope="module")
 def table():
-    return Cell(5000, 400.0, 0.3).worlds(np.random.default_rng(2), 1)[0]
+    return np.random.default_rng(2).multinomial(5000, POPULATION.chances.ravel()).reshape(2, BINS)
 
 
 def test_without_noise_values_are_those_of_the_rows(table):
@@ -29,8 +32,8 @@ def test_without_noise_values_are_those_of_the_rows(table):
     assert figures.balanced_accuracy.value == pytest.approx(balanced_accuracy_score(labels, predicted))
     assert figures.brier.value == pytest.approx(brier_score_loss(labels, scores))
     assert figures.log_loss.value == pytest.approx(log_loss(labels, scores))
-    assert figures.recall.value[BINS // 2 - 1] == pytest.approx(np.mean(predicted[labels == 1]))
-    assert figures.precision.value[BINS // 2 - 1] == pytest.approx(np.mean(labels[predicted]))
+    assert figures.recall.value[CUT] == pytest.approx(np.mean(predicted[labels == 1]))
+    assert figures.precision.value[CUT] == pytest.approx(np.mean(labels[predicted]))
     assert sum(figure.value for row in figures.confusion for figure in row) == pytest.approx(1.0)
     for figure in (
         figures.auc,

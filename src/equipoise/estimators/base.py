@@ -27,6 +27,7 @@ from equipoise.errors import (
     ReleaseUnreadable,
 )
 from equipoise.estimators.class_weights import divided
+from equipoise.estimators.coefficient_intervals import CoefficientIntervals, coefficient_intervals
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named
@@ -380,6 +381,10 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             facts.shortened(products, lambda columns: intake.scores(self, X, columns))
             products += self.intercept_
         return products
+
+    def coefficient_intervals(self, level: float = 0.95) -> CoefficientIntervals:
+        """Return exact intervals of the coefficients without noise, each with this chance (docs/coefficients.md)."""
+        return coefficient_intervals(self, level)
 
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer.

@@ -50,8 +50,8 @@ def tilted(values: Array, chances: Array) -> Array:
     return np.asarray(result)
 
 
-# Values of cells (questions x cells) under each hypothesis: those that have mean zero if it is true.
-Deviations = Callable[[Array], Array]
+# For the questions `which` and a hypothesis each: values of cells (questions x cells) of mean zero if it is true.
+Deviations = Callable[[Places, Array], Array]
 
 
 class MeansTest:
@@ -63,7 +63,7 @@ class MeansTest:
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
         """Return how likely so large, and so small, a sum of deviations is, if the hypotheses are true."""
-        values = self.deviations(hypotheses)
+        values = self.deviations(which, hypotheses)
         weights = values - np.mean(values, axis=1, keepdims=True)
         noise = CellNoise(self.counts.law, self.counts.scale, weights, np.ones_like(weights))
         rows = Rows(np.full(len(which), float(self.counts.n_samples)), values, tilted(values, self.chances[which]))
@@ -87,10 +87,11 @@ def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> Fi
     value = float(np.sum(rows * inside * flat)) / total
     influence = inside * (flat - value) * counts.n_samples / total
     least, greatest = float(np.min(flat[within.ravel()])), float(np.max(flat[within.ravel()]))
-    return figure_of(counts, partial(_apart, flat, inside), least, greatest, value, influence)
+    return figure_of(counts, partial(apart, flat, inside), least, greatest, value, influence)
 
 
-def _apart(values: Array, within: Array, hypotheses: Array) -> Array:
+def apart(values: Array, within: Array, which: Places, hypotheses: Array) -> Array:
+    """Return what cells deviate from hypotheses about the mean over the rows within some of them."""
     return np.asarray(within[None, :] * (values[None, :] - hypotheses[:, None]))
 
 

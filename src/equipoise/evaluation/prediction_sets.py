@@ -81,19 +81,32 @@ def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float, seed: 
     >>> [conformal_level(counts, levels_of_classes(counts), coverage) for coverage in (0.9, 0.97)]
     [0, 1]
     """
-    if not 0.0 < coverage < 1.0:
-        raise InvalidParameter("a coverage between 0 and 1", f"{coverage}", "ask for 0.9, say")
     groups, number = len(counts.counts), int(np.max(levels)) + 1
     placed = np.broadcast_to(levels, counts.counts.shape).ravel()
-    cumulated = np.cumsum(np.bincount(placed, rebalanced(counts).ravel(), number))
     cells = groups * np.bincount(levels.ravel(), minlength=number)
-    trial, final = (np.sort(_largest(counts, cells, np.random.default_rng([seed, part]))) for part in (0, 1))
+    rows = np.bincount(placed, rebalanced(counts).ravel(), number).astype(float)
+    return reached(rows, mark(counts, cells, coverage, seed))
+
+
+def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float, seed: int = 0) -> float:
+    """Return ``k + Q``, from public facts alone: how many cells (`cells`) each level has, and their noise.
+
+    It is infinite where rows are too few for the coverage.
+    """
+    if not 0.0 < coverage < 1.0:
+        raise InvalidParameter("a coverage between 0 and 1", f"{coverage}", "ask for 0.9, say")
     chances = [chance for chance in _CHANCES if _needed(counts, coverage, chance) <= counts.n_samples]
     if not chances:
-        return number - 1
+        return math.inf
+    trial, final = (np.sort(_largest(counts, cells, np.random.default_rng([seed, part]))) for part in (0, 1))
     best = min(chances, key=lambda chance: _needed(counts, coverage, chance) + _quantile(trial, chance))
-    enough = cumulated >= _needed(counts, coverage, best) + _quantile(final, best) - 1e-6
-    return int(np.argmax(enough)) if np.any(enough) else number - 1
+    return _needed(counts, coverage, best) + _quantile(final, best)
+
+
+def reached(rows: Array, needed: float) -> int:
+    """Return the lowest level up to which so many noisy rows lie, or the highest of all (`rows`: of each level)."""
+    enough = np.cumsum(rows) >= needed - 1e-6
+    return int(np.argmax(enough)) if np.any(enough) else len(rows) - 1
 
 
 def _needed(counts: NoisyCounts, coverage: float, chance: float) -> int:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.inversion import Places
 from equipoise.evaluation.means import figure_of, mean_of
 from equipoise.evaluation.prediction_sets import conformal_level
 from equipoise.evaluation.shares import Share, rebalanced, shares
@@ -73,21 +74,12 @@ class Regression:
         To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
         of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true.
         """
-        shape = self.counts.counts.shape
+        rows = rebalanced(self.counts).reshape(1, -1)
         inside = self._all.ravel().astype(float)
-        target = np.broadcast_to(self.predictions[:, None] + self.residuals, shape).ravel()
-        squared = np.broadcast_to(self.residuals**2, shape).ravel()
-        rows = rebalanced(self.counts).ravel() * inside
-        total = max(float(np.sum(rows)), 1.0)
-        apart = (target - float(np.sum(rows * target)) / total) ** 2
-        around = max(float(np.sum(rows * apart)), 1e-12 * float(np.max(apart)))
-        value = 1.0 - float(np.sum(rows * squared)) / around
-
-        def deviations(hypotheses: Array) -> Array:
-            return np.asarray(inside * ((1.0 - hypotheses)[:, None] * apart - squared))
-
-        influence = inside * ((1.0 - value) * apart - squared) * self.counts.n_samples / around
-        return figure_of(self.counts, deviations, LEAST_R2, 1.0, value, influence)
+        ratio = Explained(self.predictions, self.residuals, rows, inside)
+        value = float(ratio.value[0])
+        influence = ratio(np.zeros(1, dtype=np.intp), np.array([value]))[0] * self.counts.n_samples / ratio.around[0]
+        return figure_of(self.counts, ratio, LEAST_R2, 1.0, value, influence)
 
     def residual_quantile(self, chance: float) -> Figure:
         """Return the residual below which this share of rows lies; the interval's ends are edges of bins.
@@ -122,11 +114,47 @@ class Regression:
 
         Levels are bins of residuals by how far they reach from zero; a level holds every bin that reaches no further.
         """
+        levels = np.broadcast_to(self.levels, self.counts.counts.shape[1:])
+        return self.upto(conformal_level(self.counts, levels, coverage, seed))
+
+    @property
+    def levels(self) -> NDArray[np.intp]:
+        """The level of each bin of residuals."""
         reach = np.maximum(np.abs(self.ends[:-1]), np.abs(self.ends[1:])).round(12)
-        levels = np.unique(reach, return_inverse=True)[1]
-        level = conformal_level(self.counts, np.broadcast_to(levels, self.counts.counts.shape[1:]), coverage, seed)
-        inside = np.flatnonzero(levels <= level)
+        return np.unique(reach, return_inverse=True)[1]
+
+    def upto(self, level: int) -> tuple[float, float]:
+        """Return the ends of the residuals on levels up to this one."""
+        inside = np.flatnonzero(self.levels <= level)
         return float(self.ends[inside[0]]), float(self.ends[inside[-1] + 1])
+
+
+class Explained:
+    """What cells deviate from hypotheses about R2, for several histograms of one shape.
+
+    Parameters
+    ----------
+    predictions, residuals : array
+        The middles of their bins.
+    rows : array, questions x cells
+        Rebalanced counts.
+    inside : array, cells
+        1 for the cells whose rows are asked about, 0 for others.
+    """
+
+    def __init__(self, predictions: Array, residuals: Array, rows: Array, inside: Array) -> None:
+        shape = (len(inside) // (len(predictions) * len(residuals)), len(predictions), len(residuals))
+        target = np.broadcast_to(predictions[:, None] + residuals, shape).ravel()
+        kept = rows * inside
+        total = np.maximum(np.sum(kept, axis=1), 1.0)
+        self.squared, self.inside = np.broadcast_to(residuals**2, shape).ravel(), inside
+        self.apart = (target - (kept @ target / total)[:, None]) ** 2
+        self.around = np.maximum(np.sum(kept * self.apart, axis=1), 1e-12 * np.max(self.apart, axis=1))
+        self.value = 1.0 - kept @ self.squared / self.around
+
+    def __call__(self, which: Places, hypotheses: Array) -> Array:
+        """Return ``(1 - hypothesis) (target - mean)^2 - residual^2`` for each cell."""
+        return np.asarray(self.inside * ((1.0 - hypotheses)[:, None] * self.apart[which] - self.squared))
 
 
 def _middles(ends: Array) -> Array:

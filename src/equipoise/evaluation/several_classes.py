@@ -72,16 +72,13 @@ class SeveralClasses:
         """The mean of the classes' recalls.
 
         Given the sizes of classes their recalls are independent but for the share of all noise that rebalancing takes
-        off, and distances of ends from values add up as deviations do: in squares, separately on either side (Zou and
-        Donner, Statistics in Medicine 27, 2008). Coverage is measured, not proved.
+        off. Coverage is measured, not proved.
         """
         recall = self.recall
-        value = float(np.mean(recall.value))
-        below = float(np.sqrt(np.sum((recall.value - recall.low) ** 2))) / self.classes
-        above = float(np.sqrt(np.sum((recall.high - recall.value) ** 2))) / self.classes
+        value, low, high = (float(each) for each in mean_of_shares(recall.value, recall.low, recall.high))
         parts = ([getattr(figure, part) for figure in recall.figures] for part in ("sampling", "noise"))
         spread = (float(np.sqrt(np.sum(np.square(part)))) / self.classes for part in parts)
-        return Figure(value, value - below, value + above, *spread)
+        return Figure(value, low, high, *spread)
 
     @cached_property
     def confusion(self) -> tuple[tuple[Figure, ...], ...]:
@@ -101,3 +98,25 @@ class SeveralClasses:
         correct = self._true == self._predicted
         asked = [(correct, self._bin == place) for place in range(self.counts.bins)]
         return Curve.of(tuple(self.middles.tolist()), self._shares(asked))
+
+
+def mean_of_shares(value: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
+    """Return the mean, along the first axis, of independent shares, and the ends of its interval.
+
+    Distances of ends from values add up as deviations do: in squares, separately on either side (Zou and Donner,
+    Statistics in Medicine 27, 2008). Where noise drowns a share its ends are those of what is possible, and no
+    multiple of a deviation: such distances are added as they are.
+
+    Examples
+    --------
+    >>> mean, low, high = mean_of_shares(np.array([0.5, 0.7]), np.array([0.4, 0.6]), np.array([0.6, 0.8]))
+    >>> float(mean), float(low.round(3)), float(high.round(3))
+    (0.6, 0.529, 0.671)
+    """
+    mean, drowned = np.mean(value, axis=0), high - low > 0.5
+    below, above = (
+        (np.sqrt(np.sum(np.where(drowned, 0.0, each**2), axis=0)) + np.sum(np.where(drowned, each, 0.0), axis=0))
+        / len(value)
+        for each in (value - low, high - value)
+    )
+    return np.asarray(mean), np.asarray(mean - below), np.asarray(mean + above)

@@ -115,10 +115,10 @@ class SharesTest:
             large, small = np.maximum(large, found[0]), np.maximum(small, found[1])
         return large, small
 
-    def accepts(self, truth: Array) -> NDArray[np.bool_]:
-        """Return whether the tests accept these shares: what the intervals hold."""
-        large, small = self(np.arange(len(truth)), truth)
-        return np.minimum(large, small) > 0.5 * self.error
+    def values(self, low: Array, high: Array) -> Array:
+        """Return estimates within these intervals; where nothing of a whole is seen above the noise, their middles."""
+        seen = self.whole > 0.5
+        return np.clip(np.where(seen, self.part / np.where(seen, self.whole, 1.0), 0.5 * (low + high)), low, high)
 
 
 def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
@@ -134,9 +134,7 @@ def shares(counts: NoisyCounts, asked: Sequence[Share]) -> list[Figure]:
     tests = SharesTest.of(counts, asked)
     questions = len(asked)
     low, high = intervals(tests, questions, np.zeros(questions), np.ones(questions), tests.error)
-    # Where nothing of the whole is seen above the noise, the middle of the interval stands for the value.
-    seen = tests.whole > 0.5
-    value = np.clip(np.where(seen, tests.part / np.where(seen, tests.whole, 1.0), 0.5 * (low + high)), low, high)
+    value = tests.values(low, high)
     rows = np.maximum(tests.whole, 1.0)
     weights = np.stack([1.0 - value, -value, np.zeros(questions)], axis=1)
     weights -= (np.sum(weights * tests.cells, axis=1) / np.sum(tests.cells, axis=1))[:, None]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.evaluation.noise_law import characteristic, variance
+from equipoise.evaluation.noise_law import variance
 
 Array = NDArray[np.float64]
 
@@ -28,9 +28,6 @@ _LAST = 5.0
 _SHIFT, _KEPT = 3.0, 0.99865
 # How far aliases are: in deviations, in values of one row, in scales of one cell's noise.
 _DEVIATIONS, _VALUES, _SCALES = 8.0, 5.0, 6.0
-_NEGLIGIBLE = 1e-9
-# So many questions are answered at a time: a few tens of megabytes.
-_CHUNK = 128
 
 
 @dataclass(frozen=True)
@@ -65,18 +62,8 @@ def tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> tuple[Array
     >>> large.round(3), small.round(3)
     (array([0.055]), array([0.991]))
     """
-    found = []
-    for start in range(0, len(reached), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        chunk = [Rows(each.counts[part], each.values[part], each.chances[part]) for each in rows]
-        found.append(
-            _tails(chunk, CellNoise(noise.law, noise.scale, noise.weights[part], noise.cells[part]), reached[part])
-        )
-    large, small = np.concatenate(found, axis=1)
-    return large, small
+    from equipoise.evaluation.waves import summed
 
-
-def _tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> Array:
     mean = np.zeros(len(reached))
     spread = np.sum(noise.cells * noise.weights**2, axis=1) * variance(noise.law, noise.scale)
     largest = np.zeros(len(reached))
@@ -89,28 +76,22 @@ def _tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> Array:
     reach = _DEVIATIONS * np.sqrt(spread) + _VALUES * largest + _SCALES * heaviest + 1e-300
     smoothing = _LAST * reach / (2.0 * math.pi * TERMS)
 
-    halves = np.arange(TERMS) + 0.5
-    frequencies = halves[None, :] * (2.0 * math.pi / reach)[:, None]
-    size = np.exp(-0.5 * (frequencies * smoothing[:, None]) ** 2) / (math.pi * halves)
-    for place in range(noise.weights.shape[1]):
-        cells = noise.cells[:, place, None]
-        if np.any(cells > 0):
-            size *= characteristic(noise.law, noise.scale, frequencies * noise.weights[:, place, None]) ** cells
-    # Wide noise leaves few terms, and rows need be looked at for those alone.
-    question, term = np.nonzero(size > _NEGLIGIBLE)
-    frequency = frequencies[question, term]
-    logarithm = np.zeros(len(frequency), dtype=complex)
-    for each in rows:
-        turned = np.zeros(len(frequency), dtype=complex)
-        for place in range(each.values.shape[1]):
-            turned += each.chances[question, place] * np.exp(1j * frequency * each.values[question, place])
-        with np.errstate(divide="ignore"):
-            # A power of a whole number does not depend on the branch; of zero it is zero, written as a small number.
-            logarithm += each.counts[question] * np.where(turned == 0.0, -700.0, np.log(turned))
     shift = _SHIFT * smoothing
-    found = []
-    for side in (1.0, -1.0):
-        distance = np.clip(reached - mean - side * shift, -0.5 * reach, 0.5 * reach) + mean
-        waves = size[question, term] * np.exp(logarithm - 1j * frequency * distance[question]).imag
-        found.append(np.clip((0.5 + side * np.bincount(question, waves, len(reached))) / _KEPT, 0.0, 1.0))
-    return np.array(found)
+    apart = reached - mean
+    distances = [np.clip(apart - side * shift, -0.5 * reach, 0.5 * reach) + mean for side in (1.0, -1.0)]
+    sums = summed(
+        noise.law == "gaussian",
+        noise.scale,
+        noise.weights,
+        noise.cells,
+        np.stack([each.counts for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+        np.concatenate([each.values for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+        np.concatenate([each.chances for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+        np.cumsum([0, *(each.values.shape[1] for each in rows)]),
+        reach,
+        smoothing,
+        np.stack(distances, axis=1),
+        TERMS,
+    )
+    large, small = (np.clip((0.5 + side * sums[:, place]) / _KEPT, 0.0, 1.0) for place, side in enumerate((1.0, -1.0)))
+    return large, small

@@ -1,0 +1,204 @@
+"""Prediction sets on real tables, over 1,000 splits of rows that the model never saw, beside split-conformal sets.
+
+One model a table, released at epsilon 1. Its held-out rows are dealt 1,000 times into rows that are counted with noise
+and rows whose sets are looked at. Printed: how often sets hold the truth (wanted are 0.90 to 0.93), how often they are
+empty (a miss), how large they are, and how large split-conformal sets of the same rows are without noise. Those are
+computed here; where MAPIE is installed it computes them for the first splits too, and must agree.
+``python benchmarks/prediction_sets.py FOLDER``, some minutes.
+"""
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from prepared import Split, adult, covertype, mnist_3_vs_5
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+import equipoise as eq
+from equipoise.evaluation.evaluated import Evaluated, evaluated
+from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.prediction_sets import levels_of_classes, mark, reached
+from equipoise.evaluation.regression import Regression
+from equipoise.evaluation.shares import rebalanced
+from equipoise.noise import SeededSource
+from equipoise.planning.evaluation import noise_on_counts
+from equipoise.release.carriers.evaluation import binned, outputs_of
+from equipoise_studies.private_regression.preparation import patients
+
+Array = NDArray[np.float64]
+
+COVERAGE, EPSILONS, SPLITS, COMPARED, MOST_ROWS = 0.9, (1.0, 5.0), 1000, 5, 10_000
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows that a model never saw, as its cells see them and as they are."""
+
+    name: str
+    epsilon: float
+    template: NoisyCounts
+    # The row of the histogram and the output that each row lies in; levels of cells.
+    rows: NDArray[np.int64]
+    outputs: NDArray[np.int64]
+    levels: NDArray[np.intp]
+    # Non-conformity scores of true labels, and of all labels (rows x classes); of numbers the absolute residual.
+    scores: Array
+    of_labels: Array | None
+    # What MAPIE is given: a score a row, and the truth.
+    shown: Array
+    truth: Array
+
+
+def released(split: Split) -> Evaluated:
+    """Train on a table's training rows."""
+    family = eq.Ridge if split.domain.labels else eq.LogisticRegression
+    return evaluated(family(epsilon=1.0, domain=split.domain, random_state=0).fit(split.X, split.y))
+
+
+def held_out(split: Split, found: Evaluated, epsilon: float) -> HeldOut:
+    """See a table's test rows with the released model."""
+    name, numbers = split.name, split.domain.labels is not None
+    n = min(len(split.y_test) // 2, MOST_ROWS)
+    noise = noise_on_counts(eq.Budget(epsilon))
+    cells, margins = found.cells(n, noise), found.scores(split.X_test)
+    counts = np.zeros(cells.shape, dtype=np.int64)
+    template = NoisyCounts(cells.edges, counts, noise.law, noise.scale, n, cells.predictions, cells.range)
+    truth = split.y_test.astype(float)
+    if numbers:
+        predicted = margins[:, 0]
+        rows, outputs = binned(cells.predictions, predicted), binned(cells.edges, truth - predicted)
+        levels = np.broadcast_to(Regression(template).levels, cells.shape[1:])
+        return HeldOut(
+            name, epsilon, template, rows, outputs, levels, np.abs(truth - predicted), None, predicted[:, None], truth
+        )
+    second = expit(margins[:, 0])
+    of_labels = np.stack([second, 1.0 - second], axis=1)
+    rows, levels = truth.astype(np.int64), levels_of_classes(template)
+    scores = of_labels[np.arange(len(rows)), rows]
+    outputs = outputs_of(cells, margins)
+    return HeldOut(name, epsilon, template, rows, outputs, levels, scores, of_labels, second[:, None], truth)
+
+
+def measured(table: HeldOut) -> str:
+    """Return a line of the table of docs/evaluation.md."""
+    n, shape = table.template.n_samples, table.template.counts.shape
+    places = table.rows * shape[2] + table.outputs
+    # Public facts alone decide the mark, so that it is the same for every split.
+    needed = mark(table.template, np.bincount(table.levels.ravel()), COVERAGE)
+    own = table.levels[table.rows, table.outputs]
+    found = []
+    for world in range(SPLITS):
+        order = np.random.default_rng([1, world]).permutation(len(own))
+        counted, new = order[:n], order[n:]
+        true = np.bincount(places[counted], minlength=table.levels.size).reshape(shape)
+        noisy = SeededSource(world).add_whole(table.template.law, true.ravel(), table.template.scale).reshape(shape)
+        counts = NoisyCounts(table.template.edges, noisy, table.template.law, table.template.scale, n)
+        level = reached(np.bincount(table.levels.ravel(), rebalanced(counts).ravel()), needed)
+        quantile = np.sort(table.scores[counted])[int(np.ceil((n + 1) * COVERAGE)) - 1]
+        sizes, plain = sizes_of(table, level, quantile, new)
+        found.append(
+            (
+                np.mean(own[new] <= level),
+                np.mean(sizes == 0),
+                np.mean(sizes),
+                np.mean(table.scores[new] <= quantile),
+                np.mean(plain),
+            )
+        )
+        if world < COMPARED:
+            compare(table, counted, new, float(np.mean(plain)))
+    covered, empty, size, plainly, plain_size = np.mean(found, axis=0)
+    return (
+        f"| {table.name} | {n:,} | {table.epsilon:g} | {covered:.4f} | {empty:.4f} | {size:.4f} | {plainly:.4f} "
+        f"| {plain_size:.4f} | {size / plain_size:.3f} |"
+    )
+
+
+def sizes_of(table: HeldOut, level: int, quantile: float, new: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return how large sets of new rows are, with noise and without; of numbers the width of the interval."""
+    if table.of_labels is not None:
+        members = (table.levels <= level).sum(axis=0)
+        return members[table.outputs[new]], np.sum(table.of_labels[new] <= quantile, axis=1)
+    low, high = Regression(table.template).upto(level)
+    return np.full(len(new), high - low), np.full(len(new), 2.0 * quantile)
+
+
+class Shown(BaseEstimator):
+    """A model whose scores were computed beforehand: what MAPIE asks."""
+
+    def fit(self, X: Any, y: Any) -> "Shown":
+        """Learn nothing."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say that nothing is left to learn."""
+        return True
+
+
+class ShownClasses(ClassifierMixin, Shown):
+    """Of two classes, by the share of the second."""
+
+    classes_ = np.array([0, 1])
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return the shares of both classes."""
+        return np.column_stack([1.0 - X[:, 0], X[:, 0]])
+
+    def predict(self, X: Array) -> Any:
+        """Return the likelier class."""
+        return (X[:, 0] > 0.5).astype(int)
+
+
+class ShownNumbers(RegressorMixin, Shown):
+    """Of numbers."""
+
+    def predict(self, X: Array) -> Array:
+        """Return the numbers."""
+        return X[:, 0]
+
+
+def compare(table: HeldOut, counted: NDArray[np.int64], new: NDArray[np.int64], size: float) -> None:
+    """Have MAPIE compute the sets without noise, where it is installed, and insist that they are those of this file."""
+    try:
+        from mapie.classification import SplitConformalClassifier
+        from mapie.regression import SplitConformalRegressor
+    except ImportError:
+        return
+    if table.of_labels is not None:
+        asked = SplitConformalClassifier(ShownClasses(), confidence_level=COVERAGE, conformity_score="lac", prefit=True)
+        asked.conformalize(table.shown[counted], table.truth[counted].astype(int))
+        found = np.mean(np.sum(asked.predict_set(table.shown[new])[1][:, :, 0], axis=1))
+    else:
+        asked = SplitConformalRegressor(ShownNumbers(), confidence_level=COVERAGE, prefit=True)
+        asked.conformalize(table.shown[counted], table.truth[counted])
+        ends = asked.predict_interval(table.shown[new])[1]
+        found = np.mean(ends[:, 1, 0] - ends[:, 0, 0])
+    if not np.isclose(found, size, rtol=2e-3):
+        raise SystemExit(f"{table.name}: MAPIE's sets have a mean size of {found}, those computed here {size}")
+
+
+def warfarin(folder: Path) -> Split:
+    """Return the warfarin table: roots of weekly doses from clinical and genetic facts, half of it to train."""
+    rows = patients(folder).rows
+    order = np.random.default_rng(0).permutation(len(rows))
+    X, y = rows.features[order], rows.target[order]
+    half = len(y) // 2
+    # Features and targets are scaled by the study's public ranges: rows into the unit ball, targets into [-1, 1].
+    return Split("warfarin", X[:half], y[:half], X[half:], y[half:], eq.Domain(1.0, labels=(-1.0, 1.0)))
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    print("compared with MAPIE" if importlib.util.find_spec("mapie") else "MAPIE is not installed: not compared")
+    print("| table | counted rows | epsilon | held | empty | size | held without noise | size without noise | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for read in (adult, mnist_3_vs_5, covertype, warfarin):
+        split = read(folder)
+        model = released(split)
+        for epsilon in EPSILONS:
+            print(measured(held_out(split, model, epsilon)), flush=True)
