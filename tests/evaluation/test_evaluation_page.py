@@ -121,7 +121,7 @@ def test_what_the_noise_drowns_is_shown_as_such_and_never_as_a_number():
 
 def test_residuals_are_told_by_quantiles_and_means_and_the_coarseness_of_bins_is_named(pages):
     text = Outline(pages("regression").read_text()).text
-    for words in ("mean absolute error", "R2", "Quantiles of residuals", "with few bins, errors look larger"):
+    for words in ("mean absolute error", "R2", "Quantiles of residuals", "rows at the ends of their bins"):
         assert words in text
     assert "With 95 % confidence" not in text
 

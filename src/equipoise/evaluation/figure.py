@@ -26,6 +26,8 @@ class Figure:
         The standard deviations that rows and noise contribute to the estimate, approximately: which is which.
     least, greatest : float
         What the figure can be at all.
+    bins : float
+        By how much either side of the interval is longer because rows of one bin are not told apart.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Figure:
     noise: float
     least: float = 0.0
     greatest: float = 1.0
+    bins: float = 0.0
 
     @property
     def told(self) -> bool:
@@ -57,6 +60,8 @@ class Figure:
         if self.told:
             return ""
         wanted = 0.25 * (self.greatest - self.least) / _SIDES
+        if math.hypot(self.sampling, self.noise) < wanted and self.bins > 0.0:
+            return "cannot be told from bins as wide as these; more rows, or a larger epsilon, make them finer"
         if self.sampling < wanted:
             times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
             if times > 1.0:
@@ -69,9 +74,10 @@ class Figure:
         """Return the figure in one line, or what it would take."""
         if not self.told:
             return self.verdict
-        return (
-            f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] (sampling {self.sampling:.2g}, noise {self.noise:.2g})"
+        parts = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}" + (
+            f", bins {self.bins:.2g}" if self.bins else ""
         )
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({parts})"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Every figure about a regression, from noisy counts of predictions by residuals."""
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -22,8 +23,9 @@ LEAST_R2 = -1.0
 class Regression:
     """Figures of a regression; each is computed when it is first asked for.
 
-    The middle of a bin stands for the predictions and residuals in it, and the declared range bounds both: what is
-    finer than a bin is not seen. A residual is the true number less the predicted one.
+    The middle of a bin stands for the predictions and residuals in it, and the declared range bounds both. What is
+    finer than a bin is not seen, so intervals of means reach from rows at the near ends of their bins to rows at the
+    far ends. A residual is the true number less the predicted one.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Regression:
     >>> counts = NoisyCounts((-0.5, 0.5), table, "laplace", 4.0, 10_000, (1.0, 2.0), (0.0, 3.0))
     >>> figures = Regression(counts)
     >>> print(figures.mean_absolute_error)
-    0.462 [0.4466, 0.4776] (sampling 0.0077, noise 0.0014)
+    0.5 [0.5, 1.182] (sampling 0.0077, noise 0.0014, bins 0.33)
     """
 
     def __init__(self, counts: NoisyCounts, groups: Sequence[int] | None = None) -> None:
@@ -51,32 +53,47 @@ class Regression:
         self.predictions = _middles(np.array([least, *counts.predictions, greatest]))
         self.ends = np.array([-width, *counts.edges, width])
         self.residuals = _middles(self.ends)
+        # The smallest and the largest size of a residual in each bin: 0 is an edge.
+        sizes = np.abs(np.array([self.ends[:-1], self.ends[1:]]))
+        self.near, self.far = np.min(sizes, axis=0), np.max(sizes, axis=0)
 
     @cached_property
     def mean_squared_error(self) -> Figure:
         """The mean of squared residuals."""
-        return mean_of(self.counts, self.residuals**2, self._all)
+        return self._mean(self.near**2, self.residuals**2, self.far**2, self._all)
 
     @cached_property
     def mean_absolute_error(self) -> Figure:
         """The mean of absolute residuals."""
-        return mean_of(self.counts, np.abs(self.residuals), self._all)
+        return self._mean(self.near, np.abs(self.residuals), self.far, self._all)
 
     @cached_property
     def mean_residual(self) -> Figure:
         """The mean of residuals: above 0 predictions are too low."""
-        return mean_of(self.counts, self.residuals, self._all)
+        return self._mean(self.ends[:-1], self.residuals, self.ends[1:], self._all)
+
+    def _mean(self, lowest: Array, middle: Array, highest: Array, within: NDArray[np.bool_]) -> Figure:
+        """Return the mean of a value that lies between two numbers in each bin: no row is outside of both ends."""
+        found = [mean_of(self.counts, values, within) for values in (lowest, middle, highest)]
+        return _between(*found)
 
     @cached_property
     def r2(self) -> Figure:
         """One less the ratio of the squared error to the target's variance around its estimated mean.
 
         To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
-        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true.
+        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true. For the ends of the interval
+        residuals are as long as their bins allow and targets as near to their mean, and the other way round.
         """
         rows = rebalanced(self.counts).reshape(1, -1)
         inside = self._all.ravel().astype(float)
-        ratio = Explained(self.predictions, self.residuals, rows, inside)
+        middle = Explained(self.predictions, self.residuals, rows, inside)
+        spread = _half_widths(np.array([*(self.counts.range or (0.0, 1.0)), *self.counts.predictions]))
+        room = np.broadcast_to(spread[:, None] + _half_widths(self.ends), self.counts.counts.shape).ravel()
+        worst, best = middle.shifted(self.far, -room), middle.shifted(self.near, room)
+        return _between(*(self._ratio(each) for each in (worst, middle, best)))
+
+    def _ratio(self, ratio: "Explained") -> Figure:
         value = float(ratio.value[0])
         influence = ratio(np.zeros(1, dtype=np.intp), np.array([value]))[0] * self.counts.n_samples / ratio.around[0]
         return figure_of(self.counts, ratio, LEAST_R2, 1.0, value, influence)
@@ -106,7 +123,8 @@ class Regression:
     def calibration(self) -> Curve:
         """For every bin of predictions, the mean residual: zero where predictions are right in the mean."""
         rows = np.arange(len(self.predictions))[:, None]
-        found = [mean_of(self.counts, self.residuals, self._all & (rows == place)) for place in range(len(rows))]
+        ends = self.ends[:-1], self.residuals, self.ends[1:]
+        found = [self._mean(*ends, self._all & (rows == place)) for place in range(len(rows))]
         return Curve.of(tuple(self.predictions.tolist()), found)
 
     def prediction_intervals(self, coverage: float, seed: int = 0) -> tuple[float, float]:
@@ -144,17 +162,46 @@ class Explained:
 
     def __init__(self, predictions: Array, residuals: Array, rows: Array, inside: Array) -> None:
         shape = (len(inside) // (len(predictions) * len(residuals)), len(predictions), len(residuals))
+        self._shape = shape
         target = np.broadcast_to(predictions[:, None] + residuals, shape).ravel()
-        kept = rows * inside
-        total = np.maximum(np.sum(kept, axis=1), 1.0)
-        self.squared, self.inside = np.broadcast_to(residuals**2, shape).ravel(), inside
-        self.apart = (target - (kept @ target / total)[:, None]) ** 2
-        self.around = np.maximum(np.sum(kept * self.apart, axis=1), 1e-12 * np.max(self.apart, axis=1))
-        self.value = 1.0 - kept @ self.squared / self.around
+        self.inside, self.kept = inside, rows * inside
+        total = np.maximum(np.sum(self.kept, axis=1), 1.0)
+        self.distances = np.abs(target - (self.kept @ target / total)[:, None])
+        self._measure(np.broadcast_to(residuals**2, shape).ravel(), self.distances**2)
+
+    def _measure(self, squared: Array, apart: Array) -> None:
+        self.squared, self.apart = squared, apart
+        self.around = np.maximum(np.sum(self.kept * apart, axis=1), 1e-12 * np.max(self.distances**2, axis=1))
+        self.value = 1.0 - self.kept @ squared / self.around
+
+    def shifted(self, sizes: Array, room: Array) -> "Explained":
+        """Return the same of residuals of these sizes, with targets further from their mean by the room, or nearer.
+
+        The mean itself lies within the mean room of the one that the middles have: so much less is the variance.
+        """
+        made = copy.copy(self)
+        apart = np.maximum(self.distances + room, 0.0) ** 2
+        total = np.maximum(np.sum(self.kept, axis=1), 1.0)
+        off = np.where(np.all(room < 0.0), (self.kept @ room / total) ** 2, 0.0)
+        made._measure(np.broadcast_to(sizes**2, self._shape).ravel(), apart - off[:, None])
+        return made
 
     def __call__(self, which: Places, hypotheses: Array) -> Array:
         """Return ``(1 - hypothesis) (target - mean)^2 - residual^2`` for each cell."""
         return np.asarray(self.inside * ((1.0 - hypotheses)[:, None] * self.apart[which] - self.squared))
+
+
+def _between(lowest: Figure, middle: Figure, highest: Figure) -> Figure:
+    """Return a figure whose interval reaches from the low end of the first to the high end of the last."""
+    low, high = lowest.low, max(lowest.low, highest.high)
+    value = min(max(middle.value, low), high)
+    ends = min(lowest.least, middle.least), max(middle.greatest, highest.greatest)
+    bins = max(0.5 * (high - low - (middle.high - middle.low)), 0.0)
+    return Figure(value, low, high, middle.sampling, middle.noise, *ends, bins)
+
+
+def _half_widths(ends: Array) -> Array:
+    return np.asarray(0.5 * np.diff(np.sort(ends)))
 
 
 def _middles(ends: Array) -> Array:

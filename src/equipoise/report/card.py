@@ -135,7 +135,7 @@ def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Sect
         "the sampling of rows and the noise. That the rows had no part in the training is the word of whoever made it."
     )
     if task == "regression":
-        words += " Residuals are taken at the middles of bins, so that errors look larger; no interval counts that."
+        words += " They also count that residuals are known by their bins only."
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
     named = f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}."

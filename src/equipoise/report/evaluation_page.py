@@ -75,11 +75,7 @@ def _summary(record: EvaluationRecord) -> str:
     if shown.verdict:
         words = f"{_sentence(first.name)} {shown.verdict}. All that is known: it lies between {between}."
         return head + paragraph(words, "notice")
-    sure = f"With 95 % confidence it lies between {between}."
-    if record.task == "regression":
-        # What lies inside a bin is not seen, and no interval of counts tells it.
-        sure = f"Its interval of 95 % is {shown.interval}, for residuals taken at the middles of their bins."
-    words = f"{first.name}: {first.meaning}. {sure}"
+    words = f"{first.name}: {first.meaning}. With 95 % confidence it lies between {between}."
     return f'{head}<p class="answer"><strong>{escape(shown.text)}</strong> {escape(words)}</p>'
 
 
@@ -325,11 +321,11 @@ def _reading(record: EvaluationRecord) -> str:
         "two classes": "Those of accuracy and of the confusion matrix come from an exact test; the others were tried "
         "on simulated tables, and are measured, not proved. Scores were counted in bins: in AUC two scores of one bin "
         "are a tie, and calibration error, Brier score and log loss take each at the middle of its bin.",
-        "several classes": "They were measured for two classes; for several they rest on the same method.",
-        "regression": "They were measured for two classes; for numbers they rest on the same method. Predictions and "
-        "residuals were counted in bins, and the middle of a bin stands for all in it: with few bins, errors look "
-        "larger than they are, and the intervals do not count that. True numbers are clipped into their declared "
-        "range. The quantiles of residuals are in whole bins, and need no such word.",
+        "several classes": "They were tried on simulated tables of three classes, and are measured, not proved.",
+        "regression": "They were tried on simulated tables, and are measured, not proved. Predictions and residuals "
+        "were counted in bins, and the middle of a bin stands for all in it; the intervals also hold what rows at the "
+        "ends of their bins would give, which is most of their length where bins are wide. True numbers are clipped "
+        "into their declared range.",
     }
     words = (
         "The figures say how good the model would be on further rows like these, if these were drawn at random and "
