@@ -82,8 +82,8 @@ class Regression:
         """One less the ratio of the squared error to the target's variance around its estimated mean.
 
         To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
-        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true. For the ends of the interval
-        residuals are as long as their bins allow and targets as near to their mean, and the other way round.
+        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true. For the ends of its
+        interval residuals are as long as bins allow and targets as near to their mean, and the other way round.
         """
         rows = rebalanced(self.counts).reshape(1, -1)
         inside = self._all.ravel().astype(float)
