@@ -8,12 +8,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
 from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import WEIGHTS_NOT_SEEN, recorded_in
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
@@ -157,17 +159,17 @@ def test_with_a_key_it_is_said_whose_it_is_and_with_a_ledger_which_entry_paid(ve
     assert code == DONE
     assert first.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
     assert any(line.startswith("  checked: every file signed by owner.key.pub, ") for line in rest)
-    assert "  checked: paid for by entry 2 of the ledger's 'people', and by it alone" in rest
-    assert "weights" not in said
+    assert "  checked: paid for by entry 2 of the ledger's 'people', these very weights, and by it alone" in rest
+    assert "whether the weights" not in said
     (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
     code, said = verify(release, "--export", "export.json", "--json")
     told = json.loads(said)
     assert (code, told["exit_code"], told["verdict"]) == (0, 0, "consistent; origin unproved; paid for by entry 2")
     assert (
         told["confirmed"][-1]
-        == "paid for by entry 2 of 'people', as an export that nobody signed says, and by it alone"
+        == "paid for by entry 2 of 'people', as an export that nobody signed says, these very weights, and by it alone"
     )
-    assert any("whether the weights are those that were paid for" in line for line in told["unchecked"])
+    assert not any("weights" in line for line in told["unchecked"])
 
 
 def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, tmp_path):
@@ -246,17 +248,54 @@ def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, 
         (folder / CERTIFICATE).write_text(replace(certificate, release=stolen).to_json())
         sealed(folder)
         assert verify(folder, "--ledger", house.ledger)[0] == NOT_PAID
-    # With the whole certificate the ledger has nothing to say, and says that; the signature has.
+    # With the whole certificate, the ledger and an export of it still name the weights; and so does the signature.
     shutil.copy(release / CERTIFICATE, folder / CERTIFICATE)
     sealed(folder)
-    code, said = verify(folder, "--ledger", house.ledger)
-    assert (code, "not checked: whether the weights are those that were paid for" in said) == (DONE, True)
+    redrawn(folder)
+    assert verify(folder)[0] == DONE
+    (house.folder / "paid.json").write_text(eq.Ledger(house.ledger).export())
+    for where in (("--ledger", house.ledger), ("--export", "paid.json")):
+        code, said = verify(folder, *where)
+        assert (code, "ledger: entry 2 paid for other weights than these" in said) == (NOT_PAID, True)
+        assert said.startswith("not paid for: ")
     shutil.copy(release / STATEMENT, folder / STATEMENT)
     code, said = verify(folder, "--ledger", house.ledger)
     assert (code, "about another folder, whose files are other ones: MANIFEST.sha256, model.json, report" in said) == (
         7,
         True,
     )
+
+
+def test_an_outcome_of_an_earlier_version_names_no_weights_and_that_is_said(tmp_path, monkeypatch):
+    house, conclude = Hospital(tmp_path), eq.Ledger.conclude
+    monkeypatch.setattr(eq.Ledger, "conclude", lambda self, *words: conclude(self, *words[:3]))
+    found = examine(house.release("release", signed=False), Against(history=recorded_in(house.ledger)))
+    assert found.answer == (DONE, "consistent; origin unproved; paid for by entry 2")
+    assert WEIGHTS_NOT_SEEN in found.whole.unchecked
+    assert "paid for by entry 2 of the ledger's 'people', and by it alone" in found.confirmed
+
+
+@pytest.mark.parametrize("name", ["ridge", "softmax", "simplex-selector", "feature-selector", "grid-search"])
+def test_the_weights_of_every_kind_are_those_that_the_ledger_names(tmp_path, name):
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (900, 3))
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(10.0, 1e-5), "basic")
+    numbers, letters = eq.Domain(1.0, labels=(5.0, 11.0)), eq.Domain(1.0, classes=("a", "b", "c"))
+    model, target = {
+        "ridge": (eq.Ridge(1.0, 0.0, numbers, 0.1, ledger=ledger), 7 + rows[:, 0]),
+        "softmax": (eq.LogisticRegression(1.0, 0.0, letters, 0.1, ledger=ledger), np.array(list("abc") * 300)),
+        "simplex-selector": (eq.SimplexSelector(1.0, 1e-6, ledger=ledger), None),
+        "feature-selector": (eq.FeatureSelector(eq.Ridge(1.0, 0.0, numbers, 0.1, "output", ledger=ledger)), rows[:, 0]),
+        "grid-search": (
+            eq.PrivateGridSearch(eq.Ridge(domain=numbers), {"alpha": [0.1, 1.0]}, epsilon=1.0, ledger=ledger),
+            7 + rows[:, 1],
+        ),
+    }[name]
+    model.plan(900, 3)
+    eq.save(model.fit((rows > 0).astype(float) if target is None else rows, target), tmp_path / "release")
+    found = examine(tmp_path / "release", Against(history=recorded_in(ledger)))
+    assert (found.answer[0], found.whole.faults) == (DONE, ())
+    assert "these very weights" in found.confirmed[-1]
 
 
 def test_of_two_folders_for_one_entry_one_at_most_is_paid_for(verify, house, release, second, tmp_path):

@@ -126,7 +126,7 @@ def difference(found: str, expected: str) -> str | None:
         ends = range(min(len(text), len(called_for)) + 1)
         letter = bisect.bisect_left(ends, True, key=lambda end: text[:end] != called_for[:end])
         around = slice(max(0, letter - BEFORE - 1), letter + AFTER)
-        return f"{said}: it has {ascii(text[around])} where {ascii(called_for[around])} belongs"
+        return f"{said}: it has {text[around]!a} where {called_for[around]!a} belongs"
     pairs = zip(_DATA.findall(found), _DATA.findall(expected), strict=True)
     other = [opening.split('"')[3] for (opening, data, _), (_, data_of, _) in pairs if not _alike(data, data_of)]
     return f"{said}: the data of {', '.join(other)} differs" if other else None

@@ -23,10 +23,57 @@ LIBRARIES = {
 DRAWINGS = {"6d98c009a02172379d602080e125ca09d2e92c22af047daaf32e0d1707f26ea7": "0.2.0"}
 
 TAGS = frozenset(
-    "head meta title link body h1 h2 h3 p dl dt dd div section span small strong i ul li pre table caption thead "
-    "tbody tr th td figure figcaption details summary".split()
+    [
+        "head",
+        "meta",
+        "title",
+        "link",
+        "body",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "dl",
+        "dt",
+        "dd",
+        "div",
+        "section",
+        "span",
+        "small",
+        "strong",
+        "i",
+        "ul",
+        "li",
+        "pre",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "figure",
+        "figcaption",
+        "details",
+        "summary",
+    ]
 )
-ATTRIBUTES = frozenset("aria-label class content data-chart data-name id name open role scope style tabindex".split())
+ATTRIBUTES = frozenset(
+    [
+        "aria-label",
+        "class",
+        "content",
+        "data-chart",
+        "data-name",
+        "id",
+        "name",
+        "open",
+        "role",
+        "scope",
+        "style",
+        "tabindex",
+    ]
+)
 
 LIBRARY, CALL = "<script>", '<script type="module">'
 ICON = '<link rel="icon" href="data:,">'

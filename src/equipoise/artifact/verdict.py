@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from equipoise.ledger import Entry
 
 SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
-WEIGHTS_NOT_SEEN = "whether the weights are those that were paid for: a ledger names the certificate, a signature them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +125,12 @@ def examine(path: Path, against: Against) -> Verdict:
         if MANIFEST in contents:
             raise InvalidParameter(asked, "an evaluation, which cannot be signed yet", "leave --key and --trust out")
         raise InvalidParameter(asked, "a certificate by itself", "pass the folder that it was released in")
+    weights = None
+    if against.history is not None:
+        # What reads ledgers is loaded only where one is held against.
+        from equipoise.artifact.payment import payment, weights_in
+
+        weights = weights_in(contents)
     found = findings_of(contents)
     said, parts = _said(contents), []
     if not alone:
@@ -139,13 +144,7 @@ def examine(path: Path, against: Against) -> Verdict:
     if against.history is None:
         parts.append(Part(NOT_PAID, unchecked=(LEDGER_NOT_SEEN,)))
     else:
-        # What reads ledgers is loaded only where one is held against.
-        from equipoise.artifact.payment import payment
-
-        signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
-        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
-        if not signed:
-            parts.append(Part(NOT_PAID, unchecked=(WEIGHTS_NOT_SEEN,)))
+        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, weights)
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts))
     return Verdict(found, tuple(parts))

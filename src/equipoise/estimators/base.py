@@ -206,21 +206,10 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
 
     def _take(self, released: Released) -> None:
         """Keep a release under scikit-learn's names."""
-        certificate, weights = released.certificate, released.weights
-        claim = certificate.claim.trained
-        if not isinstance(claim, Trained):
-            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
-        problem = claim.problem
-        constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
-        coefficients = weights[:, : certificate.n_features]
+        certificate, (coefficients, intercepts) = released.certificate, released.linear
         self.certificate_ = certificate
-        self._become(
-            PredictionFacts.of(certificate),
-            released.classes,
-            coefficients,
-            constants + problem.domain.label_centre,
-            certificate.claim.nodes(),
-        )
+        facts, nodes = PredictionFacts.of(certificate), certificate.claim.nodes()
+        self._become(facts, released.classes, coefficients, intercepts, nodes)
 
     def _become(
         self,

@@ -90,12 +90,15 @@ class Paid:
         answer a second time.
     certificate : str
         The digest of the certificate that was released (`claim_digest`); empty unless it is known.
+    weights : str
+        The digest of the weights that were released (`weights_digest`); empty unless it is known.
     """
 
     entry: Entry
     release: str
     outcome: str = "unknown"
     certificate: str = ""
+    weights: str = ""
 
 
 def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
@@ -105,19 +108,25 @@ def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
         if entry.kind == "spend":
             found[entry.number] = Paid(entry, _release_of(entry))
         elif entry.kind == "outcome":
-            number, outcome = outcome_of(entry)
+            number, outcome, weights = outcome_of(entry)
             if number in found and found[number].outcome == "unknown":
-                found[number] = replace(found[number], outcome=outcome, certificate=entry.certificate)
+                known = {"outcome": outcome, "certificate": entry.certificate, "weights": weights}
+                found[number] = replace(found[number], **known)
     return tuple(found.values())
 
 
-def outcome_of(entry: Entry) -> tuple[object, str]:
-    """Return the number of the spend that an entry is the outcome of, and the outcome; None and "unknown" if none."""
+def outcome_of(entry: Entry) -> tuple[object, str, str]:
+    """Return the number of the spend that an entry is the outcome of, the outcome, and the digest of weights, if any.
+
+    None and "unknown" where it is no outcome.
+    """
     try:
-        record = records.read(entry.record, records.OUTCOME_KEYS)
-        return (record["of"], str(record["outcome"])) if isinstance(record["of"], int) else (None, "unknown")
+        record = records.read_outcome(entry.record)
+        if isinstance(record["of"], int):
+            return record["of"], str(record["outcome"]), record.get(records.WEIGHTS, "")
     except ValueError:
-        return None, "unknown"
+        pass
+    return None, "unknown", ""
 
 
 def _release_of(entry: Entry) -> str:
@@ -140,8 +149,25 @@ def claim_digest(certificate: Certificate) -> str:
     return hashlib.sha256(canonical(replace(certificate, notes={})).encode()).hexdigest()
 
 
-def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]:
-    """Return one line for every reason why a released certificate cannot claim the entry that it names."""
+def weights_digest(coefficients: object, intercepts: object, selected: object) -> str:
+    """Return the digest of what a model releases, as model.json has it: lists of numbers, and of selected columns.
+
+    It is the SHA-256 of JSON with sorted keys and without spaces, whose numbers have the fewest digits that read back.
+
+    Examples
+    --------
+    >>> weights_digest([[0.5, -1.0]], [0.25], [])[:12]
+    '9da3859e58d2'
+    """
+    released = {"coefficients": coefficients, "intercepts": intercepts, "selected": selected}
+    return hashlib.sha256(records.canonical(released).encode()).hexdigest()
+
+
+def claim_faults(certificate: Certificate, paid: Paid | None, weights: str = "") -> tuple[str, ...]:
+    """Return one line for every reason why a released certificate cannot claim the entry that it names.
+
+    Nor the weights beside it, if their digest is given (`weights_digest`) and the entry's outcome names one.
+    """
     release = certificate.release
     if release is None or release.entry is None:
         return ("the certificate names no entry of a ledger",)
@@ -156,6 +182,8 @@ def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]
         found.append(f"entry {number} has no outcome: nobody can tell whether this is the one release it paid for")
     elif paid.outcome != "released" or paid.certificate != claim_digest(certificate):
         found.append(f"entry {number} ended otherwise: {paid.outcome}, and not with this certificate")
+    elif weights and paid.weights and weights != paid.weights:
+        found.append(f"entry {number} paid for other weights than these")
     return tuple(found)
 
 

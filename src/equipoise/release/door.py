@@ -46,6 +46,19 @@ class Released:
     classes: tuple[Label, ...]
     certificate: Certificate
 
+    @property
+    def linear(self) -> tuple[Array, Array]:
+        """The coefficients, a row an output, and the constants that a model adds to them; the claim is about weights.
+
+        The weight of the constant column counts times its entry, and above the middle of the labels' range.
+        """
+        claim = self.certificate.claim.trained
+        if not isinstance(claim, Trained):
+            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
+        problem, weights = claim.problem, self.weights
+        constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
+        return weights[:, : self.certificate.n_features], constants + problem.domain.label_centre
+
 
 def release(
     certificate: Certificate,
@@ -130,9 +143,9 @@ def release(
         _conclude(ledger, entry, None)
         raise PrivateFailure
     made = replace(made, entry=None if entry is None else entry.place)
-    released = certificate.with_release(carried.claim, made)
+    released = Released(carried.weights, job.classes, certificate.with_release(carried.claim, made))
     _conclude(ledger, entry, released)
-    return Released(carried.weights, job.classes, released)
+    return released
 
 
 @lru_cache(maxsize=1024)
@@ -203,17 +216,31 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
     return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
 
 
-def _conclude(ledger: str | None, entry: "Entry | None", released: Certificate | None) -> None:
-    """Record whether the spend ended in a release or failed, and nothing else, if the ledger still answers.
+def _conclude(ledger: str | None, entry: "Entry | None", released: Released | None) -> None:
+    """Record whether the spend ended in a release, of which certificate and weights, or failed, and nothing else.
 
-    Rows were read: whatever fails here is withheld, and no release is lost for it. The outcome is then not known.
+    Rows were read: whatever fails here, such as a ledger that no longer answers, is withheld, and no release is lost
+    for it. The outcome is then not known.
     """
     if ledger is None or entry is None:
         return
     from equipoise.ledger import Ledger
 
     with contextlib.suppress(Exception):
-        Ledger(ledger).conclude(entry, "failed" if released is None else "released", released)
+        if released is None:
+            Ledger(ledger).conclude(entry, "failed")
+        else:
+            Ledger(ledger).conclude(entry, "released", released.certificate, _digest(released))
+
+
+def _digest(released: Released) -> str:
+    """Return the digest of released weights, or of a selected column; empty for counts, which the certificate holds."""
+    from equipoise.ledger.statements import weights_digest
+
+    if isinstance(released.certificate.claim.trained, Trained):
+        coefficients, constants = released.linear
+        return weights_digest(coefficients.tolist(), constants.tolist(), [])
+    return weights_digest([], [], [int(released.weights[0, 0])]) if released.weights.size else ""
 
 
 def _made(source: NoiseSource) -> Release:
