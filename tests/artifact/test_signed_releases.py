@@ -14,8 +14,8 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
-from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
-from equipoise.artifact.payment import WEIGHTS_NOT_SEEN, recorded_in
+from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import FILES_NOT_SEEN, recorded_in
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
@@ -25,6 +25,8 @@ from equipoise.certify.folder import (
     DONE,
     MANIFEST,
     MODEL,
+    NOT_SEEN,
+    NOTES,
     PAGE,
     REFUSED,
     REPORT,
@@ -148,8 +150,10 @@ def test_without_anything_it_is_consistent_and_what_was_not_checked_is_named(ver
     assert [line.split(":")[0] for line in unchecked] == [
         "who made the release and when",
         "whether a ledger recorded the spend",
-        "whether noise was drawn",
+        "sentences and figures of the certificate's notes, which the page and explain repeat",
+        NOT_SEEN[-1].split(":")[0],
     ]
+    assert "whether noise was drawn" in unchecked[-1]
     assert "'Data office' signed it on " in unchecked[0]
 
 
@@ -159,17 +163,19 @@ def test_with_a_key_it_is_said_whose_it_is_and_with_a_ledger_which_entry_paid(ve
     assert code == DONE
     assert first.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
     assert any(line.startswith("  checked: every file signed by owner.key.pub, ") for line in rest)
-    assert "  checked: paid for by entry 2 of the ledger's 'people', these very weights, and by it alone" in rest
-    assert "whether the weights" not in said
+    assert "  checked: paid for by entry 2 of the ledger's 'people', and by it alone" in rest
+    assert f"  checked: {FILES_SEEN}" in rest
+    assert "notes, which the page and explain repeat" not in said
     (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
     code, said = verify(release, "--export", "export.json", "--json")
     told = json.loads(said)
     assert (code, told["exit_code"], told["verdict"]) == (0, 0, "consistent; origin unproved; paid for by entry 2")
     assert (
-        told["confirmed"][-1]
-        == "paid for by entry 2 of 'people', as an export that nobody signed says, these very weights, and by it alone"
+        told["confirmed"][-2]
+        == "paid for by entry 2 of 'people', as an export that nobody signed says, and by it alone"
     )
-    assert not any("weights" in line for line in told["unchecked"])
+    assert told["confirmed"][-1] == FILES_SEEN
+    assert not any("notes" in line for line in told["unchecked"])
 
 
 def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, tmp_path):
@@ -248,7 +254,7 @@ def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, 
         (folder / CERTIFICATE).write_text(replace(certificate, release=stolen).to_json())
         sealed(folder)
         assert verify(folder, "--ledger", house.ledger)[0] == NOT_PAID
-    # With the whole certificate, the ledger and an export of it still name the weights; and so does the signature.
+    # With the whole certificate, the ledger and an export of it still name the model; and so does the signature.
     shutil.copy(release / CERTIFICATE, folder / CERTIFICATE)
     sealed(folder)
     redrawn(folder)
@@ -256,7 +262,10 @@ def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, 
     (house.folder / "paid.json").write_text(eq.Ledger(house.ledger).export())
     for where in (("--ledger", house.ledger), ("--export", "paid.json")):
         code, said = verify(folder, *where)
-        assert (code, "ledger: entry 2 paid for other weights than these" in said) == (NOT_PAID, True)
+        assert (code, "ledger: entry 2 paid for another certificate.json or model.json than these" in said) == (
+            NOT_PAID,
+            True,
+        )
         assert said.startswith("not paid for: ")
     shutil.copy(release / STATEMENT, folder / STATEMENT)
     code, said = verify(folder, "--ledger", house.ledger)
@@ -266,17 +275,17 @@ def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, 
     )
 
 
-def test_an_outcome_of_an_earlier_version_names_no_weights_and_that_is_said(tmp_path, monkeypatch):
+def test_an_outcome_of_an_earlier_version_names_no_files_and_that_is_said(tmp_path, monkeypatch):
     house, conclude = Hospital(tmp_path), eq.Ledger.conclude
     monkeypatch.setattr(eq.Ledger, "conclude", lambda self, *words: conclude(self, *words[:3]))
     found = examine(house.release("release", signed=False), Against(history=recorded_in(house.ledger)))
     assert found.answer == (DONE, "consistent; origin unproved; paid for by entry 2")
-    assert WEIGHTS_NOT_SEEN in found.whole.unchecked
+    assert FILES_NOT_SEEN in found.whole.unchecked
     assert "paid for by entry 2 of the ledger's 'people', and by it alone" in found.confirmed
 
 
 @pytest.mark.parametrize("name", ["ridge", "softmax", "simplex-selector", "feature-selector", "grid-search"])
-def test_the_weights_of_every_kind_are_those_that_the_ledger_names(tmp_path, name):
+def test_the_files_of_every_kind_are_those_that_the_ledger_names(tmp_path, name):
     rows = np.random.default_rng(0).uniform(-0.5, 0.5, (900, 3))
     ledger = f"sqlite:///{tmp_path}/ledger.db#people"
     eq.Ledger(ledger).create(eq.Budget(10.0, 1e-5), "basic")
@@ -295,7 +304,36 @@ def test_the_weights_of_every_kind_are_those_that_the_ledger_names(tmp_path, nam
     eq.save(model.fit((rows > 0).astype(float) if target is None else rows, target), tmp_path / "release")
     found = examine(tmp_path / "release", Against(history=recorded_in(ledger)))
     assert (found.answer[0], found.whole.faults) == (DONE, ())
-    assert "these very weights" in found.confirmed[-1]
+    assert FILES_SEEN in found.confirmed
+    # Opened and saved again, they are the same.
+    if name != "grid-search":
+        eq.save(eq.load(tmp_path / "release"), tmp_path / "again")
+        assert FILES_SEEN in examine(tmp_path / "again", Against(history=recorded_in(ledger))).confirmed
+
+
+@pytest.mark.parametrize("altered", ["notes", "names", "settings", "estimator"])
+def test_notes_names_and_settings_are_those_that_the_ledger_names(house, release, tmp_path, altered):
+    folder = Path(shutil.copytree(release, tmp_path / "altered"))
+    (folder / STATEMENT).unlink()
+    model = json.loads((folder / MODEL).read_text())
+    if altered == "notes":
+        record = json.loads((folder / CERTIFICATE).read_text())
+        record["notes"]["caveats"] = ["effective epsilon of this release: 0.01"]
+        changed(folder, CERTIFICATE, notes=record["notes"])
+    elif altered == "names":
+        changed(folder, MODEL, features=["weight"])
+    elif altered == "settings":
+        others = [{**one, "value": 0.01} if one["name"] == "epsilon" else one for one in model["model"]["settings"]]
+        changed(folder, MODEL, model={**model["model"], "settings": others})
+    else:
+        changed(folder, MODEL, model={"name": "svm", "settings": []})
+    if altered != "names":
+        redrawn(folder)
+        found = examine(folder, Against())
+        assert (found.answer[0], NOTES in found.whole.unchecked) == (DONE, True)
+    found = examine(folder, Against(history=recorded_in(house.ledger)))
+    assert "ledger: entry 2 paid for another certificate.json or model.json than these" in found.whole.faults
+    assert found.answer[0] == (CHECK_FAILED if altered == "names" else NOT_PAID)
 
 
 def test_of_two_folders_for_one_entry_one_at_most_is_paid_for(verify, house, release, second, tmp_path):

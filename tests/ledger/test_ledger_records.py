@@ -15,7 +15,7 @@ from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import Entry, book, chain, currencies, records, walk
 from equipoise.ledger.currencies import Amount, Currency, Worth
-from equipoise.ledger.statements import claim_faults, weights_digest
+from equipoise.ledger.statements import claim_faults, files_digest
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Budget
@@ -480,16 +480,16 @@ def test_a_second_outcome_or_one_of_no_spend_is_found_by_verify(ledger):
     assert walk.faults([*entries[:2], stranger]) == (f"entry 3: {fault}",)
 
 
-def test_an_outcome_names_the_weights_that_were_released_and_no_others(ledger):
+def test_an_outcome_names_the_files_that_hold_the_release_and_no_others(ledger):
     entry = ledger.admit(PLAN, release_id="one")
-    mine, digest = released(entry, "one"), weights_digest([[0.5, -1.0]], [0.25], [])
+    mine, digest = released(entry, "one"), files_digest({"certificate.json": b"{}", "model.json": b"1.5"})
     ledger.conclude(entry, "released", mine, digest)
     assert ledger.verify() == ()
     (paid,) = ledger.releases()
-    assert paid.weights == digest
+    assert paid.files == digest
     assert claim_faults(mine, paid, digest) == claim_faults(mine, paid) == ()
-    assert claim_faults(mine, paid, weights_digest([[31337.0, 31337.0]], [0.25], [])) == (
-        "entry 2 paid for other weights than these",
+    assert claim_faults(mine, paid, files_digest({"certificate.json": b"{}", "model.json": b"31337"})) == (
+        "entry 2 paid for another certificate.json or model.json than these",
     )
     entries = ledger.history()
     record = entries[-1].record

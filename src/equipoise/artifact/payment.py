@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.page_file import LedgerSaid
-from equipoise.artifact.parts import NOT_PAID, OTHER_HISTORY, Part
+from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, OTHER_HISTORY, Part
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import MODEL, PAGE, text_of
-from equipoise.certify.record import parse
-from equipoise.errors import EquipoiseError, InvalidParameter, LedgerTampered, LedgerUnreachable
+from equipoise.certify.folder import PAGE
+from equipoise.errors import InvalidParameter, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, Ledger, witness
-from equipoise.ledger.statements import balance_after, claim_faults, paid_by, weights_digest
+from equipoise.ledger.statements import balance_after, claim_faults, paid_by
 from equipoise.ledger.walk import Walk, faults
 
-WEIGHTS_NOT_SEEN = (
-    "whether the weights are those that were paid for: the ledger's entry, of an earlier version, names the "
-    "certificate alone; a signature would name them"
+FILES_NOT_SEEN = (
+    "whether certificate.json and model.json are those that were paid for: the ledger's entry, of an earlier version, "
+    "names the claim alone; a signature would name them"
 )
 
 # So many faults of a history are named.
@@ -60,7 +59,7 @@ def payment(
     said: LedgerSaid | None,
     witnesses: Sequence[str] = (),
     witness_keys: Sequence[Path] = (),
-    weights: str | None = None,
+    files: str = "",
 ) -> tuple[Part, ...]:
     """Return what a history says of a release, and what witnesses say of the history.
 
@@ -76,8 +75,9 @@ def payment(
         Files or URLs (`equipoise.ledger.witness`); those of the environment if there are none.
     witness_keys : sequence of Path
         The public keys whose checkpoints count; those of the environment, or the owner's, if there are none.
-    weights : str or None
-        The digest of the weights beside the certificate; None where there are none to look at.
+    files : str
+        The digest of the files that hold the release (`equipoise.ledger.statements.files_digest`); empty for a
+        certificate by itself.
     """
     entries, place = history
     broken = faults(entries)
@@ -87,29 +87,19 @@ def payment(
         return (Part(OTHER_HISTORY, (*lines[:-1], f"{lines[-1]}{more}")),)
     named = (certificate.release.entry if certificate.release else None) or ""
     found = {paid.entry.place: paid for paid in paid_by(entries)}.get(named)
-    reasons = claim_faults(certificate, found, weights or "")
+    reasons = claim_faults(certificate, found, files)
     if said is not None and not _was_said(entries, said):
         reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
     heard = _heard(entries, named, witnesses, witness_keys)
     if reasons:
         return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
     paid = f"paid for by entry {named.partition(':')[0]}"
-    # Weights that nobody named could be any: of an outcome that an earlier version wrote.
-    unseen = weights is not None and found is not None and not found.weights
-    what = ", these very weights" if weights and not unseen else ""
-    confirmed = (f"{paid} of {place}{what}, and by it alone",)
-    return heard, Part(NOT_PAID, confirmed=confirmed, unchecked=(WEIGHTS_NOT_SEEN,) if unseen else (), summary=paid)
-
-
-def weights_in(contents: Mapping[str, bytes]) -> str | None:
-    """Return the digest of the weights in a folder's model, which a ledger may name; None where there is no model."""
-    if MODEL not in contents:
-        return None
-    try:
-        model = parse(text_of(contents, MODEL))
-        return weights_digest(*(model[name] for name in ("coefficients", "intercepts", "selected")))
-    except (EquipoiseError, ValueError, KeyError, TypeError):
-        return ""  # it is no model, which its own check says
+    entry = (f"{paid} of {place}, and by it alone",)
+    if not files or found is None:
+        return heard, Part(NOT_PAID, confirmed=entry, summary=paid)
+    if not found.files:
+        return heard, Part(NOT_PAID, confirmed=entry, unchecked=(FILES_NOT_SEEN,), summary=paid)
+    return heard, Part(NOT_PAID, confirmed=(*entry, FILES_SEEN), summary=paid)
 
 
 def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys: Sequence[Path]) -> Part:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from equipoise.artifact import page_file, statement
 from equipoise.artifact.page_check import compared
-from equipoise.artifact.parts import BEYOND_POLICY, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY, WORDS, Part
+from equipoise.artifact.parts import (
+    BEYOND_POLICY,
+    FILES_SEEN,
+    NOT_PAID,
+    NOT_SIGNED,
+    NOT_TRUSTED,
+    OTHER_HISTORY,
+    WORDS,
+    Part,
+)
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import Trusted, origin
 from equipoise.certify.folder import (
@@ -20,6 +29,7 @@ from equipoise.certify.folder import (
     EVALUATED,
     MANIFEST,
     NOT_SEEN,
+    NOTES,
     PAGE,
     REPORT,
     WITHDRAWN,
@@ -125,12 +135,12 @@ def examine(path: Path, against: Against) -> Verdict:
         if MANIFEST in contents:
             raise InvalidParameter(asked, "an evaluation, which cannot be signed yet", "leave --key and --trust out")
         raise InvalidParameter(asked, "a certificate by itself", "pass the folder that it was released in")
-    weights = None
-    if against.history is not None:
+    files = ""
+    if against.history is not None and MANIFEST in contents:
         # What reads ledgers is loaded only where one is held against.
-        from equipoise.artifact.payment import payment, weights_in
+        from equipoise.ledger.statements import files_digest
 
-        weights = weights_in(contents)
+        files = files_digest(contents)
     found = findings_of(contents)
     said, parts = _said(contents), []
     if not alone:
@@ -144,7 +154,11 @@ def examine(path: Path, against: Against) -> Verdict:
     if against.history is None:
         parts.append(Part(NOT_PAID, unchecked=(LEDGER_NOT_SEEN,)))
     else:
-        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, weights)
+        from equipoise.artifact.payment import payment
+
+        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, files)
+    if not any(FILES_SEEN in part.confirmed or (part.code == NOT_TRUSTED and part.confirmed) for part in parts):
+        parts.append(Part(CHECK_FAILED, unchecked=(NOTES,)))
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts))
     return Verdict(found, tuple(parts))

@@ -33,11 +33,21 @@ LARGEST[STATEMENT] = 2**16
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
     "whether a ledger recorded the spend",
-    "whether noise was drawn: no arithmetic can tell",
+    "whether noise was drawn and rows were mapped by the declared facts, whether those were chosen without a look at "
+    "rows, and what else was released from them: no arithmetic can tell",
 )
-UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
-EVALUATED = (*NOT_SEEN, "the release that it is about, which lies apart: its id and the digest of its model are named")
-ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
+NOTES = "sentences and figures of the certificate's notes, which the page and explain repeat: no claim rests on them"
+UNCHECKED = (
+    *NOT_SEEN,
+    NOTES,
+    "what the page says: its bytes are those of the manifest, and nobody compared its numbers",
+)
+EVALUATED = (
+    *NOT_SEEN,
+    NOTES,
+    "the release that it is about, which lies apart: its id and the digest of its model are named",
+)
+ALONE = (*NOT_SEEN, NOTES, "model, schema and page: this certificate lies apart from its release")
 
 
 class Findings(Record):
@@ -170,6 +180,8 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         getattr(node, "released", 0) is None for node in (certificate.claim.main, trained)
     ):
         yield f"{CERTIFICATE}: a plan, beside weights"
+    if isinstance(trained, Evaluation):
+        yield f"{MODEL}: beside an evaluation, which has none"
     if not isinstance(trained, Trained):
         # After a refusal the first column stands for none.
         fitting = len(places) == 1 and (getattr(trained, "released", True) is not False or places == [0])

@@ -29,7 +29,7 @@ from equipoise.errors import (
 from equipoise.estimators.class_weights import divided
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
-from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.saved import Saved, named, written
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.estimators.showing import as_asked
 from equipoise.estimators.unknown_arguments import known_arguments
@@ -104,6 +104,17 @@ class PrivateEstimator(BaseEstimator, ABC):
         if issued() != planned:
             raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
         return planned
+
+    def _written_as(
+        self, take: Callable[[Released], None], saved: Callable[[], Saved] | None = None
+    ) -> Callable[[Released], str]:
+        """Return what the door asks for the text of model.json: it takes a release, and says what would be saved."""
+
+        def text(released: Released) -> str:
+            take(released)
+            return written((saved or self._saved)(), released.certificate.digest)
+
+        return text
 
     @property
     def _public_facts(self) -> Domain | Schema | None:
@@ -183,11 +194,28 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         """
         return self._fit_from(X, y, None, groups)
 
-    def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any = None) -> Self:
-        """Fit from private weights that `start` lays out for a certificate, or from nowhere."""
-        return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups))
+    def _fit_from(
+        self,
+        X: Any,
+        y: Any,
+        start: Callable[[Certificate], Array] | None,
+        groups: Any = None,
+        saved: Callable[[], Saved] | None = None,
+    ) -> Self:
+        """Fit from private weights that `start` lays out for a certificate, or from nowhere.
 
-    def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any) -> Self:
+        `saved` says what a released folder keeps of it, where that is not the model by itself.
+        """
+        return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups, saved or self._saved))
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        start: Callable[[Certificate], Array] | None,
+        groups: Any,
+        saved: Callable[[], Saved],
+    ) -> Self:
         intake = self._intake()
         planned: Certificate | None = getattr(self, "_planned", None)
         rows = intake.training(X, y, groups, None if planned is None else (planned.n_samples, planned.n_features))
@@ -197,19 +225,28 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X, shape)
         begin, source = None if start is None else start(certificate), noise_source(self.random_state)
-        tables = rows.features, rows.target
-        released = release(
-            certificate, *tables, source, self.ledger, begin, unbounded=rows.unbounded, persons=rows.persons
-        )
-        self._take(released)
+        given = certificate, rows.features, rows.target, source, self.ledger, begin
+        model = self._written_as(self._take, saved)
+        self._take(release(*given, unbounded=rows.unbounded, persons=rows.persons, model=model))
         return self
 
     def _take(self, released: Released) -> None:
         """Keep a release under scikit-learn's names."""
-        certificate, (coefficients, intercepts) = released.certificate, released.linear
+        certificate, weights = released.certificate, released.weights
+        claim = certificate.claim.trained
+        if not isinstance(claim, Trained):
+            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
+        problem = claim.problem
+        constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
+        coefficients = weights[:, : certificate.n_features]
         self.certificate_ = certificate
-        facts, nodes = PredictionFacts.of(certificate), certificate.claim.nodes()
-        self._become(facts, released.classes, coefficients, intercepts, nodes)
+        self._become(
+            PredictionFacts.of(certificate),
+            released.classes,
+            coefficients,
+            constants + problem.domain.label_centre,
+            certificate.claim.nodes(),
+        )
 
     def _become(
         self,

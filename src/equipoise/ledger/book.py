@@ -139,10 +139,10 @@ class Ledger:
         with self._store.opened() as connection:
             return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
 
-    def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None, weights: str = "") -> None:
+    def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None, files: str = "") -> None:
         """Record what became of a spend, once: "released" with the released certificate, or "failed".
 
-        `weights` is the digest of what was released beside the certificate, if anything was (`weights_digest`).
+        `files` is the digest of the files that hold the release, if they are known (`files_digest`).
         Nothing depends on why, and it bears the spend's time: how long a fit takes depends on rows. A ledger of version
         0.1.0 or 0.2.0 keeps no outcomes.
         """
@@ -162,7 +162,7 @@ class Ledger:
                 asked, remedy = f"an outcome of entry {entry.number}", "spend again: an entry pays for one release"
                 raise LedgerRefused(asked, "one that was recorded already", remedy)
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
-            record |= {records.WEIGHTS: weights} if weights else {}
+            record |= {records.FILES: files} if files else {}
             told = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
             facts = None, "" if certificate is None else claim_digest(certificate), told, entry.made
             self._store.append(connection, chain.following((_last(walk),), entry.dataset, "outcome", *facts))

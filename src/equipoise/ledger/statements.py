@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import CERTIFICATE, MODEL, manifest_of
 from equipoise.certify.record import canonical
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
@@ -90,15 +91,15 @@ class Paid:
         answer a second time.
     certificate : str
         The digest of the certificate that was released (`claim_digest`); empty unless it is known.
-    weights : str
-        The digest of the weights that were released (`weights_digest`); empty unless it is known.
+    files : str
+        The digest of the files that hold what was released (`files_digest`); empty unless it is known.
     """
 
     entry: Entry
     release: str
     outcome: str = "unknown"
     certificate: str = ""
-    weights: str = ""
+    files: str = ""
 
 
 def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
@@ -108,22 +109,22 @@ def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
         if entry.kind == "spend":
             found[entry.number] = Paid(entry, _release_of(entry))
         elif entry.kind == "outcome":
-            number, outcome, weights = outcome_of(entry)
+            number, outcome, files = outcome_of(entry)
             if number in found and found[number].outcome == "unknown":
-                known = {"outcome": outcome, "certificate": entry.certificate, "weights": weights}
-                found[number] = replace(found[number], **known)
+                paid = found[number]
+                found[number] = replace(paid, outcome=outcome, certificate=entry.certificate, files=files)
     return tuple(found.values())
 
 
 def outcome_of(entry: Entry) -> tuple[object, str, str]:
-    """Return the number of the spend that an entry is the outcome of, the outcome, and the digest of weights, if any.
+    """Return the number of the spend that an entry is the outcome of, the outcome, and the digest of files, if any.
 
     None and "unknown" where it is no outcome.
     """
     try:
         record = records.read_outcome(entry.record)
         if isinstance(record["of"], int):
-            return record["of"], str(record["outcome"]), record.get(records.WEIGHTS, "")
+            return record["of"], str(record["outcome"]), record.get(records.FILES, "")
     except ValueError:
         pass
     return None, "unknown", ""
@@ -149,24 +150,24 @@ def claim_digest(certificate: Certificate) -> str:
     return hashlib.sha256(canonical(replace(certificate, notes={})).encode()).hexdigest()
 
 
-def weights_digest(coefficients: object, intercepts: object, selected: object) -> str:
-    """Return the digest of what a model releases, as model.json has it: lists of numbers, and of selected columns.
+def files_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of the files that hold a release: certificate.json, notes included, and model.json, if any.
 
-    It is the SHA-256 of JSON with sorted keys and without spaces, whose numbers have the fewest digits that read back.
+    It is the SHA-256 of their lines in MANIFEST.sha256.
 
     Examples
     --------
-    >>> weights_digest([[0.5, -1.0]], [0.25], [])[:12]
-    '9da3859e58d2'
+    >>> files_digest({"certificate.json": b"{}", "model.json": b"{}", "report.html": b""})[:12]
+    'ba783dbeed22'
     """
-    released = {"coefficients": coefficients, "intercepts": intercepts, "selected": selected}
-    return hashlib.sha256(records.canonical(released).encode()).hexdigest()
+    own = {name: files[name] for name in (CERTIFICATE, MODEL) if name in files}
+    return hashlib.sha256(manifest_of(own).encode()).hexdigest()
 
 
-def claim_faults(certificate: Certificate, paid: Paid | None, weights: str = "") -> tuple[str, ...]:
+def claim_faults(certificate: Certificate, paid: Paid | None, files: str = "") -> tuple[str, ...]:
     """Return one line for every reason why a released certificate cannot claim the entry that it names.
 
-    Nor the weights beside it, if their digest is given (`weights_digest`) and the entry's outcome names one.
+    So it is with the files that hold it, if their digest is given (`files_digest`) and the entry's outcome names one.
     """
     release = certificate.release
     if release is None or release.entry is None:
@@ -182,8 +183,8 @@ def claim_faults(certificate: Certificate, paid: Paid | None, weights: str = "")
         found.append(f"entry {number} has no outcome: nobody can tell whether this is the one release it paid for")
     elif paid.outcome != "released" or paid.certificate != claim_digest(certificate):
         found.append(f"entry {number} ended otherwise: {paid.outcome}, and not with this certificate")
-    elif weights and paid.weights and weights != paid.weights:
-        found.append(f"entry {number} paid for other weights than these")
+    elif files and paid.files and files != paid.files:
+        found.append(f"entry {number} paid for another {CERTIFICATE} or {MODEL} than these")
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ Everything above the line that reads looks at public facts alone; everything bel
 import contextlib
 import secrets
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from equipoise.certify.certificate import ADJACENCIES, Certificate, Release, Terms
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.folder import CERTIFICATE, MODEL
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.unread import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
@@ -46,19 +47,6 @@ class Released:
     classes: tuple[Label, ...]
     certificate: Certificate
 
-    @property
-    def linear(self) -> tuple[Array, Array]:
-        """The coefficients, a row an output, and the constants that a model adds to them; the claim is about weights.
-
-        The weight of the constant column counts times its entry, and above the middle of the labels' range.
-        """
-        claim = self.certificate.claim.trained
-        if not isinstance(claim, Trained):
-            raise InvalidParameter("a certificate about weights", f"one of kind {claim.kind!r}", "use a model's own")
-        problem, weights = claim.problem, self.weights
-        constants = problem.intercept * weights[:, -1] if problem.intercept > 0 else np.zeros(len(weights))
-        return weights[:, : self.certificate.n_features], constants + problem.domain.label_centre
-
 
 def release(
     certificate: Certificate,
@@ -71,6 +59,7 @@ def release(
     train: Training | None = None,
     persons: Unread | None = None,
     scoring: Scoring | None = None,
+    model: Callable[[Released], str] | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -95,6 +84,8 @@ def release(
         the table and of the target is then their declared number, whatever is read.
     scoring : Scoring, optional
         The released model, where the certificate is for its evaluation.
+    model : callable, optional
+        Returns the text of model.json from what was released, which the ledger's outcome then names by its digest.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -144,7 +135,7 @@ def release(
         raise PrivateFailure
     made = replace(made, entry=None if entry is None else entry.place)
     released = Released(carried.weights, job.classes, certificate.with_release(carried.claim, made))
-    _conclude(ledger, entry, released)
+    _conclude(ledger, entry, released, model)
     return released
 
 
@@ -216,8 +207,13 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
     return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
 
 
-def _conclude(ledger: str | None, entry: "Entry | None", released: Released | None) -> None:
-    """Record whether the spend ended in a release, of which certificate and weights, or failed, and nothing else.
+def _conclude(
+    ledger: str | None,
+    entry: "Entry | None",
+    released: Released | None,
+    model: Callable[[Released], str] | None = None,
+) -> None:
+    """Record whether the spend ended in a release, of which files, or failed, and nothing else.
 
     Rows were read: whatever fails here, such as a ledger that no longer answers, is withheld, and no release is lost
     for it. The outcome is then not known.
@@ -230,17 +226,19 @@ def _conclude(ledger: str | None, entry: "Entry | None", released: Released | No
         if released is None:
             Ledger(ledger).conclude(entry, "failed")
         else:
-            Ledger(ledger).conclude(entry, "released", released.certificate, _digest(released))
+            Ledger(ledger).conclude(entry, "released", released.certificate, _digest(released, model))
 
 
-def _digest(released: Released) -> str:
-    """Return the digest of released weights, or of a selected column; empty for counts, which the certificate holds."""
-    from equipoise.ledger.statements import weights_digest
+def _digest(released: Released, model: Callable[[Released], str] | None) -> str:
+    """Return the digest of the files that hold a release; empty where nobody says what its model.json will be."""
+    from equipoise.ledger.statements import files_digest
 
-    if isinstance(released.certificate.claim.trained, Trained):
-        coefficients, constants = released.linear
-        return weights_digest(coefficients.tolist(), constants.tolist(), [])
-    return weights_digest([], [], [int(released.weights[0, 0])]) if released.weights.size else ""
+    files = {CERTIFICATE: released.certificate.to_json().encode()}
+    if model is not None:
+        files[MODEL] = model(released).encode()
+    elif released.weights.size:
+        return ""
+    return files_digest(files)
 
 
 def _made(source: NoiseSource) -> Release:
