@@ -14,7 +14,7 @@ from equipoise.data.unread import Unread
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.noise.source import ExactSource
 from equipoise.release.door import release
-from stored_certificates import STORED
+from stored_certificates import FOLDER
 
 pytestmark = pytest.mark.usefixtures("plain_page")
 
@@ -37,10 +37,11 @@ def rewritten(folder, edit):
 
 
 def test_the_certificate_of_an_evaluation_is_none_of_a_model():
-    text = (STORED / "0.2.0" / "evaluation-released.json").read_text()
+    text = (FOLDER / "0.2.0" / "evaluation-released.json").read_text()
     certificate = Certificate.from_json(text)
     named = {"name": "logistic", "settings": []}
-    model = dict.fromkeys(("coefficients", "intercepts", "features", "classes"), []) | {
+    empty = {name: [] for name in ("coefficients", "intercepts", "features", "classes")}
+    model = empty | {
         "format_version": 2,
         "certificate": certificate.digest,
         "model": named,

@@ -507,6 +507,20 @@ def test_an_export_that_was_altered_vouches_for_nothing(verify, house, release):
         assert (code, said.count("\n")) == (REFUSED, 3)
 
 
+def test_an_export_from_before_the_release_is_called_older(verify, house, release, second):
+    record = json.loads(eq.Ledger(house.ledger).export())
+    (house.folder / "older.json").write_text(json.dumps({**record, "entries": record["entries"][:3]}))
+    assert verify(release, "--export", "older.json")[0] == DONE
+    code, said = verify(second, "--export", "older.json")
+    assert (code, "ends with entry 3, before the entry 4:" in said) == (NOT_PAID, True)
+    assert "it is older than the release, or of another ledger" in said
+
+
+def test_a_ledger_that_is_not_there_is_not_to_be_created(verify, house, release):
+    code, said = verify(release, "--ledger", house.ledger.replace("#people", "#nosuch"))
+    assert (code, "ledger create" in said, "an export of it (--export)" in said) == (3, False, True)
+
+
 def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, tmp_path):
     folder = Path(shutil.copytree(release, tmp_path / "richer"))
     (folder / STATEMENT).unlink()

@@ -6,12 +6,14 @@ Everything in it is in the folder, or follows from its certificate (docs/card.md
 import dataclasses
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from equipoise.artifact import statement
 from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
-from equipoise.certify.folder import UNCHECKED
+from equipoise.certify.folder import UNCHECKED, contents_of
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.base import Column
@@ -38,7 +40,7 @@ def card_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
     return {
         "card_version": CARD_VERSION,
-        "release": _release(found.certificate),
+        "release": {**_release(found.certificate), "signature": _signature(Path(folder), found.certificate)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
         "privacy": _privacy(found.certificate),
@@ -58,6 +60,20 @@ def _release(certificate: Certificate) -> dict[str, Any]:
         "certificate": certificate.digest,
         "schema": certificate.terms.schema or None,
     }
+
+
+def _signature(folder: Path, certificate: Certificate) -> dict[str, Any] | None:
+    """Return what the folder's statement says of who signed it, as they say; None where there is no statement."""
+    contents = contents_of(folder)
+    found = statement.found_in(contents, statement.digests_of(contents), certificate)
+    if found.faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseUnreadable("a release as it was signed", f"{'; '.join(found.faults):.300}", remedy)
+    if found.signed is None:
+        return None
+    signed = found.signed
+    facts = {"producer": signed.producer or None, "signed": signed.time}
+    return {**facts, "key": signed.key.hex(), "fingerprint": signed.name}
 
 
 def _model(found: ReadRelease) -> dict[str, Any]:

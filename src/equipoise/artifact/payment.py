@@ -11,7 +11,7 @@ from equipoise.artifact.page_file import LedgerSaid
 from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, OTHER_HISTORY, Part
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import PAGE
-from equipoise.errors import InvalidParameter, LedgerTampered, LedgerUnreachable
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, Ledger, witness
 from equipoise.ledger.statements import balance_after, claim_faults, paid_by
 from equipoise.ledger.walk import Walk, faults
@@ -28,7 +28,11 @@ MOST_FAULTS = 5
 def recorded_in(ledger: str) -> tuple[tuple[Entry, ...], str]:
     """Return the history of a ledger, as it is recorded, and how to speak of it."""
     book = Ledger(ledger)
-    return book.history(), f"the ledger's {book.dataset!r}"
+    try:
+        return book.history(), f"the ledger's {book.dataset!r}"
+    except LedgerRefused as error:
+        remedy = "pass the ledger that the release was paid from, or an export of it (--export)"
+        raise LedgerRefused(error.asked, error.found, remedy) from None
 
 
 def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
@@ -88,7 +92,12 @@ def payment(
     named = (certificate.release.entry if certificate.release else None) or ""
     found = {paid.entry.place: paid for paid in paid_by(entries)}.get(named)
     reasons = claim_faults(certificate, found, files)
-    if said is not None and not _was_said(entries, said):
+    if named.partition(":")[0].isdigit() and int(named.partition(":")[0][:16]) > entries[-1].number:
+        older = (
+            f"{place} ends with entry {entries[-1].number}, before the entry {named:.20}... that the certificate names"
+        )
+        reasons = (f"{older}: it is older than the release, or of another ledger",)
+    elif said is not None and not _was_said(entries, said):
         reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
     heard = _heard(entries, named, witnesses, witness_keys)
     if reasons:

@@ -111,7 +111,8 @@ def _bytes(path: Path, name: str) -> bytes:
                 # Some files, such as those of /proc, do not tell how long they are.
                 content = file.read(LARGEST[name] + 1)
         if not plain or len(content) > LARGEST[name]:
-            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
+            found = f"{'a longer one' if plain else 'a link, or no file'} at {path}"
+            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", found, AGAIN)
         return content
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None

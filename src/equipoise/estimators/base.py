@@ -29,7 +29,7 @@ from equipoise.errors import (
 from equipoise.estimators.class_weights import divided
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
-from equipoise.estimators.saved import Saved, named, written
+from equipoise.estimators.saved import Saved, named, writing
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.estimators.showing import as_asked
 from equipoise.estimators.unknown_arguments import known_arguments
@@ -43,6 +43,7 @@ from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
+Start = Callable[[Certificate], Array] | None
 
 # The constant column as a share of the row norm; docs/intercept.md compares the choices.
 INTERCEPT_SHARE = 0.2
@@ -104,17 +105,6 @@ class PrivateEstimator(BaseEstimator, ABC):
         if issued() != planned:
             raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
         return planned
-
-    def _written_as(
-        self, take: Callable[[Released], None], saved: Callable[[], Saved] | None = None
-    ) -> Callable[[Released], str]:
-        """Return what the door asks for the text of model.json: it takes a release, and says what would be saved."""
-
-        def text(released: Released) -> str:
-            take(released)
-            return written((saved or self._saved)(), released.certificate.digest)
-
-        return text
 
     @property
     def _public_facts(self) -> Domain | Schema | None:
@@ -195,27 +185,12 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         return self._fit_from(X, y, None, groups)
 
     def _fit_from(
-        self,
-        X: Any,
-        y: Any,
-        start: Callable[[Certificate], Array] | None,
-        groups: Any = None,
-        saved: Callable[[], Saved] | None = None,
+        self, X: Any, y: Any, start: Start, groups: Any = None, saved: Callable[[], Saved] | None = None
     ) -> Self:
-        """Fit from private weights that `start` lays out for a certificate, or from nowhere.
-
-        `saved` says what a released folder keeps of it, where that is not the model by itself.
-        """
+        """Fit from private weights that `start` lays out, or from nowhere; `saved` says what a folder keeps of it."""
         return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups, saved or self._saved))
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any,
-        start: Callable[[Certificate], Array] | None,
-        groups: Any,
-        saved: Callable[[], Saved],
-    ) -> Self:
+    def _fit(self, X: Any, y: Any, start: Start, groups: Any, saved: Callable[[], Saved]) -> Self:
         intake = self._intake()
         planned: Certificate | None = getattr(self, "_planned", None)
         rows = intake.training(X, y, groups, None if planned is None else (planned.n_samples, planned.n_features))
@@ -226,8 +201,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         intake.remember(self, X, shape)
         begin, source = None if start is None else start(certificate), noise_source(self.random_state)
         given = certificate, rows.features, rows.target, source, self.ledger, begin
-        model = self._written_as(self._take, saved)
-        self._take(release(*given, unbounded=rows.unbounded, persons=rows.persons, model=model))
+        text = writing(self._take, saved)
+        self._take(release(*given, unbounded=rows.unbounded, persons=rows.persons, model=text))
         return self
 
     def _take(self, released: Released) -> None:

@@ -19,7 +19,7 @@ from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.intake import refuse_persons
-from equipoise.estimators.saved import Saved
+from equipoise.estimators.saved import Saved, writing
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.noise import noise_source
 from equipoise.planning.request import Request
@@ -170,7 +170,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             self._take(released, candidates)
 
         given = certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger
-        take(release(*given, model=self._written_as(take)))
+        take(release(*given, model=writing(take, self._saved)))
         return self
 
     def _take(self, released: Released, candidates: Sequence[tuple[dict[str, Any], PrivateLinearModel]]) -> None:

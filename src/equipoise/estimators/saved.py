@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from equipoise.vocabulary.numbers import plain
 
 if TYPE_CHECKING:
     from equipoise.estimators.base import PrivateEstimator
+    from equipoise.release import Released
 
 # The format of model.json.
 FORMAT_VERSION = 2
@@ -80,6 +82,16 @@ def written(saved: Saved, certificate: str) -> str:
     """
     record = {"format_version": FORMAT_VERSION, "certificate": certificate, **to_plain(saved)}
     return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def writing(take: Callable[[Released], None], saved: Callable[[], Saved]) -> Callable[[Released], str]:
+    """Return what the door asks for the text of model.json: it lets an estimator take a release, and writes it."""
+
+    def text(released: Released) -> str:
+        take(released)
+        return written(saved(), released.certificate.digest)
+
+    return text
 
 
 def named(model: PrivateEstimator) -> Named:

@@ -14,7 +14,7 @@ from equipoise.data.tables import feature_table
 from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
 from equipoise.estimators.intake import note_columns, refuse_persons
-from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.saved import Saved, named, writing
 from equipoise.noise import noise_source
 from equipoise.planning.simplex import SimplexRequest, issue_simplex
 from equipoise.release import Released, release
@@ -93,7 +93,7 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
         certificate = self._certified(shape, self.ledger is None, lambda: issue_simplex(self._request(*shape)))
         note_columns(self, X, shape)
         given = certificate, table, None, noise_source(self.random_state), self.ledger
-        self._take(release(*given, model=self._written_as(self._take)))
+        self._take(release(*given, model=writing(self._take, self._saved)))
         return self
 
     def _take(self, released: Released) -> None:
