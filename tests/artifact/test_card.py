@@ -280,6 +280,27 @@ class FakeTarget:
         self.features[len(self.features)] = {"name": name, "indices": indices, "encoding": encoding}
 
 
+def test_the_package_sacroml_takes_a_released_classifier_and_answers_as_the_record_does(release, tmp_path, monkeypatch):
+    pytest.importorskip("sacroml.attacks.target", reason="pip install sacroml")
+    from sacroml.attacks.structural_attack import StructuralAttack
+    from sacroml.attacks.worst_case_attack import WorstCaseAttack
+
+    monkeypatch.chdir(tmp_path)
+    target, model, rows = sacroml_target(release), eq.load(release), table()
+    encoded = eq.SchemaEncoder(model._public_facts).fit_transform(rows)
+    classes = (rows["ill"] == "yes").to_numpy().astype(int)
+    target.X_train, target.X_test = encoded[: N // 2], encoded[N // 2 :]
+    target.y_train, target.y_test = classes[: N // 2], classes[N // 2 :]
+    said = StructuralAttack(output_dir=str(tmp_path / "structural")).attack(target)
+    found = next(iter(said["attack_experiment_logger"]["attack_instance_logger"].values()))
+    appetite = card_of(release)["disclosure"]["risk_appetite"]
+    assert found["unnecessary_risk"] is appetite["unnecessary_risk"] is False
+    assert found["dof_risk"] is (
+        appetite["safe_dof_threshold"] < said["metadata"]["attack_params"]["safe_dof_threshold"]
+    )
+    assert WorstCaseAttack(n_reps=2, n_dummy_reps=1, output_dir=str(tmp_path / "worst")).attack(target)
+
+
 def test_a_released_classifier_becomes_a_target_of_sacroml(release, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacroml.attacks.target", None)
     with pytest.raises(MissingExtra, match="pip install sacroml"):

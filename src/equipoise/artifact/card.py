@@ -163,4 +163,12 @@ def _disclosure(found: ReadRelease) -> dict[str, Any]:
         "class_frequencies": None,
         "training_score": None,
         "generalisation_gap": None,
+        # By the names of a risk-appetite file, and of the checks that hold a model against one.
+        "risk_appetite": {
+            "safe_dof_threshold": n - numbers,
+            "safe_threshold": None,
+            "unnecessary_risk": False,
+            "k_anonymity_risk": None,
+            "class_disclosure_risk": None,
+        },
     }
