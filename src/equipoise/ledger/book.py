@@ -140,11 +140,9 @@ class Ledger:
             return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
 
     def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None, files: str = "") -> None:
-        """Record what became of a spend, once: "released" with the released certificate, or "failed".
+        """Record what became of a spend, once: "released" with certificate and digest of files if known, or "failed".
 
-        `files` is the digest of the files that hold the release, if they are known (`files_digest`).
-        Nothing depends on why, and it bears the spend's time: how long a fit takes depends on rows. A ledger of version
-        0.1.0 or 0.2.0 keeps no outcomes.
+        It bears the spend's time: how long a fit takes depends on rows. Ledgers of 0.1.0 and 0.2.0 keep no outcomes.
         """
         if outcome not in records.OUTCOMES or (certificate is None) is (outcome == "released"):
             remedy = 'pass "released" and the released certificate, or "failed" alone'
@@ -161,9 +159,9 @@ class Ledger:
             if entry.number in [outcome_of(found)[0] for found in later if found.kind == "outcome"]:
                 asked, remedy = f"an outcome of entry {entry.number}", "spend again: an entry pays for one release"
                 raise LedgerRefused(asked, "one that was recorded already", remedy)
+            named = {records.FILES: files} if files else {}
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
-            record |= {records.FILES: files} if files else {}
-            told = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
+            told = records.canonical({**record, **named, "spent": records.plain(walk.spent), "under": walk.under})
             facts = None, "" if certificate is None else claim_digest(certificate), told, entry.made
             self._store.append(connection, chain.following((_last(walk),), entry.dataset, "outcome", *facts))
 
