@@ -226,7 +226,10 @@ def _conclude(
         if released is None:
             Ledger(ledger).conclude(entry, "failed")
         else:
-            Ledger(ledger).conclude(entry, "released", released.certificate, _digest(released, model))
+            files = ""
+            with contextlib.suppress(Exception):
+                files = _digest(released, model)
+            Ledger(ledger).conclude(entry, "released", released.certificate, files)
 
 
 def _digest(released: Released, model: Callable[[Released], str] | None) -> str:
