@@ -116,7 +116,7 @@ def difference(found: str, expected: str) -> str | None:
     >>> difference(chart % "0.1", chart % "0.10000000000000002") is None
     True
     >>> difference(chart % "0.1" + "<script>", chart % "0.1")
-    'not the page that certificate, model and schema call for: it has 'id="curve-da...
+    'not the page that certificate, model and schema call for: it has ...
     """
     if found == expected:
         return None
