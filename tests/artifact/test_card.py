@@ -18,12 +18,13 @@ from browser import needs_browser
 from equipoise.artifact import folder as released
 from equipoise.artifact.card import card_of
 from equipoise.artifact.disclosure import sacroml_target
-from equipoise.certify.folder import CERTIFICATE, MODEL, SCHEMA
+from equipoise.artifact.signing import envelope_of
+from equipoise.certify.folder import CERTIFICATE, MODEL, REPORT, SCHEMA, STATEMENT
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, MissingExtra, NotCheckable, ReleaseUnreadable
+from equipoise.keys import fingerprint, new_key, private_key
 from equipoise.report import pdf
 from equipoise.report.card import html, markdown
-from equipoise.report.page import four_digits
 from program import run_program
 from released_folders import changed, sealed
 from sample_releases import HOSTILE
@@ -60,6 +61,42 @@ def release(tmp_path) -> Path:
     return saved(tmp_path / "release", model, table())
 
 
+def test_a_card_says_who_signed_as_the_folder_says(release, tmp_path):
+    new_key(tmp_path / "office.key")
+    key = private_key(tmp_path / "office.key")
+    contents = {path.name: path.read_bytes() for path in release.iterdir()}
+    (release / STATEMENT).write_text(envelope_of(contents, key, "Data office, St. Anna"))
+    card = card_of(release)
+    assert card["release"]["signature"] == {
+        "producer": "Data office, St. Anna",
+        "signed": card["release"]["signature"]["signed"],
+        "key": key.public.hex(),
+        "fingerprint": fingerprint(key.public),
+    }
+    text = markdown(card)
+    assert "The folder says that Data office, St. Anna signed it on" in text
+    assert fingerprint(key.public) in text
+    assert "a signature would say so" not in text
+    (release / STATEMENT).write_text(envelope_of({**contents, REPORT: b""}, key))
+    with pytest.raises(ReleaseUnreadable, match="as it was signed"):
+        card_of(release)
+
+
+def test_what_an_attacker_gains_is_said_under_its_conditions(tmp_path):
+    domain = eq.Domain(1.0, classes="observed")
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (N, 2))
+    for name, seed, said in (
+        ("open", None, "All of this holds only if the assumptions above do. Someone knows two rows"),
+        ("seeded", 0, "Nothing of this holds against whoever knows or guesses the seed. Someone knows two rows"),
+    ):
+        model = eq.LogisticRegression(domain=domain, random_state=seed).fit(rows, rows[:, 0] > 0)
+        eq.save(model, tmp_path / name)
+        assert said in markdown(card_of(tmp_path / name))
+        assert "What an attacker gains, at most, if the assumptions hold\n" in model.certificate_.explain()
+        assert "Both being equally likely beforehand, the right one" in model.certificate_.explain()
+        assert "as the columns above describe them" not in markdown(card_of(tmp_path / name))
+
+
 class Words(HTMLParser):
     """The text and the tags of a page."""
 
@@ -82,20 +119,23 @@ def test_a_card_says_what_a_reader_asks(release):
     text = markdown(card)
     for said in (
         "# Model card: ill",
-        "ill: one of no, yes. A linear model with the logistic loss",
+        "ill: one of no, yes. A linear model (logistic), with noise",
         "age (number from 0 to 100); job (category, 2 levels).",
         "Trained on 200 rows",
         "A. Officer (2026-11-16) vouches for the public facts",
         f"equipoise {dict(certificate.release.software)['equipoise']}",
         certificate.release.made,
         certificate.release.id,
-        "e^2 = 7.39 times as likely, but for a chance of 0.0001: (2, 0.0001)-differential privacy, replace-one",
+        "e^2 = 7.39 times as likely, and 0.0001 on top: (2, 0.0001)-differential privacy, replace-one",
         "It is proved, by",
-        f"exactly Gaussian, with mu = {four_digits(gains.mu)} at most",
         "the promise is for one row",
         "nothing says that a ledger recorded this release",
         "Not on this card: a score on private rows has to be paid for",
         "equipoise verify FOLDER",
+        "with --key FILE.pub, or --trust FILE.toml",
+        "with --ledger NAME, or --export FILE",
+        "If both are equally likely beforehand",
+        "a signature would say so, and the folder has none",
         certificate.digest,
     ):
         assert said in text, said
@@ -238,6 +278,27 @@ class FakeTarget:
 
     def add_feature(self, name, indices, encoding):
         self.features[len(self.features)] = {"name": name, "indices": indices, "encoding": encoding}
+
+
+def test_the_package_sacroml_takes_a_released_classifier_and_answers_as_the_record_does(release, tmp_path, monkeypatch):
+    pytest.importorskip("sacroml.attacks.target", reason="pip install sacroml")
+    from sacroml.attacks.structural_attack import StructuralAttack
+    from sacroml.attacks.worst_case_attack import WorstCaseAttack
+
+    monkeypatch.chdir(tmp_path)
+    target, model, rows = sacroml_target(release), eq.load(release), table()
+    encoded = eq.SchemaEncoder(model._public_facts).fit_transform(rows)
+    classes = (rows["ill"] == "yes").to_numpy().astype(int)
+    target.X_train, target.X_test = encoded[: N // 2], encoded[N // 2 :]
+    target.y_train, target.y_test = classes[: N // 2], classes[N // 2 :]
+    said = StructuralAttack(output_dir=str(tmp_path / "structural")).attack(target)
+    found = next(iter(said["attack_experiment_logger"]["attack_instance_logger"].values()))
+    appetite = card_of(release)["disclosure"]["risk_appetite"]
+    assert found["unnecessary_risk"] is appetite["unnecessary_risk"] is False
+    assert found["dof_risk"] is (
+        appetite["safe_dof_threshold"] < said["metadata"]["attack_params"]["safe_dof_threshold"]
+    )
+    assert WorstCaseAttack(n_reps=2, n_dummy_reps=1, output_dir=str(tmp_path / "worst")).attack(target)
 
 
 def test_a_released_classifier_becomes_a_target_of_sacroml(release, tmp_path, monkeypatch):

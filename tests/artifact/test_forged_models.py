@@ -14,6 +14,7 @@ from equipoise.data.unread import Unread
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.noise.source import ExactSource
 from equipoise.release.door import release
+from stored_certificates import FOLDER
 
 pytestmark = pytest.mark.usefixtures("plain_page")
 
@@ -33,6 +34,21 @@ def rewritten(folder, edit):
     (folder / MODEL).write_text(json.dumps(model))
     (folder / MANIFEST).write_text(manifest_of({path.name: path.read_bytes() for path in folder.iterdir()}))
     return inspect(folder)
+
+
+def test_the_certificate_of_an_evaluation_is_none_of_a_model():
+    text = (FOLDER / "0.2.0" / "evaluation-released.json").read_text()
+    certificate = Certificate.from_json(text)
+    named = {"name": "logistic", "settings": []}
+    empty = {name: [] for name in ("coefficients", "intercepts", "features", "classes")}
+    model = empty | {
+        "format_version": 2,
+        "certificate": certificate.digest,
+        "model": named,
+        "estimator": None,
+        "selected": [0],
+    }
+    assert "model.json: beside an evaluation, which has none" in tuple(model_faults(model, certificate))
 
 
 @pytest.mark.parametrize("classes", [[], [0, 1, 2], [0, None], ["a", "b" * 1001], 3], ids=lambda value: str(value)[:9])

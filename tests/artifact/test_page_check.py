@@ -1,21 +1,34 @@
 """The page of a release is drawn again and compared: nothing finds room on it that the release does not call for."""
 
+import hashlib
 import json
 import math
 import random
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import equipoise as eq
-from equipoise.artifact import page_check, page_file
+from equipoise.artifact import page_check, page_file, page_rule
 from equipoise.artifact.page_check import COMPARED, compared, difference
 from equipoise.artifact.verdict import Against, examine
-from equipoise.certify.folder import CHECK_FAILED, DONE, PAGE, REPORT, contents_of
-from equipoise.errors import MissingExtra, ReleaseUnreadable
-from released_folders import sealed
+from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import (
+    CERTIFICATE,
+    CHECK_FAILED,
+    DONE,
+    MODEL,
+    NOT_CHECKABLE,
+    PAGE,
+    REPORT,
+    contents_of,
+)
+from equipoise.errors import InvalidParameter, MissingExtra, ReleaseUnreadable
+from equipoise.report.page import beginning
+from released_folders import changed, sealed
 from sample_releases import MODELS, SEARCHES, SELECTIONS
 from signed_releases import Hospital
 
@@ -82,15 +95,139 @@ def test_bytes_that_are_no_text_are_refused(copy):
     assert examine(copy, Against()).answer[0] == CHECK_FAILED
 
 
-def test_another_renderer_says_that_nothing_was_compared_and_why(copy):
-    changed_facts = (copy / PAGE).read_text().replace(eq.__version__, "9.9.9")
-    (copy / PAGE).write_text(changed_facts)
-    sealed(copy)
+def made_by(folder: Path, version: str) -> None:
+    """Let another version have made a folder, as its certificate and page.json say, under a fresh manifest."""
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text())
+    software = tuple((name, version if name == "equipoise" else own) for name, own in certificate.release.software)
+    certificate = replace(certificate, release=replace(certificate.release, software=software))
+    (folder / CERTIFICATE).write_text(certificate.to_json())
+    drawn_with(folder, "equipoise", version)
+
+
+def drawn_with(folder: Path, name: str, version: str) -> None:
+    """Let page.json name another version of what draws pages, under a fresh manifest."""
+    facts = page_file.read((folder / PAGE).read_text())
+    renderer = tuple((one, version if one == name else own) for one, own in facts.renderer)
+    (folder / PAGE).write_text(page_file.written(replace(facts, renderer=renderer)))
+    sealed(folder)
+
+
+def test_a_page_of_another_version_is_not_compared_and_it_is_said_why(copy):
+    made_by(copy, "9.9.9")
     found = examine(copy, Against())
     assert found.answer[0] == DONE
-    (line,) = (line for line in found.whole.unchecked if "page" in line)
-    assert line.startswith("what the page says: not compared, drawn by equipoise 9.9.9 with vl-convert-python ")
-    assert f"and here is equipoise {eq.__version__} with " in line
+    (line,) = (line for line in found.whole.unchecked if line.startswith("what the page"))
+    assert line == f"what the page says: not compared, drawn by Equipoise 9.9.9, and here is {eq.__version__}"
+
+
+def test_a_page_from_before_page_json_keeps_to_the_rule_too(copy):
+    made_by(copy, "0.1.9")
+    (copy / PAGE).unlink()
+    sealed(copy)
+    assert examine(copy, Against()).answer[0] == DONE
+    (copy / REPORT).write_text("<p>epsilon 0.01</p>")
+    sealed(copy)
+    found = examine(copy, Against())
+    assert found.answer[0] == CHECK_FAILED
+    assert found.whole.faults == ("report.html: other scripts than the two that a page has",)
+
+
+def test_page_json_cannot_name_another_version_than_the_certificate(copy):
+    drawn_with(copy, "equipoise", "0.1.9")
+    found = examine(copy, Against())
+    assert found.answer == (CHECK_FAILED, "does not hold")
+    (fault,) = found.whole.faults
+    assert fault.startswith("page.json: drawn by equipoise 0.1.9 with vl-convert-python ")
+    assert fault.endswith(f"and the certificate names Equipoise {eq.__version__}")
+
+
+def with_library(page: str, library: str) -> str:
+    """Return a page that brings another library, with the digest of it in its rule."""
+    own, drawing = page_rule.scripts_in(page)
+    page = page.replace(beginning(own, drawing), beginning(library, drawing))
+    return page.replace(f"<script>{own}</script>", f"<script>{library}</script>")
+
+
+def test_a_page_with_charts_of_another_known_library_is_compared_all_the_same(copy, monkeypatch):
+    page, library = (copy / REPORT).read_text(), "window.vegaEmbed = () => {};"
+    monkeypatch.setitem(page_rule.LIBRARIES, "1.8.9", hashlib.sha256(library.encode()).hexdigest())
+    drawn_with(copy, "vl-convert-python", "1.8.9")
+    (copy / REPORT).write_text(with_library(page, library))
+    sealed(copy)
+    assert COMPARED in examine(copy, Against()).confirmed
+    # The forgery that a stranger made: words and a script, under a version that is not here.
+    for name, text in rewritten(page).items():
+        (copy / REPORT).write_text(with_library(text, library) if text.count("<script>") == 1 else text)
+        sealed(copy)
+        assert examine(copy, Against()).answer[0] in (CHECK_FAILED, NOT_CHECKABLE), name
+
+
+def test_a_library_that_is_not_known_here_is_refused_whatever_version_it_claims(copy):
+    page = (copy / REPORT).read_text()
+    lying = with_library(page, "document.body.innerHTML = 'epsilon 0.01';")
+    for version in ("1.8.0", "1.9.1"):
+        drawn_with(copy, "vl-convert-python", version)
+        for text in (page, lying):
+            (copy / REPORT).write_text(text)
+            sealed(copy)
+            found = examine(copy, Against())
+            assert found.answer == (NOT_CHECKABLE, "not checkable by this version")
+            assert f"vl-convert-python {version}, whose script is not known here" in found.whole.faults[0]
+
+
+def test_a_page_of_any_version_keeps_to_the_rule(copy):
+    made_by(copy, "0.1.9")
+    page = (copy / REPORT).read_text()
+    pages = rewritten(page)
+    # What it says nobody compares: that may be other words and numbers, but nothing that runs, fetches or leads away.
+    spoken = {"another epsilon", "data of another name", "another number in a chart", "words in a chart"}
+    inert = spoken | {"a script called data", "one letter less"}
+    assert inert < pages.keys()
+    image, jump = '<img src="https://example.org">', '<a href="https://example.org">more</a>'
+    hostile = {name: text for name, text in pages.items() if name not in inert} | {
+        "an image": page.replace("</body>", f"{image}</body>"),
+        "a way out": page.replace("</body>", f"{jump}</body>"),
+        "another icon": page.replace("</body>", '<link rel="stylesheet" href="https://example.org"></body>'),
+        "a jump": page.replace("</title>", '</title><meta http-equiv="refresh" content="0;url=https://example.org">'),
+        "a frame": page.replace("</body>", '<iframe srcdoc="x"></iframe></body>'),
+        "a drawing": page.replace("</body>", "<svg><foreignObject></foreignObject></svg></body>"),
+        "a form": page.replace("</body>", '<form action="https://example.org"></form></body>'),
+        "quotes of another kind": page.replace("<h1>", "<h1 onclick='alert(1)'>"),
+        "a script in capitals": page.replace("</body>", "<SCRIPT>alert(1)</SCRIPT></body>"),
+        "no rule": page.replace("Content-Security-Policy", "Content-Security-Polity"),
+        "two rules, the first of them mild": page.replace(
+            "<meta http", '<meta http-equiv="Content-Security-Policy" content="x"><meta http', 1
+        ),
+        "another library": with_library(page, "alert(1)"),
+    }
+    for name, text in hostile.items():
+        (copy / REPORT).write_text(text)
+        sealed(copy)
+        assert examine(copy, Against()).answer[0] in (CHECK_FAILED, NOT_CHECKABLE), name
+    for name in spoken:
+        (copy / REPORT).write_text(pages[name])
+        sealed(copy)
+        assert examine(copy, Against()).answer[0] == DONE, name
+
+
+def test_what_draws_pages_here_is_among_the_scripts_that_are_known(release):
+    scripts = page_rule.scripts_in((release / REPORT).read_text())
+    assert page_rule.is_library(scripts[0], dict(page_file.renderer())["vl-convert-python"])
+    assert page_rule.DRAWINGS[hashlib.sha256(scripts[1].encode()).hexdigest()] == "0.2.0"
+
+
+def test_a_model_of_another_version_is_not_saved_anew(copy, tmp_path):
+    made_by(copy, "0.1.9")
+    with pytest.raises(InvalidParameter, match=r"one of version 0\.1\.9"):
+        eq.save(eq.load(copy), tmp_path / "again")
+
+
+def test_columns_cannot_be_renamed_beside_a_schema(copy):
+    changed(copy, MODEL, features=["weight"])
+    (fault,) = examine(copy, Against()).whole.faults
+    assert "model.json: names of other columns than the schema's" in fault
+    with pytest.raises(ReleaseUnreadable):
+        eq.load(copy)
 
 
 def test_where_pages_cannot_be_drawn_it_is_said(copy, monkeypatch):

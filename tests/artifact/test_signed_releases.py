@@ -8,13 +8,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
-from equipoise.artifact.parts import NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
-from equipoise.artifact.payment import payment
+from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import FILES_NOT_SEEN, payment, recorded_in
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
@@ -24,6 +25,8 @@ from equipoise.certify.folder import (
     DONE,
     MANIFEST,
     MODEL,
+    NOT_SEEN,
+    NOTES,
     PAGE,
     REFUSED,
     REPORT,
@@ -148,8 +151,10 @@ def test_without_anything_it_is_consistent_and_what_was_not_checked_is_named(ver
     assert [line.split(":")[0] for line in unchecked] == [
         "who made the release and when",
         "whether a ledger recorded the spend",
-        "whether noise was drawn",
+        "sentences and figures of the certificate's notes, which the page and explain repeat",
+        NOT_SEEN[-1].split(":")[0],
     ]
+    assert "whether noise was drawn" in unchecked[-1]
     assert "'Data office' signed it on " in unchecked[0]
 
 
@@ -160,16 +165,18 @@ def test_with_a_key_it_is_said_whose_it_is_and_with_a_ledger_which_entry_paid(ve
     assert first.startswith("consistent; signed by owner.key.pub; paid for by entry 2: ")
     assert any(line.startswith("  checked: every file signed by owner.key.pub, ") for line in rest)
     assert "  checked: paid for by entry 2 of the ledger's 'people', and by it alone" in rest
-    assert "weights" not in said
+    assert f"  checked: {FILES_SEEN}" in rest
+    assert "notes, which the page and explain repeat" not in said
     (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
     code, said = verify(release, "--export", "export.json", "--json")
     told = json.loads(said)
     assert (code, told["exit_code"], told["verdict"]) == (0, 0, "consistent; origin unproved; paid for by entry 2")
     assert (
-        told["confirmed"][-1]
+        told["confirmed"][-2]
         == "paid for by entry 2 of 'people', as an export that nobody signed says, and by it alone"
     )
-    assert any("whether the weights are those that were paid for" in line for line in told["unchecked"])
+    assert told["confirmed"][-1] == FILES_SEEN
+    assert not any("notes" in line for line in told["unchecked"])
 
 
 def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, tmp_path):
@@ -249,17 +256,86 @@ def test_a_forger_who_copies_the_entry_and_the_id_is_refused_too(verify, house, 
         (folder / CERTIFICATE).write_text(replace(certificate, release=stolen).to_json())
         sealed(folder)
         assert verify(folder, "--ledger", house.ledger)[0] == NOT_PAID
-    # With the whole certificate the ledger has nothing to say, and says that; the signature has.
+    # With the whole certificate, the ledger and an export of it still name the model; and so does the signature.
     shutil.copy(release / CERTIFICATE, folder / CERTIFICATE)
     sealed(folder)
-    code, said = verify(folder, "--ledger", house.ledger)
-    assert (code, "not checked: whether the weights are those that were paid for" in said) == (DONE, True)
+    redrawn(folder)
+    assert verify(folder)[0] == DONE
+    (house.folder / "paid.json").write_text(eq.Ledger(house.ledger).export())
+    for where in (("--ledger", house.ledger), ("--export", "paid.json")):
+        code, said = verify(folder, *where)
+        assert (code, "ledger: entry 2 paid for another certificate.json or model.json than these" in said) == (
+            NOT_PAID,
+            True,
+        )
+        assert said.startswith("not paid for: ")
     shutil.copy(release / STATEMENT, folder / STATEMENT)
     code, said = verify(folder, "--ledger", house.ledger)
     assert (code, "about another folder, whose files are other ones: MANIFEST.sha256, model.json, report" in said) == (
         7,
         True,
     )
+
+
+def test_an_outcome_of_an_earlier_version_names_no_files_and_that_is_said(tmp_path, monkeypatch):
+    house, conclude = Hospital(tmp_path), eq.Ledger.conclude
+    monkeypatch.setattr(eq.Ledger, "conclude", lambda self, *words: conclude(self, *words[:3]))
+    found = examine(house.release("release", signed=False), Against(history=recorded_in(house.ledger)))
+    assert found.answer == (DONE, "consistent; origin unproved; paid for by entry 2")
+    assert FILES_NOT_SEEN in found.whole.unchecked
+    assert "paid for by entry 2 of the ledger's 'people', and by it alone" in found.confirmed
+
+
+@pytest.mark.parametrize("name", ["ridge", "softmax", "simplex-selector", "feature-selector", "grid-search"])
+def test_the_files_of_every_kind_are_those_that_the_ledger_names(tmp_path, name):
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (900, 3))
+    ledger = f"sqlite:///{tmp_path}/ledger.db#people"
+    eq.Ledger(ledger).create(eq.Budget(10.0, 1e-5), "basic")
+    numbers, letters = eq.Domain(1.0, labels=(5.0, 11.0)), eq.Domain(1.0, classes=("a", "b", "c"))
+    model, target = {
+        "ridge": (eq.Ridge(1.0, 0.0, numbers, 0.1, ledger=ledger), 7 + rows[:, 0]),
+        "softmax": (eq.LogisticRegression(1.0, 0.0, letters, 0.1, ledger=ledger), np.array(list("abc") * 300)),
+        "simplex-selector": (eq.SimplexSelector(1.0, 1e-6, ledger=ledger), None),
+        "feature-selector": (eq.FeatureSelector(eq.Ridge(1.0, 0.0, numbers, 0.1, "output", ledger=ledger)), rows[:, 0]),
+        "grid-search": (
+            eq.PrivateGridSearch(eq.Ridge(domain=numbers), {"alpha": [0.1, 1.0]}, epsilon=1.0, ledger=ledger),
+            7 + rows[:, 1],
+        ),
+    }[name]
+    model.plan(900, 3)
+    eq.save(model.fit((rows > 0).astype(float) if target is None else rows, target), tmp_path / "release")
+    found = examine(tmp_path / "release", Against(history=recorded_in(ledger)))
+    assert (found.answer[0], found.whole.faults) == (DONE, ())
+    assert FILES_SEEN in found.confirmed
+    # Opened and saved again, they are the same.
+    if name != "grid-search":
+        eq.save(eq.load(tmp_path / "release"), tmp_path / "again")
+        assert FILES_SEEN in examine(tmp_path / "again", Against(history=recorded_in(ledger))).confirmed
+
+
+@pytest.mark.parametrize("altered", ["notes", "names", "settings", "estimator"])
+def test_notes_names_and_settings_are_those_that_the_ledger_names(house, release, tmp_path, altered):
+    folder = Path(shutil.copytree(release, tmp_path / "altered"))
+    (folder / STATEMENT).unlink()
+    model = json.loads((folder / MODEL).read_text())
+    if altered == "notes":
+        record = json.loads((folder / CERTIFICATE).read_text())
+        record["notes"]["caveats"] = ["effective epsilon of this release: 0.01"]
+        changed(folder, CERTIFICATE, notes=record["notes"])
+    elif altered == "names":
+        changed(folder, MODEL, features=["weight"])
+    elif altered == "settings":
+        others = [{**one, "value": 0.01} if one["name"] == "epsilon" else one for one in model["model"]["settings"]]
+        changed(folder, MODEL, model={**model["model"], "settings": others})
+    else:
+        changed(folder, MODEL, model={"name": "svm", "settings": []})
+    if altered != "names":
+        redrawn(folder)
+        found = examine(folder, Against())
+        assert (found.answer[0], NOTES in found.whole.unchecked) == (DONE, True)
+    found = examine(folder, Against(history=recorded_in(house.ledger)))
+    assert "ledger: entry 2 paid for another certificate.json or model.json than these" in found.whole.faults
+    assert found.answer[0] == (CHECK_FAILED if altered == "names" else NOT_PAID)
 
 
 def test_of_two_folders_for_one_entry_one_at_most_is_paid_for(verify, house, release, second, tmp_path):
@@ -448,6 +524,20 @@ def test_an_export_that_was_altered_vouches_for_nothing(verify, house, release):
         path.write_text(json.dumps(spoiled))
         code, said = verify(release, "--export", path)
         assert (code, said.count("\n")) == (REFUSED, 3)
+
+
+def test_an_export_from_before_the_release_is_called_older(verify, house, release, second):
+    record = json.loads(eq.Ledger(house.ledger).export())
+    (house.folder / "older.json").write_text(json.dumps({**record, "entries": record["entries"][:3]}))
+    assert verify(release, "--export", "older.json")[0] == DONE
+    code, said = verify(second, "--export", "older.json")
+    assert (code, "ends with entry 3, before the entry 4:" in said) == (NOT_PAID, True)
+    assert "it is older than the release, or of another ledger" in said
+
+
+def test_a_ledger_that_is_not_there_is_not_to_be_created(verify, house, release):
+    code, said = verify(release, "--ledger", house.ledger.replace("#people", "#nosuch"))
+    assert (code, "ledger create" in said, "an export of it (--export)" in said) == (3, False, True)
 
 
 def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, tmp_path):

@@ -3,12 +3,12 @@
 import random
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from equipoise.artifact import folder as released
-from equipoise.artifact import page_check
+from equipoise.artifact import page_check, page_file
 from equipoise.artifact.parts import NOT_SIGNED, NOT_TRUSTED
 from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
@@ -32,20 +32,15 @@ from signed_releases import Hospital
 WHOLE, SAMPLED = (CERTIFICATE, MANIFEST, STATEMENT), (MODEL, SCHEMA, PAGE, REPORT)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def plain_pages():
-    """Leave out the charts: tests/artifact/test_page_check.py compares whole pages."""
-    with pytest.MonkeyPatch.context() as patch:
-        for place in (released, page_check):
-            patch.setattr(place, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>" * 20)
-        yield
-
-
 @pytest.fixture(scope="module")
-def house(tmp_path_factory) -> Hospital:
+def house(tmp_path_factory) -> Iterator[Hospital]:
+    """A release with its whole page, which is drawn again once: what it is drawn from does not change unnoticed."""
     made = Hospital(tmp_path_factory.mktemp("house"))
-    made.release("release")
-    return made
+    folder = made.release("release")
+    drawn = page_check.drawn_again(folder, page_file.read((folder / PAGE).read_text()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_check, "drawn_again", lambda *_: drawn)
+        yield made
 
 
 def answer(folder: Path, against: Against) -> int:

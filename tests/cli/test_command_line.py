@@ -179,7 +179,10 @@ consistent; origin unproved: (1, 0)-differential privacy, replace-one
   checked: claim
   not checked: who made the release and when: no signature was looked at
   not checked: whether a ledger recorded the spend
-  not checked: whether noise was drawn: no arithmetic can tell
+  not checked: sentences and figures of the certificate's notes, which the page and explain repeat: no claim rests \
+on them
+  not checked: whether noise was drawn and rows were mapped by the declared facts, whether those were chosen without a \
+look at rows, and what else was released from them: no arithmetic can tell
   not checked: model, schema and page: this certificate lies apart from its release
 """
 

@@ -136,7 +136,8 @@ def test_entries_with_records_are_taken_up_to_the_limit_and_outcomes_once(duties
     assert refused(duties, lines.spend("0.26")).sqlstate == "EQ002"
     assert refused(duties, lines.spend("0.01", "1E-20")).sqlstate == "EQ002"
     appended(duties, lines, lines.spend("0.25"))
-    assert duties.count("people") == 6
+    appended(duties, lines, lines.outcome(6, files="a" * 64))
+    assert duties.count("people") == 7
 
 
 def test_a_certificate_of_this_dataset_is_taken_and_that_of_an_older_spelling_is_left_to_verify(duties):
@@ -343,6 +344,9 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "an outcome of another release": again(lines.outcome(2), release="mine"),
         "an outcome that is unknown": again(lines.outcome(2), outcome="lost"),
         "a failure with a digest": again(lines.outcome(2), outcome="failed"),
+        "files that are no digest": again(lines.outcome(2), files="31337"),
+        "files that are no text": again(lines.outcome(2), files=31337),
+        "a failure with files": again(lines.outcome(2, "failed"), files="a" * 64),
         "an outcome that spends": replace(lines.outcome(2), epsilon="0.1"),
         "an outcome that gives back": again(lines.outcome(2), spent=amount("0.0")),
         "an outcome without a record": replace(lines.outcome(2), record=None),

@@ -17,6 +17,7 @@ from equipoise.certify.withdrawn import Withdrawal
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import Entry, book, chain, currencies, postgresql, records, walk
 from equipoise.ledger.currencies import Amount, Currency, Worth
+from equipoise.ledger.statements import claim_faults, files_digest
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from equipoise.vocabulary.facts import Budget
@@ -509,6 +510,24 @@ def test_a_second_outcome_or_one_of_no_spend_is_found_by_verify(ledger):
     assert walk.faults([*entries, again]) == (f"entry 4: {fault}",)
     stranger = chain.following(entries[:2], "trial", "outcome", record=record.replace('"one"', '"two"'))
     assert walk.faults([*entries[:2], stranger]) == (f"entry 3: {fault}",)
+
+
+def test_an_outcome_names_the_files_that_hold_the_release_and_no_others(ledger):
+    entry = ledger.admit(PLAN, release_id="one")
+    mine, digest = released(entry, "one"), files_digest({"certificate.json": b"{}", "model.json": b"1.5"})
+    ledger.conclude(entry, "released", mine, digest)
+    assert ledger.verify() == ()
+    (paid,) = ledger.releases()
+    assert paid.files == digest
+    assert claim_faults(mine, paid, digest) == claim_faults(mine, paid) == ()
+    assert claim_faults(mine, paid, files_digest({"certificate.json": b"{}", "model.json": b"31337"})) == (
+        "entry 2 paid for another certificate.json or model.json than these",
+    )
+    entries = ledger.history()
+    record = entries[-1].record
+    for other in (record.replace(digest, "31337"), record.replace(f'"{digest}"', "null"), f'{record[:-1]},"z":1}}'):
+        forged = chain.following(entries[:2], "trial", "outcome", certificate=entries[-1].certificate, record=other)
+        assert walk.faults([*entries[:2], forged]) == (f"entry 3: {walk.NO_RECORD}",)
 
 
 def test_two_folders_cannot_claim_one_entry(ledger):

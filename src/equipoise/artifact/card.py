@@ -6,13 +6,15 @@ Everything in it is in the folder, or follows from its certificate (docs/card.md
 import dataclasses
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from equipoise.artifact import statement
 from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import UNCHECKED
+from equipoise.certify.folder import UNCHECKED, contents_of
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.base import Column
@@ -41,7 +43,7 @@ def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None
         raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
     return {
         "card_version": CARD_VERSION,
-        "release": _release(found.certificate),
+        "release": {**_release(found.certificate), "signature": _signature(Path(folder), found.certificate)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
         "privacy": _privacy(found.certificate),
@@ -61,6 +63,20 @@ def _release(certificate: Certificate) -> dict[str, Any]:
         "certificate": certificate.digest,
         "schema": certificate.terms.schema or None,
     }
+
+
+def _signature(folder: Path, certificate: Certificate) -> dict[str, Any] | None:
+    """Return what the folder's statement says of who signed it, as they say; None where there is no statement."""
+    contents = contents_of(folder)
+    found = statement.found_in(contents, statement.digests_of(contents), certificate)
+    if found.faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseUnreadable("a release as it was signed", f"{'; '.join(found.faults):.300}", remedy)
+    if found.signed is None:
+        return None
+    signed = found.signed
+    facts = {"producer": signed.producer or None, "signed": signed.time}
+    return {**facts, "key": signed.key.hex(), "fingerprint": signed.name}
 
 
 def _model(found: ReadRelease) -> dict[str, Any]:
@@ -156,4 +172,12 @@ def _disclosure(found: ReadRelease) -> dict[str, Any]:
         "class_frequencies": None,
         "training_score": None,
         "generalisation_gap": None,
+        # By the names of a risk-appetite file, and of the checks that hold a model against one.
+        "risk_appetite": {
+            "safe_dof_threshold": n - numbers,
+            "safe_threshold": None,
+            "unnecessary_risk": False,
+            "k_anonymity_risk": None,
+            "class_disclosure_risk": None,
+        },
     }

@@ -40,11 +40,17 @@ class Spends:
 def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str, str]:
     """Return the files of a release by name: functions of the certificate, the schema and what was released."""
     certificate = _certificate_of(model)
+    made_by = dict(certificate.release.software if certificate.release else ()).get("equipoise", "")
+    renderer = page_file.renderer()
+    if made_by != dict(renderer)["equipoise"]:
+        # Nobody who has that version could draw its page again.
+        remedy = f"copy its folder as it is, or save it with equipoise=={made_by:.40}"
+        raise InvalidParameter("a release of this version, to save it", f"one of version {made_by:.40}", remedy)
     saved = model._saved()
     model_file.room_of(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
     record = model_file.written(saved, certificate.digest)
     files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends)}
-    files[PAGE] = page_file.written(page_file.PageFacts(page_file.renderer(), _said(spends)))
+    files[PAGE] = page_file.written(page_file.PageFacts(renderer, _said(spends)))
     if isinstance(facts := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = facts.to_toml()

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from equipoise.certify.folder import LARGEST, MODEL
-from equipoise.certify.record import MOST_ENTRIES, build, parse, to_plain, weight_of
+from equipoise.certify.record import MOST_ENTRIES, build, parse, weight_of
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
-from equipoise.estimators.saved import Saved
+from equipoise.estimators.saved import FORMAT_VERSION, Saved, written
 
-FORMAT_VERSION = 2
+__all__ = ["FORMAT_VERSION", "parsed", "read", "room_of", "settled", "written"]
 
 AGAIN = "ask for the released folder again"
 
@@ -19,20 +19,6 @@ BYTES_A_NUMBER = 32
 
 # What settings and labels may take besides, in bytes and in entries.
 SPARE = 2**16
-
-
-def written(saved: Saved, certificate: str) -> str:
-    """Return a model as JSON text, bound to its certificate's digest; numbers are read back exactly.
-
-    Examples
-    --------
-    >>> from equipoise.estimators.saved import Named
-    >>> saved = Saved(Named("ridge", ()), coefficients=((0.5,),), intercepts=(0.0,))
-    >>> read(written(saved, "ab")) == saved
-    True
-    """
-    record = {"format_version": FORMAT_VERSION, "certificate": certificate, **to_plain(saved)}
-    return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
 def room_of(outputs: int, columns: int, names: Sequence[str]) -> int:
@@ -63,6 +49,10 @@ def read(text: str) -> Saved:
 
     Examples
     --------
+    >>> from equipoise.estimators.saved import Named
+    >>> saved = Saved(Named("ridge", ()), coefficients=((0.5,),), intercepts=(0.0,))
+    >>> read(written(saved, "ab")) == saved
+    True
     >>> read("[]")
     Traceback (most recent call last):
     equipoise.errors.ReleaseUnreadable: asked: a model of format 2; found: list; to do: ask for the released ...

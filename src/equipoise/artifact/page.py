@@ -183,7 +183,8 @@ def _model(claim: Claim) -> str:
         return "selection of a column"
     penalty = claim.problem.penalty.name
     known = "a ridge" if penalty == "l2" else f"penalty {penalty}"
-    return f"linear model with the {claim.problem.loss.name} loss and {known}"
+    # A parameter of the loss stands in the whole argument, for those who can read it.
+    return f"linear model with the {claim.problem.loss.name.partition(':')[0]} loss and {known}"
 
 
 def _bound_line(bound: Bound, chosen: str) -> BoundLine:

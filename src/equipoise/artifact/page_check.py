@@ -1,22 +1,27 @@
 """Drawing the page of a released folder again, and comparing: nothing may be on it that the release does not call for.
 
-The same program draws the same page. Numbers of its charts may differ in their last digits from machine to machine, and
-so are compared to a millionth; everything else, every script among it, letter by letter.
+The same program draws the same page, with whichever library its charts are drawn by; that one must be known here.
+Numbers of charts may differ in their last digits from machine to machine, and so are compared to a millionth;
+everything else letter by letter.
 """
 
 import bisect
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
+from importlib.metadata import version
 
-from equipoise.artifact import page_file
+from equipoise.artifact import page_file, page_rule
 from equipoise.artifact.page import Shown, page_of
 from equipoise.artifact.parts import Part
 from equipoise.artifact.reading import OldRelease, ReadRelease, release_in
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, PAGE, REPORT, text_of
+from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, NOT_CHECKABLE, PAGE, REPORT, text_of
 from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable
+from equipoise.report.page import DRAWING, beginning, library_of
+from equipoise.report.runtime import runtime
 from equipoise.vocabulary.facts import Budget
 
 # The data of a chart, as `equipoise.report.page` writes it: there is no "<" in it.
@@ -26,6 +31,9 @@ _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:
 
 # How far numbers of charts may be apart: no picture shows it.
 NEAR = 1e-6
+
+# So many letters around the first that differs are shown.
+BEFORE, AFTER = 12, 24
 
 COMPARED = "the page: drawn again from the other files, it is the same"
 
@@ -38,25 +46,47 @@ def compared(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | No
 
     `evaluation_page` draws it if the folder is that of an evaluation.
     """
+    found, made_by = "", ""
     try:
-        certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
         found = text_of(contents, REPORT)
-        made_by = dict(certificate.release.software if certificate.release else ()).get("equipoise")
-        here = dict(page_file.renderer())
+        certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+        made_by = dict(certificate.release.software if certificate.release else ()).get("equipoise", "")
         if PAGE not in contents:
-            return _without_facts(made_by, here["equipoise"])
+            return _without_facts(found, made_by)
         facts = page_file.read(text_of(contents, PAGE))
-        if dict(facts.renderer) != here:
-            return _not_compared(f"drawn by {_named(dict(facts.renderer))}, and here is {_named(here)}")
+        ours, drawn_with = page_file.RENDERER
+        drawn_by = dict(facts.renderer)
+        if drawn_by.keys() != {ours, drawn_with} or drawn_by[ours] != made_by:
+            said = f"drawn by {_named(drawn_by)}, and the certificate names Equipoise {made_by:.40}"
+            return Part(CHECK_FAILED, (f"{PAGE}: {said}",))
+        here = version(ours)
+        if made_by != here:
+            return _not_compared(found, made_by, f"drawn by Equipoise {made_by:.40}, and here is {here}")
         again = drawn_again(contents, facts) if evaluation_page is None else evaluation_page(contents)
-        fault = difference(found, again)
+        expected = _with_library(again, found, drawn_by[drawn_with])
+        if expected is None:
+            return _unknown_library(drawn_by[drawn_with])
+        fault = difference(found, expected)
     except MissingExtra as error:
-        return _not_compared(f"since {error.found}: {error.remedy}")
+        return _not_compared(found, made_by, f"since {error.found}: {error.remedy}")
     except NotCheckable as error:
-        return _not_compared(f"since the certificate has {error.found}")
+        return _not_compared(found, made_by, f"since the certificate has {error.found}")
     except EquipoiseError as error:
         return Part(CHECK_FAILED, (f"{REPORT}: it cannot be drawn again ({error.found:.200})",))
     return Part(CHECK_FAILED, () if fault is None else (f"{REPORT}: {fault}",), () if fault else (COMPARED,))
+
+
+def _with_library(expected: str, found: str, drawn_with: str) -> str | None:
+    """Return a page with the library of another one, if that is the one of the version that is named, else None."""
+    if drawn_with == dict(page_file.renderer())[page_file.RENDERER[1]]:
+        return expected
+    scripts = page_rule.scripts_in(found)
+    if len(scripts) != 2 or not page_rule.is_library(scripts[0], drawn_with):
+        return None
+    own = library_of(runtime())
+    start, other = beginning(own, DRAWING), beginning(scripts[0], DRAWING)
+    # Where a page has its library: it begins with the digest, and brings the script.
+    return expected.replace(start, other, 1).replace(f"<script>{own}</script>", f"<script>{scripts[0]}</script>", 1)
 
 
 def drawn_again(contents: Mapping[str, bytes], facts: page_file.PageFacts) -> str:
@@ -93,15 +123,17 @@ def difference(found: str, expected: str) -> str | None:
     >>> difference(chart % "0.1", chart % "0.10000000000000002") is None
     True
     >>> difference(chart % "0.1" + "<script>", chart % "0.1")
-    'not the page that the other files call for: it departs at letter 80'
+    'not the page that the other files call for: it has ...
     """
     if found == expected:
         return None
     said = "not the page that the other files call for"
-    if _DATA.sub(r"\1\3", found) != _DATA.sub(r"\1\3", expected):
-        ends = range(min(len(found), len(expected)) + 1)
-        letter = bisect.bisect_left(ends, True, key=lambda end: found[:end] != expected[:end])
-        return f"{said}: it departs at letter {letter}"
+    text, called_for = _DATA.sub(r"\1\3", found), _DATA.sub(r"\1\3", expected)
+    if text != called_for:
+        ends = range(min(len(text), len(called_for)) + 1)
+        letter = bisect.bisect_left(ends, True, key=lambda end: text[:end] != called_for[:end])
+        around = slice(max(0, letter - BEFORE - 1), letter + AFTER)
+        return f"{said}: it has {text[around]!a} where {called_for[around]!a} belongs"
     pairs = zip(_DATA.findall(found), _DATA.findall(expected), strict=True)
     other = [opening.split('"')[3] for (opening, data, _), (_, data_of, _) in pairs if not _alike(data, data_of)]
     return f"{said}: the data of {', '.join(other)} differs" if other else None
@@ -126,14 +158,21 @@ def _near(*tokens: str) -> bool:
     return math.isclose(*map(float, tokens), rel_tol=NEAR)
 
 
-def _without_facts(made_by: str | None, here: str) -> Part:
-    if made_by == here:
+def _without_facts(found: str, made_by: str) -> Part:
+    if made_by == (here := version(page_file.RENDERER[0])):
         return Part(CHECK_FAILED, (f"{PAGE}: missing; Equipoise {here}, which the certificate names, writes one",))
-    return _not_compared(f"drawn by Equipoise {made_by}, before there was {PAGE}")
+    return _not_compared(found, made_by, f"drawn by Equipoise {made_by:.40}, before there was {PAGE}")
 
 
-def _not_compared(why: str) -> Part:
-    return Part(CHECK_FAILED, unchecked=(f"what the page says: not compared, {why}",))
+def _not_compared(found: str, drawn_by: str, why: str) -> Part:
+    """Return that what a page says was not compared, unless it breaks the rule that every page keeps to."""
+    broken = page_rule.kept(found, drawn_by)
+    return broken if broken.faults else replace(broken, unchecked=(f"what the page says: not compared, {why}",))
+
+
+def _unknown_library(drawn_with: str) -> Part:
+    found = f"charts drawn by vl-convert-python {drawn_with:.40}, whose script is not known here, and can show anything"
+    return Part(NOT_CHECKABLE, (f"{REPORT}: {found}: install that version, and check again",))
 
 
 def _named(renderer: Mapping[str, str]) -> str:

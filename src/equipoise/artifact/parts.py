@@ -2,10 +2,16 @@
 
 from dataclasses import dataclass
 
+from equipoise.certify.folder import NOT_CHECKABLE
+
 # Those of the folder by itself are in `equipoise.certify.folder`; 3, 4, 70 and 130 are other commands'.
 NOT_SIGNED, NOT_TRUSTED, NOT_PAID, OTHER_HISTORY, BEYOND_POLICY = 7, 8, 9, 10, 11
 
+# What a ledger confirms beyond the claim, and with it that notes are as they were.
+FILES_SEEN = "certificate.json, its notes included, and model.json are those that the ledger's entry names"
+
 WORDS = {
+    NOT_CHECKABLE: "not checkable by this version",
     NOT_SIGNED: "not as it was signed",
     NOT_TRUSTED: "signed by a key that is not trusted",
     NOT_PAID: "not paid for",

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.page_file import LedgerSaid
-from equipoise.artifact.parts import NOT_PAID, OTHER_HISTORY, Part
+from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, OTHER_HISTORY, Part
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import PAGE
-from equipoise.errors import InvalidParameter, LedgerTampered, LedgerUnreachable
+from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, Ledger, witness
 from equipoise.ledger.chain import EXPORT_VERSIONS
 from equipoise.ledger.statements import balance_after, claim_faults, paid_by
 from equipoise.ledger.walk import Walk, faults
+
+FILES_NOT_SEEN = (
+    "whether certificate.json and model.json are those that were paid for: the ledger's entry, of an earlier version, "
+    "names the claim alone; a signature would name them"
+)
 
 # So many faults of a history are named.
 MOST_FAULTS = 5
@@ -24,7 +29,11 @@ MOST_FAULTS = 5
 def recorded_in(ledger: str) -> tuple[tuple[Entry, ...], str]:
     """Return the history of a ledger, as it is recorded, and how to speak of it."""
     book = Ledger(ledger)
-    return book.history(), f"the ledger's {book.dataset!r}"
+    try:
+        return book.history(), f"the ledger's {book.dataset!r}"
+    except LedgerRefused as error:
+        remedy = "pass the ledger that the release was paid from, or an export of it (--export)"
+        raise LedgerRefused(error.asked, error.found, remedy) from None
 
 
 def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
@@ -60,6 +69,7 @@ def payment(
     said: LedgerSaid | None,
     witnesses: Sequence[str] = (),
     witness_keys: Sequence[Path] = (),
+    files: str = "",
 ) -> tuple[Part, ...]:
     """Return what a history says of a release, and what witnesses say of the history.
 
@@ -75,6 +85,9 @@ def payment(
         Files or URLs (`equipoise.ledger.witness`); those of the environment if there are none.
     witness_keys : sequence of Path
         The public keys whose checkpoints count; those of the environment, or the owner's, if there are none.
+    files : str
+        The digest of the files that hold the release (`equipoise.ledger.statements.files_digest`); empty for a
+        certificate by itself.
     """
     entries, place = history
     broken = faults(entries)
@@ -83,14 +96,25 @@ def payment(
         lines = tuple(f"ledger: {fault}" for fault in broken[:MOST_FAULTS]) or ("ledger: no entry",)
         return (Part(OTHER_HISTORY, (*lines[:-1], f"{lines[-1]}{more}")),)
     named = (certificate.release.entry if certificate.release else None) or ""
-    reasons = claim_faults(certificate, {paid.entry.place: paid for paid in paid_by(entries)}.get(named))
-    if said is not None and not _was_said(entries, said):
+    found = {paid.entry.place: paid for paid in paid_by(entries)}.get(named)
+    reasons = claim_faults(certificate, found, files)
+    if named.partition(":")[0].isdigit() and int(named.partition(":")[0][:16]) > entries[-1].number:
+        older = (
+            f"{place} ends with entry {entries[-1].number}, before the entry {named:.20}... that the certificate names"
+        )
+        reasons = (f"{older}: it is older than the release, or of another ledger",)
+    elif said is not None and not _was_said(entries, said):
         reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
     heard = _heard(entries, named, witnesses, witness_keys)
     if reasons:
         return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
     paid = f"paid for by entry {named.partition(':')[0]}"
-    return heard, Part(NOT_PAID, confirmed=(f"{paid} of {place}, and by it alone",), summary=paid)
+    entry = (f"{paid} of {place}, and by it alone",)
+    if not files or found is None:
+        return heard, Part(NOT_PAID, confirmed=entry, summary=paid)
+    if not found.files:
+        return heard, Part(NOT_PAID, confirmed=entry, unchecked=(FILES_NOT_SEEN,), summary=paid)
+    return heard, Part(NOT_PAID, confirmed=(*entry, FILES_SEEN), summary=paid)
 
 
 def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys: Sequence[Path]) -> Part:

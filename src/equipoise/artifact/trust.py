@@ -58,8 +58,10 @@ def trusted_in(path: Path) -> dict[bytes, Trusted]:
 
 def _fault(entry: Any) -> str | None:
     """Return what is wrong with one key of a trust file, or None."""
-    if not isinstance(entry, dict) or not FIELDS - {"until"} <= entry.keys() <= FIELDS:
+    if not isinstance(entry, dict) or not entry.keys() <= FIELDS:
         return "other fields than name, key, from and until"
+    if missing := FIELDS - {"until"} - entry.keys():
+        return f"without {', '.join(sorted(missing))}"
     if not entry["name"] or not is_producer(entry["name"]):
         return "no name that can be read"
     if not isinstance(entry["key"], str) or not re.fullmatch(r"[0-9a-f]{64}", entry["key"]):

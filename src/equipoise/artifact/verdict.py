@@ -11,16 +11,28 @@ from typing import TYPE_CHECKING
 from equipoise.artifact import page_file, statement
 from equipoise.artifact.about import about
 from equipoise.artifact.page_check import EvaluationPage, compared
-from equipoise.artifact.parts import BEYOND_POLICY, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY, WORDS, Part
+from equipoise.artifact.parts import (
+    BEYOND_POLICY,
+    FILES_SEEN,
+    NOT_PAID,
+    NOT_SIGNED,
+    NOT_TRUSTED,
+    OTHER_HISTORY,
+    WORDS,
+    Part,
+)
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import Trusted, origin
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.folder import (
     ALONE,
+    CERTIFICATE,
     CHECK_FAILED,
     DONE,
     MANIFEST,
     MODEL,
     NOT_SEEN,
+    NOTES,
     PAGE,
     WITHDRAWN,
     Findings,
@@ -34,7 +46,6 @@ if TYPE_CHECKING:
     from equipoise.ledger import Entry
 
 SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
-WEIGHTS_NOT_SEEN = "whether the weights are those that were paid for: a ledger names the certificate, a signature them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +147,14 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     # Nothing is read a second time: who can write the folder could put other files there meanwhile.
     found = findings_of(dict(contents))
     said, parts, drawn = _said(contents), [], Part(CHECK_FAILED)
+    files = ""
+    if against.history is not None and MANIFEST in contents:
+        # What reads ledgers is loaded only where one is held against.
+        from equipoise.ledger.statements import files_digest
+
+        # A certificate of held-out rows names the model itself, and lies in two folders.
+        pair = isinstance(found.certificate.claim, HeldOut)
+        files = files_digest({CERTIFICATE: contents[CERTIFICATE]} if pair else contents)
     if not alone:
         drawn = _page(contents, found, evaluation, evaluation_page)
         parts.append(drawn)
@@ -148,14 +167,11 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     if against.history is None:
         parts.append(Part(NOT_PAID, unchecked=(LEDGER_NOT_SEEN,)))
     else:
-        # What reads ledgers is loaded only where one is held against.
         from equipoise.artifact.payment import payment
 
-        signed = any(part.code == NOT_TRUSTED and part.confirmed for part in parts)
-        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys)
-        # The counts of an evaluation are in its certificate.
-        if not signed and not evaluation:
-            parts.append(Part(NOT_PAID, unchecked=(WEIGHTS_NOT_SEEN,)))
+        parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, files)
+    if not any(FILES_SEEN in part.confirmed or (part.code == NOT_TRUSTED and part.confirmed) for part in parts):
+        parts.append(Part(CHECK_FAILED, unchecked=(NOTES,)))
     if against.policy is not None:
         parts.append(_within(against.policy, found, parts, bool(drawn.confirmed)))
     return Verdict(found, tuple(parts))

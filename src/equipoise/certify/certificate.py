@@ -200,7 +200,7 @@ class Certificate(Record):
         about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and {replaced} replaced."
         sections = (
             (head, (about, ADD_OR_REMOVE, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
-            ("What an attacker gains, at most", tuple(gains)),
+            (f"What an attacker gains, at most{', if the assumptions hold' * bool(self.assumptions)}", tuple(gains)),
             *noted,
             ("Released on the way, and paid for", released),
             ("Checked", checked),

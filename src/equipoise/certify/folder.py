@@ -35,11 +35,14 @@ OPTIONAL = {MODEL, SCHEMA, PAGE, STATEMENT}
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
     "whether a ledger recorded the spend",
-    "whether noise was drawn: no arithmetic can tell",
+    "whether noise was drawn and rows were mapped by the declared facts, whether those were chosen without a look at "
+    "rows, and what else was released from them: no arithmetic can tell",
 )
-UNCHECKED = (*NOT_SEEN, "what the page says: its bytes are those of the manifest, and nobody compared its numbers")
+NOTES = "sentences and figures of the certificate's notes, which the page and explain repeat: no claim rests on them"
+PAGE_UNSEEN = "what the page says: its bytes are those of the manifest, and nobody compared its numbers"
+UNCHECKED = (*NOT_SEEN, NOTES, PAGE_UNSEEN)
 EVALUATED = (*UNCHECKED, "the release that it is about, which lies apart: its id and the digest of its model are named")
-ALONE = (*NOT_SEEN, "model, schema and page: this certificate lies apart from its release")
+ALONE = (*NOT_SEEN, NOTES, "model, schema and page: this certificate lies apart from its release")
 
 
 class Findings(Record):
@@ -103,7 +106,8 @@ def _bytes(path: Path, name: str) -> bytes:
                 # Some files, such as those of /proc, do not tell how long they are.
                 content = file.read(LARGEST[name] + 1)
         if not plain or len(content) > LARGEST[name]:
-            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", f"none at {path}", AGAIN)
+            found = f"{'a longer one' if plain else 'a link, or no file'} at {path}"
+            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", found, AGAIN)
         return content
     except OSError as error:
         raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
@@ -181,6 +185,8 @@ def model_faults(model: Any, certificate: Certificate) -> Iterator[str]:
         getattr(node, "released", 0) is None for node in (certificate.claim, certificate.claim.main, trained)
     ):
         yield f"{CERTIFICATE}: a plan, beside weights"
+    if isinstance(trained, Evaluation):
+        yield f"{MODEL}: beside an evaluation, which has none"
     if not isinstance(trained, Trained):
         # After a refusal the first column stands for none.
         fitting = len(places) == 1 and (getattr(trained, "released", True) is not False or places == [0])

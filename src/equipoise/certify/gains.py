@@ -30,7 +30,8 @@ class Gains(Record):
     def lines(self, unit: str) -> Iterator[str]:
         """Yield them in words."""
         yield f"An attacker knows two candidate {unit}s, one of which was in the table, and all the rest of the table."
-        yield f"By any method, the right one is named in at most {percent(self.guess)} of cases; by a coin in 50 %."
+        yield f"Both being equally likely beforehand, the right one is named in at most {percent(self.guess)} of cases,"
+        yield "by whichever method; by a coin in 50 %."
         yield "To name the first where it was the second is a false positive, where it was the first a true one."
         for false, true in self.true_positive_rates:
             yield f"With false positives in {percent(false)} of cases, true ones are at most {percent(true)}."

@@ -7,19 +7,9 @@ rounding is small enough for it, plain steps elsewhere, and dual steps with aver
 
 import math
 
+from ..vocabulary import work
 from ..vocabulary.constants import smallest_tolerance
 from ..vocabulary.facts import Conditions, Hypothesis, Setting
-from ..vocabulary.work import (
-    CORNERS_SHARE,
-    FIRST_PASSES,
-    SPARE_PASSES,
-    TEST_EVERY,
-    accelerated_steps,
-    corner_steps,
-    fine_unit,
-    plain_steps,
-    whole,
-)
 
 
 def accelerates(where: Setting) -> bool:
@@ -35,7 +25,7 @@ def momentum_tolerance(where: Setting) -> float:
     """Return the least tolerance whose number of steps with momentum is known (N10)."""
     facts = where.constants
     reach = facts.lipschitz + (facts.smoothness + facts.strong_convexity) * facts.radius
-    unit = fine_unit(where.rows, where.dimension)
+    unit = work.fine_unit(where.rows, where.dimension)
     rounding = unit * (reach + facts.strong_convexity * facts.radius) + 2.0**-48 * reach
     smoothness = facts.smoothness + where.problem.penalty.smoothness()
     return 50 * math.sqrt(smoothness / facts.strong_convexity) * rounding
@@ -51,7 +41,7 @@ def corner_tolerance(where: Setting) -> float:
     """Return the least tolerance whose number of steps is known for a loss with corners (N10)."""
     facts, spread = where.constants, where.problem.loss.spread
     mu, row_norm = facts.strong_convexity, facts.row_norm
-    summed = fine_unit(where.rows, where.dimension) * row_norm**2 * (1 + 2 * spread)
+    summed = work.fine_unit(where.rows, where.dimension) * row_norm**2 * (1 + 2 * spread)
     single = (where.dimension + 8) * 2.0**-53 * mu * (row_norm * facts.radius + facts.label_bound)
     hidden = math.sqrt(1800 * spread * (summed + single))
     return max(hidden, 4 * smallest_tolerance(facts, where.rows, where.dimension))
@@ -71,18 +61,18 @@ def solver_passes(where: Setting) -> float:
     """
     facts, tolerance = where.constants, where.recipe.tolerance
     if math.isinf(facts.smoothness):
-        steps = corner_steps(facts.row_norm, where.problem.loss.spread, tolerance)
-        first = max(FIRST_PASSES, CORNERS_SHARE * steps)
-        return whole(first + _tested(steps)) if reaches_corners(where) else math.inf
+        steps = work.corner_steps(facts.row_norm, where.problem.loss.spread, tolerance)
+        first = max(work.FIRST_PASSES, work.CORNERS_SHARE * steps)
+        return work.whole(first + _tested(steps)) if reaches_corners(where) else math.inf
     smoothness = facts.smoothness + where.problem.penalty.smoothness()
     conditions = smoothness, facts.strong_convexity, facts.radius, tolerance
-    steps = accelerated_steps(*conditions)
-    slow = 0.0 if accelerates(where) else plain_steps(*conditions)
-    return whole(max(FIRST_PASSES, steps) + _tested(steps) + slow)
+    steps = work.accelerated_steps(*conditions)
+    slow = 0.0 if accelerates(where) else work.plain_steps(*conditions)
+    return work.whole(max(work.FIRST_PASSES, steps) + _tested(steps) + slow)
 
 
 def _tested(steps: float) -> float:
-    return steps * (1 + 2 / TEST_EVERY) + SPARE_PASSES
+    return steps * (1 + 2 / work.TEST_EVERY) + work.SPARE_PASSES
 
 
 def within(where: Setting, passes: int | None) -> Conditions:

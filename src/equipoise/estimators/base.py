@@ -30,7 +30,7 @@ from equipoise.estimators.class_weights import divided
 from equipoise.estimators.coefficient_intervals import CoefficientIntervals, coefficient_intervals
 from equipoise.estimators.intake import Intake, PlainRows, SchemaRows
 from equipoise.estimators.plain import plain_model
-from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.saved import Saved, named, writing
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.estimators.showing import as_asked
 from equipoise.estimators.unknown_arguments import known_arguments
@@ -44,6 +44,7 @@ from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Budget, Domain, Label, Recipe
 
 Array = NDArray[np.float64]
+Start = Callable[[Certificate], Array] | None
 
 # The constant column as a share of the row norm; docs/intercept.md compares the choices.
 INTERCEPT_SHARE = 0.2
@@ -184,11 +185,13 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         """
         return self._fit_from(X, y, None, groups)
 
-    def _fit_from(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any = None) -> Self:
-        """Fit from private weights that `start` lays out for a certificate, or from nowhere."""
-        return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups))
+    def _fit_from(
+        self, X: Any, y: Any, start: Start, groups: Any = None, saved: Callable[[], Saved] | None = None
+    ) -> Self:
+        """Fit from private weights that `start` lays out, or from nowhere; `saved` says what a folder keeps of it."""
+        return self._unchanged_by_failure(lambda: self._fit(X, y, start, groups, saved or self._saved))
 
-    def _fit(self, X: Any, y: Any, start: Callable[[Certificate], Array] | None, groups: Any) -> Self:
+    def _fit(self, X: Any, y: Any, start: Start, groups: Any, saved: Callable[[], Saved]) -> Self:
         intake = self._intake()
         planned: Certificate | None = getattr(self, "_planned", None)
         rows = intake.training(X, y, groups, None if planned is None else (planned.n_samples, planned.n_features))
@@ -198,11 +201,9 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         certificate = self._certified(shape, declared, lambda: issue(asked))
         intake.remember(self, X, shape)
         begin, source = None if start is None else start(certificate), noise_source(self.random_state)
-        tables = rows.features, rows.target
-        released = release(
-            certificate, *tables, source, self.ledger, begin, unbounded=rows.unbounded, persons=rows.persons
-        )
-        self._take(released)
+        given = certificate, rows.features, rows.target, source, self.ledger, begin
+        text = writing(self._take, saved)
+        self._take(release(*given, unbounded=rows.unbounded, persons=rows.persons, model=text))
         return self
 
     def _take(self, released: Released) -> None:

@@ -142,7 +142,7 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
             if certificate != planned:
                 raise PlanMismatch("the parameters that were planned", "others, set since then", "call plan() again")
             model.plan(*shape)
-        self._take(model.fit(X, y, groups))
+        self._take(model._fit_from(X, y, None, groups, lambda: self._saved_of(model)))
         return self
 
     def _take(self, model: PrivateLinearModel) -> None:
@@ -160,7 +160,10 @@ class FeatureSelector(MetaEstimatorMixin, SelectorMixin, PrivateEstimator):
         return self.estimator_.domain
 
     def _saved(self) -> Saved:
-        return replace(self.estimator_._saved(), model=named(self), estimator=named(self.estimator_))
+        return self._saved_of(self.estimator_)
+
+    def _saved_of(self, model: PrivateLinearModel) -> Saved:
+        return replace(model._saved(), model=named(self), estimator=named(model))
 
     @classmethod
     def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:

@@ -19,7 +19,7 @@ from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.intake import refuse_persons
-from equipoise.estimators.saved import Saved
+from equipoise.estimators.saved import Saved, writing
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.noise import noise_source
 from equipoise.planning.request import Request
@@ -32,7 +32,7 @@ from equipoise.planning.search import (
     rows_to_train,
     run_budget,
 )
-from equipoise.release import release
+from equipoise.release import Released, release
 from equipoise.vocabulary.facts import Budget, Domain
 from equipoise.vocabulary.numbers import plain, require_number
 
@@ -165,7 +165,16 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         declared = self.ledger is None or any(isinstance(model.domain, Schema) for _, model in candidates)
         certificate = self._certified(shape, declared, lambda: issue_search(self._request(*shape)))
         intake.remember(self, X, shape)
-        released = release(certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger)
+
+        def take(released: Released) -> None:
+            self._take(released, candidates)
+
+        given = certificate, rows.features, rows.target, noise_source(self.random_state), self.ledger
+        take(release(*given, model=writing(take, self._saved)))
+        return self
+
+    def _take(self, released: Released, candidates: Sequence[tuple[dict[str, Any], PrivateLinearModel]]) -> None:
+        """Keep the candidate that was released."""
         self.__dict__.pop("classes_", None)  # of an earlier fit
         parameters, model = candidates[released.certificate.released or 0]
         model._take(released)
@@ -174,7 +183,6 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
         if hasattr(model, "classes_"):
             self.classes_ = model.classes_
         self.certificate_ = released.certificate
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return what the released model predicts for new rows."""

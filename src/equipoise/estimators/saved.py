@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from equipoise import estimators
+from equipoise.certify.record import to_plain
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.vocabulary.facts import Label
 from equipoise.vocabulary.numbers import plain
 
 if TYPE_CHECKING:
     from equipoise.estimators.base import PrivateEstimator
+    from equipoise.release import Released
+
+# The format of model.json.
+FORMAT_VERSION = 2
 
 # What stands elsewhere in a released folder, or is of no use to whoever predicts: where noise and spends came from.
 KEPT_ELSEWHERE = ("domain", "class_weight", "random_state", "ledger", "estimator", "param_grid")
@@ -63,6 +70,28 @@ class Saved:
     intercepts: tuple[float, ...] = ()
     selected: tuple[int, ...] = ()
     estimator: Named | None = None
+
+
+def written(saved: Saved, certificate: str) -> str:
+    """Return the text of model.json, bound to its certificate's digest; numbers are read back exactly.
+
+    Examples
+    --------
+    >>> written(Saved(Named("ridge", ()), coefficients=((0.5,),), intercepts=(0.0,)), "ab").splitlines()[:3]
+    ['{', ' "format_version": 2,', ' "certificate": "ab",']
+    """
+    record = {"format_version": FORMAT_VERSION, "certificate": certificate, **to_plain(saved)}
+    return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def writing(take: Callable[[Released], None], saved: Callable[[], Saved]) -> Callable[[Released], str]:
+    """Return what the door asks for the text of model.json: it lets an estimator take a release, and writes it."""
+
+    def text(released: Released) -> str:
+        take(released)
+        return written(saved(), released.certificate.digest)
+
+    return text
 
 
 def named(model: PrivateEstimator) -> Named:

@@ -14,10 +14,10 @@ from equipoise.data.tables import feature_table
 from equipoise.errors import ReleaseUnreadable
 from equipoise.estimators.base import PrivateEstimator, dataset_of
 from equipoise.estimators.intake import note_columns, refuse_persons
-from equipoise.estimators.saved import Saved, named
+from equipoise.estimators.saved import Saved, named, writing
 from equipoise.noise import noise_source
 from equipoise.planning.simplex import SimplexRequest, issue_simplex
-from equipoise.release import release
+from equipoise.release import Released, release
 from equipoise.vocabulary.facts import Budget, Domain
 
 
@@ -92,10 +92,14 @@ class SimplexSelector(SelectorMixin, PrivateEstimator):
         shape = (table.shape[0], table.shape[1])
         certificate = self._certified(shape, self.ledger is None, lambda: issue_simplex(self._request(*shape)))
         note_columns(self, X, shape)
-        released = release(certificate, table, None, noise_source(self.random_state), self.ledger)
+        given = certificate, table, None, noise_source(self.random_state), self.ledger
+        self._take(release(*given, model=writing(self._take, self._saved)))
+        return self
+
+    def _take(self, released: Released) -> None:
+        """Keep the column that was released."""
         self.column_ = int(released.weights[0, 0])
         self.certificate_ = released.certificate
-        return self
 
     def _request(self, n_samples: int, n_features: int) -> SimplexRequest:
         share: Any = self.test_share

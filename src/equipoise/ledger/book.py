@@ -147,11 +147,10 @@ class Ledger:
         with self._store.opened() as connection:
             return balance_after(self._next_spend(connection, certificate, {}, "", heard)[2])
 
-    def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None) -> None:
-        """Record what became of a spend, once: "released" with the released certificate, or "failed".
+    def conclude(self, entry: Entry, outcome: str, certificate: Certificate | None = None, files: str = "") -> None:
+        """Record what became of a spend, once: "released" with certificate and digest of files if known, or "failed".
 
-        Nothing depends on why, and it bears the spend's time: how long a fit takes depends on rows. A ledger of version
-        0.1.0 or 0.2.0 keeps no outcomes.
+        It bears the spend's time: how long a fit takes depends on rows. Ledgers of 0.1.0 and 0.2.0 keep no outcomes.
         """
         if outcome not in records.OUTCOMES or (certificate is None) is (outcome == "released"):
             remedy = 'pass "released" and the released certificate, or "failed" alone'
@@ -168,8 +167,9 @@ class Ledger:
             if entry.number in [outcome_of(found)[0] for found in later if found.kind == "outcome"]:
                 asked, remedy = f"an outcome of entry {entry.number}", "spend again: an entry pays for one release"
                 raise LedgerRefused(asked, "one that was recorded already", remedy)
+            named = {records.FILES: files} if files else {}
             record = {"of": entry.number, "release": rest["release"], "outcome": outcome, "adjacency": walk.adjacency}
-            told = records.canonical({**record, "spent": records.plain(walk.spent), "under": walk.under})
+            told = records.canonical({**record, **named, "spent": records.plain(walk.spent), "under": walk.under})
             facts = None, "" if certificate is None else claim_digest(certificate), told, entry.made
             self._store.append(connection, chain.following((_last(walk),), entry.dataset, "outcome", *facts))
 
@@ -273,8 +273,8 @@ class Ledger:
     def claimed(self, certificate: Certificate) -> tuple[str, ...]:
         """Return one line for every reason why a released certificate cannot claim the entry of this ledger it names.
 
-        A spend commits to the id of one release, and its outcome names the certificate of that release: of two folders
-        that name the same entry, one at most is named by it.
+        A spend commits to the id of one release, and its outcome names the certificate of that release: of two that
+        name the same entry, one at most is named by it.
         """
         named = "" if certificate.release is None else certificate.release.entry or ""
         return claim_faults(certificate, {paid.entry.place: paid for paid in self.releases()}.get(named))

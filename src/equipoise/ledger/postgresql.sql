@@ -291,7 +291,8 @@ BEGIN
     fault := CASE
         WHEN keys <> CASE fresh.kind
             WHEN 'spend' THEN ARRAY['adjacency', 'certificate', 'cost', 'release', 'software', 'spent', 'under']
-            ELSE ARRAY['adjacency', 'of', 'outcome', 'release', 'spent', 'under']
+            ELSE ARRAY['adjacency'] || CASE WHEN told -> 'files' IS NULL THEN ARRAY[]::text[] ELSE ARRAY['files'] END
+                || ARRAY['of', 'outcome', 'release', 'spent', 'under']
         END THEN 'a record that does not say what it must, and nothing else'
         WHEN told ->> 'under' IS DISTINCT FROM bound.number::text OR json_typeof(told -> 'under') <> 'number'
             THEN 'an entry under another limit than the last one that was set'
@@ -336,6 +337,8 @@ BEGIN
             WHEN (subject.record::json ->> 'release' = told ->> 'release') IS NOT TRUE THEN 'an outcome of another release'
             WHEN (told ->> 'outcome' = CASE fresh.certificate WHEN '' THEN 'failed' ELSE 'released' END) IS NOT TRUE
                 THEN 'an outcome that is neither released nor failed'
+            WHEN told -> 'files' IS NOT NULL AND (fresh.certificate <> '' AND json_typeof(told -> 'files') = 'string'
+                AND told ->> 'files' ~ '^[0-9a-f]{64}$') IS NOT TRUE THEN 'a digest of files that is none'
             WHEN EXISTS (
                 SELECT 1 FROM public.entries AS e
                 WHERE e.dataset = fresh.dataset AND e.kind = 'outcome' AND e.record::json ->> 'of' = told ->> 'of'

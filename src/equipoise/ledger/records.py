@@ -37,6 +37,10 @@ RECOVERY_KEYS = {"adjacency", "quarantined", "spent", "under"}
 OUTCOME_KEYS = {"adjacency", "of", "outcome", "release", "spent", "under"}
 OUTCOMES = ("released", "failed")
 
+# What an outcome names besides: the digest of the files that hold the release (`equipoise.ledger.statements`).
+FILES = "files"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -93,6 +97,22 @@ def read(text: object, keys: set[str]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         pass
     raise ValueError("no record")
+
+
+def read_outcome(text: object) -> dict[str, Any]:
+    """Return the record of an outcome, with the digest of the released files or without, else raise ValueError.
+
+    Examples
+    --------
+    >>> read_outcome("{}")
+    Traceback (most recent call last):
+    ValueError: no record
+    """
+    named = isinstance(text, str) and f',"{FILES}":' in text  # in a text inside, quotes are escaped
+    record = read(text, OUTCOME_KEYS | {FILES} if named else OUTCOME_KEYS)
+    if named and (record["outcome"] != "released" or not _DIGEST.fullmatch(str(record[FILES]))):
+        raise ValueError("no record")
+    return record
 
 
 def of_plan(certificate: Certificate) -> dict[str, Any]:

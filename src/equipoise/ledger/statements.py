@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.folder import CERTIFICATE, MODEL, manifest_of
 from equipoise.certify.record import canonical
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
@@ -93,12 +94,15 @@ class Paid:
         answer a second time.
     certificate : str
         The digest of the certificate that was released (`claim_digest`); empty unless it is known.
+    files : str
+        The digest of the files that hold what was released (`files_digest`); empty unless it is known.
     """
 
     entry: Entry
     release: str
     outcome: str = "unknown"
     certificate: str = ""
+    files: str = ""
 
 
 def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
@@ -108,19 +112,25 @@ def paid_by(entries: Iterable[Entry]) -> tuple[Paid, ...]:
         if entry.kind == "spend":
             found[entry.number] = Paid(entry, _release_of(entry))
         elif entry.kind == "outcome":
-            number, outcome = outcome_of(entry)
+            number, outcome, files = outcome_of(entry)
             if number in found and found[number].outcome == "unknown":
-                found[number] = replace(found[number], outcome=outcome, certificate=entry.certificate)
+                paid = found[number]
+                found[number] = replace(paid, outcome=outcome, certificate=entry.certificate, files=files)
     return tuple(found.values())
 
 
-def outcome_of(entry: Entry) -> tuple[object, str]:
-    """Return the number of the spend that an entry is the outcome of, and the outcome; None and "unknown" if none."""
+def outcome_of(entry: Entry) -> tuple[object, str, str]:
+    """Return the number of the spend that an entry is the outcome of, the outcome, and the digest of files, if any.
+
+    None and "unknown" where it is no outcome.
+    """
     try:
-        record = records.read(entry.record, records.OUTCOME_KEYS)
-        return (record["of"], str(record["outcome"])) if isinstance(record["of"], int) else (None, "unknown")
+        record = records.read_outcome(entry.record)
+        if isinstance(record["of"], int):
+            return record["of"], str(record["outcome"]), record.get(records.FILES, "")
     except ValueError:
-        return None, "unknown"
+        pass
+    return None, "unknown", ""
 
 
 def _release_of(entry: Entry) -> str:
@@ -143,8 +153,25 @@ def claim_digest(certificate: Certificate) -> str:
     return hashlib.sha256(canonical(replace(certificate, notes={})).encode()).hexdigest()
 
 
-def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]:
-    """Return one line for every reason why a released certificate cannot claim the entry that it names."""
+def files_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of the files that hold a release: certificate.json, notes included, and model.json, if any.
+
+    It is the SHA-256 of their lines in MANIFEST.sha256.
+
+    Examples
+    --------
+    >>> files_digest({"certificate.json": b"{}", "model.json": b"{}", "report.html": b""})[:12]
+    'ba783dbeed22'
+    """
+    own = {name: files[name] for name in (CERTIFICATE, MODEL) if name in files}
+    return hashlib.sha256(manifest_of(own).encode()).hexdigest()
+
+
+def claim_faults(certificate: Certificate, paid: Paid | None, files: str = "") -> tuple[str, ...]:
+    """Return one line for every reason why a released certificate cannot claim the entry that it names.
+
+    So it is with the files that hold it, if their digest is given (`files_digest`) and the entry's outcome names one.
+    """
     release = certificate.release
     if release is None or release.entry is None:
         return ("the certificate names no entry of a ledger",)
@@ -162,6 +189,8 @@ def claim_faults(certificate: Certificate, paid: Paid | None) -> tuple[str, ...]
         found.append(f"entry {number} has no outcome: nobody can tell whether this is the one release it paid for")
     elif paid.outcome != "released" or paid.certificate != claim_digest(certificate):
         found.append(f"entry {number} ended otherwise: {paid.outcome}, and not with this certificate")
+    elif files and paid.files and files != paid.files:
+        found.append(f"entry {number} paid for another {CERTIFICATE} or {MODEL} than these")
     return tuple(found)
 
 

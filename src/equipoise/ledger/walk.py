@@ -207,7 +207,7 @@ class Walk:
                 yield "its certificate costs more than it says"
 
     def _outcome(self, entry: Entry) -> Iterator[str]:
-        record = records.read(entry.record, records.OUTCOME_KEYS)
+        record = records.read_outcome(entry.record)
         yield from self._standing(record, NOTHING)
         yield from self._neighbours(record["adjacency"])
         if record["outcome"] not in OUTCOMES or bool(entry.certificate) != (record["outcome"] == "released"):

@@ -7,7 +7,7 @@ Everything above the line that reads looks at public facts alone; everything bel
 import contextlib
 import secrets
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from equipoise.certify.certificate import ADJACENCIES, Certificate, Release, Terms
 from equipoise.certify.claims import Claim, Trained
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.claims.private_bounds import PrivateBounds
+from equipoise.certify.folder import CERTIFICATE, MODEL
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.unread import Unread
 from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
@@ -59,6 +61,7 @@ def release(
     persons: Unread | None = None,
     scoring: Scoring | None = None,
     evaluating: Evaluating | None = None,
+    model: Callable[[Released], str] | None = None,
 ) -> Released:
     """Carry out a planned certificate on rows: record the spend, then read, compute, add noise.
 
@@ -85,6 +88,8 @@ def release(
         The released model, where the certificate is for its evaluation.
     evaluating : callable, optional
         Makes the model of what a training released, where the certificate is for rows that are held out from it.
+    model : callable, optional
+        Returns the text of model.json from what was released, which the ledger's outcome then names by its digest.
     """
     terms, trained = certificate.terms, certificate.claim.trained
     if table.shape != (terms.n_samples, terms.n_features):
@@ -134,9 +139,9 @@ def release(
         _conclude(ledger, entry, None)
         raise PrivateFailure
     made = replace(made, entry=None if entry is None else entry.place)
-    released = certificate.with_release(carried.claim, made)
-    _conclude(ledger, entry, released)
-    return Released(carried.weights, job.classes, released)
+    released = Released(carried.weights, job.classes, certificate.with_release(carried.claim, made))
+    _conclude(ledger, entry, released, model)
+    return released
 
 
 @lru_cache(maxsize=1024)
@@ -207,17 +212,42 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
     return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
 
 
-def _conclude(ledger: str | None, entry: "Entry | None", released: Certificate | None) -> None:
-    """Record whether the spend ended in a release or failed, and nothing else, if the ledger still answers.
+def _conclude(
+    ledger: str | None,
+    entry: "Entry | None",
+    released: Released | None,
+    model: Callable[[Released], str] | None = None,
+) -> None:
+    """Record whether the spend ended in a release, of which files, or failed, and nothing else.
 
-    Rows were read: whatever fails here is withheld, and no release is lost for it. The outcome is then not known.
+    Rows were read: whatever fails here, such as a ledger that no longer answers, is withheld, and no release is lost
+    for it. The outcome is then not known.
     """
     if ledger is None or entry is None:
         return
     from equipoise.ledger import Ledger
 
     with contextlib.suppress(Exception):
-        Ledger(ledger).conclude(entry, "failed" if released is None else "released", released)
+        if released is None:
+            Ledger(ledger).conclude(entry, "failed")
+        else:
+            files = ""
+            with contextlib.suppress(Exception):
+                files = _digest(released, model)
+            Ledger(ledger).conclude(entry, "released", released.certificate, files)
+
+
+def _digest(released: Released, model: Callable[[Released], str] | None) -> str:
+    """Return the digest of the files that hold a release; empty where nobody says what its model.json will be."""
+    from equipoise.ledger.statements import files_digest
+
+    files = {CERTIFICATE: released.certificate.to_json().encode()}
+    if model is not None:
+        files[MODEL] = model(released).encode()
+    elif released.weights.size and not isinstance(released.certificate.claim, HeldOut):
+        # Rows that are held out have a certificate that names the model itself.
+        return ""
+    return files_digest(files)
 
 
 def _made(source: NoiseSource) -> Release:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.report.evaluation_record import Shown
-from equipoise.report.page import STYLE, escape, four_digits, percent
+from equipoise.report.page import STYLE, escape, percent
 
 # More columns or classes than these are left to the folder: a card is one page.
 MOST_COLUMNS, MOST_CLASSES = 12, 6
@@ -113,10 +113,10 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
     found = (
         _predicts(card["model"]),
         _columns(card["model"]),
-        _people(card["training"]),
+        _people(card["training"], bool(card["model"]["columns"])),
         _made(card["release"], card["training"]),
         _promise(card),
-        _gains(card["privacy"], card["training"]["unit"]),
+        _gains(card["privacy"], card["training"]["unit"], card["training"]["seeded"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
         *_evaluated(card["evaluation"], card["model"]["task"]),
@@ -173,7 +173,7 @@ def _predicts(model: Mapping[str, Any]) -> Section:
         classes = [str(label) for label in model["classes"]]
         more = f" and {len(classes) - MOST_CLASSES} more" if len(classes) > MOST_CLASSES else ""
         what = f"{named}: one of {', '.join(classes[:MOST_CLASSES])}{more}"
-    words = f"A linear model with the {model['loss']} loss ({model['name']}), with noise."
+    words = f"A linear model ({model['name']}), with noise."
     return Section("What it predicts", (f"{what}. {words}",))
 
 
@@ -200,13 +200,14 @@ def _column_words(column: Mapping[str, Any]) -> str:
     return f"{column['kind']}, {len(column['levels'])} levels" if "levels" in column else str(column["kind"])
 
 
-def _people(training: Mapping[str, Any]) -> Section:
+def _people(training: Mapping[str, Any], described: bool) -> Section:
+    as_described = ", as the columns above describe them" if described else ""
     counted = f"{training['n']:,} rows" if training["unit"] == "row" else f"the rows of {training['n']:,} persons"
     return Section(
         "For whom",
         (
-            f"Trained on {counted}, as the columns above describe them. The folder does not say which people they are "
-            "or what the model may be used for: whoever hands it on must.",
+            f"Trained on {counted}{as_described}. The folder does not say which people they are or what the model may "
+            "be used for: whoever hands it on must.",
         ),
     )
 
@@ -217,19 +218,31 @@ def _made(release: Mapping[str, Any], training: Mapping[str, Any]) -> Section:
     words = (
         f"Made {release['made']} by {versions or 'software that is not named'}. "
         + (f"{vouched} vouches for the public facts. " if vouched else "Nobody is named who vouches for public facts. ")
-        + "Who ran the training is not in the certificate: a signature would say so."
+        + _signer(release["signature"])
     )
     return Section("By whom, and when", (words,))
+
+
+def _signer(signature: Mapping[str, Any] | None) -> str:
+    if signature is None:
+        return "Who ran the training is not in the certificate: a signature would say so, and the folder has none."
+    who = f"{signature['producer']} signed it" if signature["producer"] else "it was signed"
+    return (
+        f"The folder says that {who} on {signature['signed']} with the key {signature['fingerprint']}; whether that is "
+        "so, equipoise verify FOLDER --key FILE.pub tells whoever has that public key."
+    )
 
 
 def _promise(card: Mapping[str, Any]) -> Section:
     privacy, unit = card["privacy"], card["training"]["unit"]
     epsilon, delta = privacy["epsilon"], privacy["delta"]
     factor = f" = {math.exp(epsilon):.3g}" if epsilon < 20 else ""
-    extra = f", but for a chance of {delta:.3g}" if delta > 0 else ""
-    exchanged = "one row of the table is" if unit == "row" else "all rows of one person are"
+    extra = f", and {delta:.3g} on top" if delta > 0 else ""
+    exchanged = "one row of the table is exchanged for any other"
+    if unit != "row":
+        exchanged = "all rows of one person are exchanged for any others"
     words = (
-        f"If {exchanged} exchanged for any other, no result of the training becomes more than e^{epsilon:.4g}{factor} "
+        f"If {exchanged}, no result of the training becomes more than e^{epsilon:.4g}{factor} "
         f"times as likely{extra}: ({epsilon:.6g}, {delta:.6g})-differential privacy, {privacy['adjacency']}."
     )
     grade = (
@@ -242,16 +255,18 @@ def _promise(card: Mapping[str, Any]) -> Section:
     return Section("What is promised", (f"{words} {grade}", *withdrawn, *seeded))
 
 
-def _gains(privacy: Mapping[str, Any], unit: str) -> Section:
+def _gains(privacy: Mapping[str, Any], unit: str, seeded: bool) -> Section:
     gains = privacy["gains"]
     words = (
-        f"Someone knows two {unit}s, one of which was in the table, and all the rest of it, and sees the release. By "
-        f"any method, they name the right one in at most {percent(gains['guess'])} of cases; a coin does in 50 %. The "
-        "table says how often they can rightly name the first (true positives), if they wrongly name it this often "
-        "(false positives)."
+        f"Someone knows two {unit}s, one of which was in the table, and all the rest of it, and sees the release. If "
+        f"both are equally likely beforehand, they name the right one in at most {percent(gains['guess'])} of cases "
+        "by any method; a coin does in 50 %. The table says how often they can rightly name the first (true "
+        "positives), if they wrongly name it this often (false positives)."
     )
-    if gains["mu"] is not None:
-        words += f" The noise is exactly Gaussian, with mu = {four_digits(gains['mu'])} at most."
+    if seeded:
+        words = f"Nothing of this holds against whoever knows or guesses the seed. {words}"
+    elif privacy["assumptions"]:
+        words = f"All of this holds only if the assumptions above do. {words}"
     rates = gains["true_positive_rates"]
     rows = (
         ("false positives", *(percent(false) for false, _ in rates)),
@@ -283,7 +298,9 @@ def _check(release: Mapping[str, Any], privacy: Mapping[str, Any]) -> Section:
         "How to check it",
         (
             "equipoise verify FOLDER, or equipoise-verify FOLDER, checks every file and every inequality of the claim, "
-            f"without any data. Certificate {release['certificate']}{schema}.",
+            "without any data; with --key FILE.pub, or --trust FILE.toml, also whose signature it bears, and with "
+            "--ledger NAME, or --export FILE, also what paid for it. "
+            f"Certificate {release['certificate']}{schema}.",
             f"Not checked: {'; '.join(privacy['not_checked'])}.",
         ),
     )

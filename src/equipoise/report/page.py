@@ -208,19 +208,31 @@ def document(title: str, body: str, charts: Mapping[str, str], runtime: str, sty
     data = "".join(
         f'<script type="application/json" id="{escape(name)}">{_inert(text)}</script>' for name, text in blocks.items()
     )
-    library = runtime.replace("\r\n", "\n").replace("</script", "<\\/script")
-    # Only these two scripts may run, and nothing may be fetched, even if a text should slip through unescaped.
-    policy = (
-        f"default-src 'none'; script-src {_hash(library)} {_hash(DRAWING)}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+    library = library_of(runtime)
+    return f"""{beginning(library, DRAWING)}
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>{escape(title)}</title><link rel="icon" href="data:,"><style>{STYLE}{style}</style></head><body>
 {body}
 {data}<script>{library}</script><script type="module">{DRAWING}</script></body></html>
 """
+
+
+def library_of(runtime: str) -> str:
+    """Return the JavaScript that draws charts as it stands in a page, where nothing in it may end its element."""
+    return runtime.replace("\r\n", "\n").replace("</script", "<\\/script")
+
+
+def beginning(library: str, drawing: str) -> str:
+    """Return how a page begins: only these two scripts may run, and nothing may be fetched.
+
+    So it is even if a text should slip through unescaped.
+    """
+    policy = (
+        f"default-src 'none'; script-src {_hash(library)} {_hash(drawing)}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">"""
 
 
 def _inert(data: str) -> str:

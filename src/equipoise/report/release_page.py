@@ -97,8 +97,9 @@ def _summary(record: ReleaseRecord) -> str:
         paragraph(
             f"The promise is {_claim(record)}, {record.adjacency}: exchange {record.exchanged}, and whatever "
             f"might have been released is at most {times} times as likely as before{extra}. Put as a game: who knows "
-            f"every other {record.unit}, and two candidates for the last, names the right one in no more than "
-            f"{percent(record.gains.guess)} of cases; tossing a coin, in half of them. {record.promised}"
+            f"every other {record.unit}, and two candidates for the last, equally likely beforehand, names the right "
+            f"one in no more than {percent(record.gains.guess)} of cases; tossing a coin, in half of them. "
+            f"{record.promised}"
         )
     )
     lines.append(paragraph(f"{_grade(record)} {_vouched(record)}"))
@@ -124,13 +125,14 @@ def _facts(record: ReleaseRecord) -> str:
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
-        ("table", f"{record.counted}, {record.n_features:,} columns", "declared, public"),
+        ("table", record.counted, f"declared, public; {record.n_features:,} columns as the model sees them"),
     ]
     if record.target:
         among = f"one of {len(record.classes):,} classes" if record.classes else "a number"
         entries.insert(0, ("predicts", record.target, among))
     if record.made:
-        entries.append(("made", record.made, f"release {record.release_id}"))
+        day, _, time = record.made.partition("T")
+        entries.append(("made", day, f"{time.removesuffix('+00:00')} UTC; release {record.release_id}"))
     if record.software:
         entries.append(("by", ", ".join(f"{name} {version}" for name, version in record.software), ""))
     if record.weights:
@@ -146,9 +148,14 @@ def _check(record: ReleaseRecord) -> str:
     schema = ""
     if record.schema_digest:
         schema = f'<p>Schema: <span class="digest">{escape(record.schema_digest)}</span></p>'
-    return f"""<section class="check"><h2>Check it yourself</h2><pre>equipoise verify release/</pre>
-<p>checks every inequality of the certificate again, without any data, and answers “consistent; origin unproved” when
-all of them hold. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training.</p>
+    return f"""<section class="check"><h2>Check it yourself</h2><pre>pip install equipoise
+equipoise verify release/
+equipoise verify release/ --key THEIR.pub --ledger LEDGER</pre>
+<p>The second line checks every file, this page and every inequality of the certificate again, without any data, and
+answers “consistent; origin unproved” when all of them hold. The third also checks whose signature it bears and that a
+ledger paid for it: ask whoever made it for the public key, and for the ledger or an export of it (--export).
+Arithmetic cannot prove that noise was drawn: that rests on whoever ran the training. Names such as A2 or N7 are those
+of proofs, in the documentation of the program (docs/proofs/README.md).</p>
 <p>Certificate: <span class="digest">{escape(record.certificate_digest)}</span></p>{schema}</section>"""
 
 
@@ -173,9 +180,14 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     drawn["trade-off"] = release_charts.trade_off(gains.trade_off, gains.rates)
     words = (
         f"Someone knows two {unit}s, one of which was in the table, and everything else that was in it; sees this "
-        f"release; and says that it was the first, or the second. However clever the method, it names the right one in "
-        f"at most {percent(gains.guess)} of cases, where tossing a coin is right in 50 %."
+        "release; and says that it was the first, or the second. If both are equally likely beforehand, then however "
+        f"clever the method, it names the right one in at most {percent(gains.guess)} of cases, where tossing a coin "
+        "is right in 50 %."
     )
+    if record.seeded:
+        words = f"Nothing of this holds against whoever knows or guesses the seed. {words}"
+    elif record.assumptions:
+        words = f"All of this holds only if the assumptions below do. {words}"
     if gains.mu is not None:
         words += (
             " The noise is exactly Gaussian: telling is no easier than to tell two normal laws of deviation 1 whose "

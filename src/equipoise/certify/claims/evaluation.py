@@ -50,10 +50,8 @@ class Cells(Record):
             yield holds("edges of bins ascend", ascend)
         for names in (self.labels, self.groups):
             yield holds("classes and groups are named once", len({(type(name), name) for name in names}) == len(names))
-        yield holds(
-            "there are classes, or bins of predictions",
-            len(self.labels) != 1 and not (self.labels and self.predictions),
-        )
+        both = self.labels and self.predictions
+        yield holds("there are classes, or bins of predictions", len(self.labels) != 1 and not both)
 
 
 class Evaluation(Claim):

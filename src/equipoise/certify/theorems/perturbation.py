@@ -36,11 +36,8 @@ class Perturbation(ABC):
         ridge = problem.penalty.id == "l2" and facts.strong_convexity > 0
         claim = "the penalty is a ridge, so that noise and minimiser determine each other (E2)"
         yield Hypothesis(claim, ridge, "use an L2 penalty with alpha > 0")
-        claim, remedy = (
-            "the loss is convex and its slope has a bounded derivative (E2)",
-            "use a smooth loss, such as logistic",
-        )
-        yield Hypothesis(claim, math.isfinite(facts.smoothness), remedy)
+        claim = "the loss is convex and its slope has a bounded derivative (E2)"
+        yield Hypothesis(claim, math.isfinite(facts.smoothness), "use a smooth loss, such as logistic")
         claim, remedy = "the slope is bounded where the weights may lie", "use a Lipschitz loss, or declare a radius"
         yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
         claim = "the noise has the same log-concave law in every direction (E3a)"
