@@ -159,7 +159,7 @@ def test_an_error_that_quotes_the_password_is_not_shown():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-        with pytest.raises(LedgerUnreachable, match="not shown because the password occurs"):
+        with pytest.raises(LedgerUnreachable, match="not shown because a password or another secret occurs"):
             eq.Ledger(f"postgresql://someone:refused@127.0.0.1:{port}/db#trial").balance()
 
 

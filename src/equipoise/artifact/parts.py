@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from equipoise.certify.folder import NOT_CHECKABLE
+from ..certify.folder import NOT_CHECKABLE
 
 # Those of the folder by itself are in `equipoise.certify.folder`; 3, 4, 70 and 130 are other commands'.
 NOT_SIGNED, NOT_TRUSTED, NOT_PAID, OTHER_HISTORY, BEYOND_POLICY = 7, 8, 9, 10, 11
