@@ -83,7 +83,7 @@ def test_the_page_says_what_was_released_and_why_it_is_private(name):
         f"by {certificate.theorem}",
         certificate.mechanism,
         certificate.digest,
-        "5,000 rows, 4 columns",
+        "5,000 rows declared, public; 4 columns as the model sees them",
         "income=low & high",
         "Not recorded in a ledger",
         *certificate.caveats,
@@ -199,7 +199,7 @@ def test_a_release_names_its_target_its_date_and_its_versions():
     made = replace(certificate.release, software=(("equipoise", "9.9.9"), ("opendp", "0.1")))
     certificate = replace(certificate, release=made)
     text = Outline(page_of(certificate, replace(made_up(certificate, NAMES), target="income > 50K"))).text
-    for said in ("predicts income > 50K one of 2 classes", f"made {made.made} release {made.id}"):
+    for said in ("predicts income > 50K one of 2 classes", f"made 2026-11-16 09:30:00 UTC; release {made.id}"):
         assert said in text
     assert "by equipoise 9.9.9, opendp 0.1" in text
     plan = Outline(page_of_sample("output")).text

@@ -24,6 +24,7 @@ from equipoise.certify.folder import (
     REPORT,
     SCHEMA,
     STATEMENT,
+    contents_of,
 )
 from equipoise.cli.exit_codes import code_of
 from equipoise.errors import EquipoiseError
@@ -37,7 +38,7 @@ def house(tmp_path_factory) -> Iterator[Hospital]:
     """A release with its whole page, which is drawn again once: what it is drawn from does not change unnoticed."""
     made = Hospital(tmp_path_factory.mktemp("house"))
     folder = made.release("release")
-    drawn = page_check.drawn_again(folder, page_file.read((folder / PAGE).read_text()))
+    drawn = page_check.drawn_again(contents_of(folder), page_file.read((folder / PAGE).read_text()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_check, "drawn_again", lambda *_: drawn)
         yield made
