@@ -4,6 +4,8 @@ import dataclasses
 import datetime
 import decimal
 import re
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow
@@ -13,7 +15,8 @@ import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import SparkFrame
-from equipoise.data.engines.spark_work import Errand, answers_of
+from equipoise.data.engines.spark_packed import on_packed, packed_part
+from equipoise.data.engines.spark_work import BATCH_BYTES, BATCH_SETTING, Errand, answers_of
 from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import open_files
 from equipoise.data.schema import NumberColumn
@@ -191,13 +194,67 @@ def test_a_part_that_has_other_rows_than_were_counted_is_refused():
         taken(9, 6)
 
 
+class Settings(dict):
+    """A session's settings."""
+
+    def set(self, name, value):
+        self[name] = value
+
+
+class Fetched:
+    """What two parts answered, in rows of ten bytes, or a failure."""
+
+    def __init__(self, fails=False):
+        self.sparkSession = SimpleNamespace(conf=Settings({BATCH_SETTING: "its own"}))
+        self.fails, self.seen = fails, None
+
+    def collect(self):
+        self.seen = self.sparkSession.conf[BATCH_SETTING]
+        if self.fails:
+            raise PrivateFailure
+        errand = Errand(lambda batches, first: "x" * 95, spans({2: 0, 3: 0}, 0))
+        batches = [batch for part in (2, 3) for batch in errand(part, iter(()))]
+        return pyarrow.Table.from_batches(batches).to_pylist()
+
+
 def test_answers_longer_than_a_row_come_back_whole(monkeypatch):
     monkeypatch.setattr("equipoise.data.engines.spark_work.ROW_BYTES", 10)
-
-    class Fetched:
-        def collect(self):
-            errand = Errand(lambda batches, first: "x" * 95, spans({2: 0, 3: 0}, 0))
-            batches = [batch for part in (2, 3) for batch in errand(part, iter(()))]
-            return pyarrow.Table.from_batches(batches).to_pylist()
-
     assert list(answers_of(Fetched(), 2)) == [(2, "x" * 95), (3, "x" * 95)]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_batches_are_bounded_while_work_is_done_and_a_session_keeps_its_own_setting(fails):
+    fetched = Fetched(fails)
+    with pytest.raises(PrivateFailure) if fails else nullcontext():
+        list(answers_of(fetched, 2))
+    assert fetched.seen == str(BATCH_BYTES)
+    assert fetched.sparkSession.conf == {BATCH_SETTING: "its own"}
+
+
+def test_packed_rows_come_back_in_their_places_and_none_may_be_missing(monkeypatch):
+    monkeypatch.setattr("equipoise.data.engines.spark_packed.PACKED_BYTES", 800)
+    table = rows(250)
+    packed = list(packed_part(3, iter(table.to_batches(max_chunksize=100))))
+    assert len(packed) > 9
+
+    def found(sent):
+        batches = pyarrow.Table.from_batches(sent).combine_chunks().to_batches()
+        seen = on_packed(iter(batches), lambda part, batches: iter([(part, list(batches))]), table.column_names, "")
+        return [(part, sum((batch["in.come"].tolist() for batch in batches), [])) for part, batches in seen]
+
+    assert found(packed) == [(3, table["in.come"].to_pylist())]
+    # A part without a row answers too.
+    assert found([*packed_part(0, iter(())), *packed]) == [(0, []), (3, table["in.come"].to_pylist())]
+    for others in ([*packed[:1], *packed[2:]], [packed[1], packed[0], *packed[2:]], [*packed[:2], *packed[1:]]):
+        with pytest.raises(TableUnreadable):
+            found(others)
+
+
+def test_what_fails_while_rows_are_packed_says_nothing():
+    def batches():
+        yield pyarrow.record_batch({"age": [1.0]})
+        raise ValueError("the secret of row 4711")
+
+    with pytest.raises(PrivateFailure) as raised:
+        list(packed_part(0, batches()))
+    assert raised.value.__context__ is None
