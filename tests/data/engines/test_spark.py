@@ -15,7 +15,7 @@ import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import SparkFrame
-from equipoise.data.engines.spark_packed import on_packed, packed_part
+from equipoise.data.engines.spark_packed import FEW, PackedFrame, on_packed, packed_part
 from equipoise.data.engines.spark_work import BATCH_BYTES, BATCH_SETTING, Errand, answers_of
 from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import open_files
@@ -44,6 +44,17 @@ def folder(tmp_path):
     return written(tmp_path / "rows")
 
 
+def held(spark):
+    """The numbers of what Spark holds."""
+    return list(spark.sparkContext._jsc.getPersistentRDDs())
+
+
+def lose(spark):
+    """Have Spark lose what it holds, as when a worker is gone."""
+    blocks = spark.sparkContext._jvm.org.apache.spark.SparkEnv.get().blockManager()
+    assert sum(blocks.removeRdd(number) for number in held(spark)) > 0
+
+
 def model(**settings):
     return eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", **settings)
 
@@ -60,8 +71,25 @@ def test_files_have_the_sums_of_a_stream(spark, tmp_path, ending):
 def test_a_frame_is_a_table_as_it_is_whatever_its_columns_are_called(spark, folder):
     frame = spark.read.parquet(*(str(folder / f"{number}.parquet") for number in range(len(LENGTHS))))
     # To Spark, a dot is a path, and capitals are no other letters.
-    there = sums(frame_table(frame.selectExpr("*", "1.0 as AGE")))
+    table = frame_table(frame.selectExpr("*", "1.0 as AGE"))
+    there = sums(table)
     np.testing.assert_allclose(numbers(there), numbers(sums(open_table(folder, engine="stream"))), rtol=1e-13)
+    assert len(held(spark)) == 1
+    # What Spark loses of the packed rows it computes again.
+    lose(spark)
+    assert sums(table) == there
+    table.close()
+    assert not held(spark)
+
+
+def test_the_first_rows_are_copied_once_and_have_the_sums_of_a_stream(spark, folder):
+    frame = spark.read.parquet(*(str(folder / f"{number}.parquet") for number in range(len(LENGTHS)))).coalesce(2)
+    table, few = frame_table(frame), ROWS // FEW
+    expected = sums(open_table(written(folder.parent / "texts", "csv"), engine="stream"), few)
+    np.testing.assert_allclose(numbers(sums(table, few)), numbers(expected), rtol=1e-13)
+    assert len(held(spark)) == 2
+    table.close()
+    assert not held(spark)
 
 
 @pytest.mark.statistics
@@ -141,7 +169,10 @@ def test_a_session_elsewhere_and_files_that_workers_do_not_see_are_refused(spark
 
 
 @pytest.mark.statistics
-def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_and_keeps_the_spend(spark, tmp_path):
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_and_keeps_the_spend(
+    spark, tmp_path, monkeypatch, lost
+):
     from pyspark.sql import functions
 
     # Spark's own rand() draws its seed once, when the frame is made.
@@ -150,9 +181,19 @@ def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_a
     frame = spark.range(ROWS).selectExpr(*others).withColumn("age", 20 + 40 * drawn())
     ledger = f"sqlite:///{tmp_path}/ledger.db#people"
     Ledger(ledger).create(eq.Budget(2.0, 0.0))
-    with pytest.raises(PrivateFailure):
+    if lost:
+        wanted = PackedFrame.wanted
+
+        def wanted_and_lost(self, places):
+            lose(spark)
+            return wanted(self, places)
+
+        monkeypatch.setattr(PackedFrame, "wanted", wanted_and_lost)
+    # Evaluated once it is a table like any other.
+    with pytest.raises(PrivateFailure) if lost else nullcontext():
         model(ledger=ledger).fit(frame)
-    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed"]
+    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed" if lost else "released"]
+    assert not held(spark)
 
 
 @pytest.mark.statistics
@@ -240,7 +281,7 @@ def test_packed_rows_come_back_in_their_places_and_none_may_be_missing(monkeypat
     def found(sent):
         batches = pyarrow.Table.from_batches(sent).combine_chunks().to_batches()
         seen = on_packed(iter(batches), lambda part, batches: iter([(part, list(batches))]), table.column_names, "")
-        return [(part, sum((batch["in.come"].tolist() for batch in batches), [])) for part, batches in seen]
+        return [(part, [value for batch in batches for value in batch["in.come"].tolist()]) for part, batches in seen]
 
     assert found(packed) == [(3, table["in.come"].to_pylist())]
     # A part without a row answers too.
