@@ -22,6 +22,8 @@ PACKED = "part bigint, place bigint, answer binary"
 PACKED_BYTES = 2**20
 # The first rows of a table are copied, and go through no other part, where they are at most one of so many.
 FEW = 8
+# A task goes through about so many of them.
+TASK_ROWS = 2**20
 # Arrow's arrays begin at such addresses.
 ALIGNMENT = 8
 
@@ -34,8 +36,8 @@ class PackedFrame:
             return packed_part(partition_number(), batches)
 
         self.rows = _held(chosen.mapInArrow(function, PACKED))
-        # Copies of the first rows, by what tells them from the others.
-        self._first: dict[str, Any] = {}
+        # Copies of the first rows, by how many these are.
+        self._first: dict[int, Any] = {}
 
     def counts(self) -> dict[int, int]:
         """Return the number of rows of every part."""
@@ -43,20 +45,22 @@ class PackedFrame:
             return {int(row[0]): int(row[1]) for row in self.rows.groupBy("part").max("place").collect()}
 
     def wanted(self, spans: Mapping[int, Span]) -> Any:
-        """Return the packed rows of all parts, or of those that have wanted rows, up to the last one wanted."""
-        last = max((part for part, span in spans.items() if span.wanted), default=-1)
-        wanted = sum(span.wanted for span in spans.values())
-        if wanted == sum(span.count for span in spans.values()):
+        """Return the packed rows of all parts, or a copy of those with wanted rows where these are few."""
+        wanted, limits = (
+            sum(span.wanted for span in spans.values()),
+            {part: span.wanted for part, span in spans.items()},
+        )
+        if FEW * wanted >= sum(span.count for span in spans.values()):
             return self.rows
-        condition = f"part < {last} or (part = {last} and place < {spans[last].wanted})" if wanted else "false"
-        first = self.rows.where(condition)
-        if FEW * wanted > sum(span.count for span in spans.values()):
-            return first
-        if condition not in self._first:
+        if wanted not in self._first:
+            # Spark logs conditions of its own: these tell how many rows a part has.
+            def function(batches: Iterator[Any]) -> Iterator[Any]:
+                return first_packed(batches, limits)
+
             # A task costs a tenth of a second whatever it does, and what lies on disk is read before it is left out.
-            apart = first.repartition(max(1, last + 1), "part").sortWithinPartitions("part", "place")
-            self._first[condition] = _held(apart)
-        return self._first[condition]
+            few = self.rows.mapInArrow(function, PACKED).repartition(1 + wanted // TASK_ROWS, "part")
+            self._first[wanted] = _held(few.sortWithinPartitions("part", "place"))
+        return self._first[wanted]
 
     def close(self) -> None:
         """Have Spark drop what it holds; a session that is gone already must not undo what was paid for."""
@@ -81,6 +85,25 @@ def packed_part(part: int, batches: Iterator[Any]) -> Iterator[Any]:
     yield _packed_row(part, place, b"")
 
 
+def first_packed(batches: Iterator[Any], limits: Mapping[int, int]) -> Iterator[Any]:
+    """Yield those of the packed rows that begin before the limit of their part.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> rows = packed_part(7, iter([pyarrow.record_batch({"column0": [31, 52]})] * 3))
+    >>> [row["place"].to_pylist() for row in first_packed(rows, {7: 3})]
+    [[0], [2], [], []]
+    """
+    import pyarrow  # type: ignore[import-untyped]
+
+    for batch in batches:
+        parts, places = (column.to_pylist() for column in batch.columns[:2])
+        yield batch.filter(
+            pyarrow.array([place < limits.get(part, 0) for part, place in zip(parts, places, strict=True)])
+        )
+
+
 def _pieces(batch: Any) -> Iterator[Any]:
     count = max(1, len(batch) * PACKED_BYTES // max(1, batch.nbytes))
     for start in range(0, len(batch), count):
@@ -88,7 +111,7 @@ def _pieces(batch: Any) -> Iterator[Any]:
 
 
 def _stream(batch: Any) -> bytes:
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
 
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
