@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import decimal
 import re
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +16,14 @@ from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import SparkFrame
 from equipoise.data.engines.spark_packed import FEW, PackedFrame, on_packed, packed_part
-from equipoise.data.engines.spark_work import BATCH_BYTES, BATCH_SETTING, Errand, answers_of
+from equipoise.data.engines.spark_work import (
+    BATCH_BYTES,
+    BATCH_SETTING,
+    ROWS_SETTING,
+    Errand,
+    answers_of,
+    bounded_batches,
+)
 from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import open_files
 from equipoise.data.schema import NumberColumn
@@ -246,7 +253,7 @@ class Fetched:
     """What two parts answered, in rows of ten bytes, or a failure."""
 
     def __init__(self, fails=False):
-        self.sparkSession = SimpleNamespace(conf=Settings({BATCH_SETTING: "its own"}))
+        self.sparkSession = SimpleNamespace(conf=Settings({BATCH_SETTING: "its own", ROWS_SETTING: "too"}))
         self.fails, self.seen = fails, None
 
     def collect(self):
@@ -269,7 +276,12 @@ def test_batches_are_bounded_while_work_is_done_and_a_session_keeps_its_own_sett
     with pytest.raises(PrivateFailure) if fails else nullcontext():
         list(answers_of(fetched, 2))
     assert fetched.seen == str(BATCH_BYTES)
-    assert fetched.sparkSession.conf == {BATCH_SETTING: "its own"}
+    settings = fetched.sparkSession.conf
+    with suppress(KeyError), bounded_batches(fetched.sparkSession, 2000):
+        # 16 MiB of decimals of 16 bytes.
+        assert settings[ROWS_SETTING] == "524"
+        raise KeyError
+    assert settings == {BATCH_SETTING: "its own", ROWS_SETTING: "too"}
 
 
 def test_packed_rows_come_back_in_their_places_and_none_may_be_missing(monkeypatch):

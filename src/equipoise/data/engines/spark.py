@@ -106,7 +106,8 @@ class SparkFrame(SparkTable):
 
     def _held(self, names: Sequence[str]) -> PackedFrame:
         if tuple(names) not in self._packed:
-            self._packed[tuple(names)] = PackedFrame(self._chosen(names))
+            numbers = all(self.kinds[name] not in ("text", "unknown") for name in names)
+            self._packed[tuple(names)] = PackedFrame(self._chosen(names), len(names) if numbers else 0)
         return self._packed[tuple(names)]
 
     def close(self) -> None:

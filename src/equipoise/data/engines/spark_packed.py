@@ -31,7 +31,10 @@ ALIGNMENT = 8
 class PackedFrame:
     """Some columns of a DataFrame, packed part by part when first asked for, and held until they are let go."""
 
-    def __init__(self, chosen: Any) -> None:
+    def __init__(self, chosen: Any, columns: int) -> None:
+        # How many columns there are, 0 where some have entries of any length.
+        self._columns = columns
+
         def function(batches: Iterator[Any]) -> Iterator[Any]:
             return packed_part(partition_number(), batches)
 
@@ -41,7 +44,7 @@ class PackedFrame:
 
     def counts(self) -> dict[int, int]:
         """Return the number of rows of every part."""
-        with bounded_batches(self.rows.sparkSession):
+        with bounded_batches(self.rows.sparkSession, self._columns):
             return {int(row[0]): int(row[1]) for row in self.rows.groupBy("part").max("place").collect()}
 
     def wanted(self, spans: Mapping[int, Span]) -> Any:
