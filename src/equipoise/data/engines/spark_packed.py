@@ -49,10 +49,8 @@ class PackedFrame:
 
     def wanted(self, spans: Mapping[int, Span]) -> Any:
         """Return the packed rows of all parts, or a copy of those with wanted rows where these are few."""
-        wanted, limits = (
-            sum(span.wanted for span in spans.values()),
-            {part: span.wanted for part, span in spans.items()},
-        )
+        limits = {part: span.wanted for part, span in spans.items()}
+        wanted = sum(limits.values())
         if FEW * wanted >= sum(span.count for span in spans.values()):
             return self.rows
         if wanted not in self._first:
