@@ -4,6 +4,8 @@ import dataclasses
 import datetime
 import decimal
 import re
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow
@@ -13,7 +15,15 @@ import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
 from equipoise.data.engines.spark import SparkFrame
-from equipoise.data.engines.spark_work import Errand, answers_of
+from equipoise.data.engines.spark_packed import FEW, PackedFrame, on_packed, packed_part
+from equipoise.data.engines.spark_work import (
+    BATCH_BYTES,
+    BATCH_SETTING,
+    ROWS_SETTING,
+    Errand,
+    answers_of,
+    bounded_batches,
+)
 from equipoise.data.frames import FrameTable
 from equipoise.data.many_files import open_files
 from equipoise.data.schema import NumberColumn
@@ -41,6 +51,19 @@ def folder(tmp_path):
     return written(tmp_path / "rows")
 
 
+def held(spark):
+    """The numbers of what Spark holds."""
+    return list(spark.sparkContext._jsc.getPersistentRDDs())
+
+
+def lose(spark):
+    """Have Spark lose what it holds, as when a worker is gone."""
+    context = spark.sparkContext._jsc.sc()
+    assert sum(found.numCachedPartitions() for found in context.getRDDStorageInfo()) > 0
+    for number in held(spark):
+        context.env().blockManager().master().removeRdd(number, True)
+
+
 def model(**settings):
     return eq.LogisticRegression(epsilon=1.0, domain=schema(), mechanism="output", **settings)
 
@@ -57,8 +80,25 @@ def test_files_have_the_sums_of_a_stream(spark, tmp_path, ending):
 def test_a_frame_is_a_table_as_it_is_whatever_its_columns_are_called(spark, folder):
     frame = spark.read.parquet(*(str(folder / f"{number}.parquet") for number in range(len(LENGTHS))))
     # To Spark, a dot is a path, and capitals are no other letters.
-    there = sums(frame_table(frame.selectExpr("*", "1.0 as AGE")))
+    table = frame_table(frame.selectExpr("*", "1.0 as AGE"))
+    there = sums(table)
     np.testing.assert_allclose(numbers(there), numbers(sums(open_table(folder, engine="stream"))), rtol=1e-13)
+    assert len(held(spark)) == 1
+    # What Spark loses of the packed rows it computes again.
+    lose(spark)
+    assert sums(table) == there
+    table.close()
+    assert not held(spark)
+
+
+def test_the_first_rows_are_copied_once_and_have_the_sums_of_a_stream(spark, folder):
+    # Unlike files, which Spark reads in an order of its own, these rows have the order of the stream's.
+    table, few = frame_table(spark.createDataFrame(rows())), ROWS // FEW
+    expected = sums(open_table(written(folder.parent / "texts", "csv"), engine="stream"), few)
+    np.testing.assert_allclose(numbers(sums(table, few)), numbers(expected), rtol=1e-13)
+    assert len(held(spark)) == 2
+    table.close()
+    assert not held(spark)
 
 
 @pytest.mark.statistics
@@ -138,7 +178,10 @@ def test_a_session_elsewhere_and_files_that_workers_do_not_see_are_refused(spark
 
 
 @pytest.mark.statistics
-def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_and_keeps_the_spend(spark, tmp_path):
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_and_keeps_the_spend(
+    spark, tmp_path, monkeypatch, lost
+):
     from pyspark.sql import functions
 
     # Spark's own rand() draws its seed once, when the frame is made.
@@ -147,9 +190,19 @@ def test_a_frame_whose_rows_are_others_when_it_is_evaluated_again_ends_the_fit_a
     frame = spark.range(ROWS).selectExpr(*others).withColumn("age", 20 + 40 * drawn())
     ledger = f"sqlite:///{tmp_path}/ledger.db#people"
     Ledger(ledger).create(eq.Budget(2.0, 0.0))
-    with pytest.raises(PrivateFailure):
+    if lost:
+        wanted = PackedFrame.wanted
+
+        def wanted_and_lost(self, places):
+            lose(spark)
+            return wanted(self, places)
+
+        monkeypatch.setattr(PackedFrame, "wanted", wanted_and_lost)
+    # Evaluated once it is a table like any other.
+    with pytest.raises(PrivateFailure) if lost else nullcontext():
         model(ledger=ledger).fit(frame)
-    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed"]
+    assert [paid.outcome for paid in Ledger(ledger).releases()] == ["failed" if lost else "released"]
+    assert not held(spark)
 
 
 @pytest.mark.statistics
@@ -191,13 +244,72 @@ def test_a_part_that_has_other_rows_than_were_counted_is_refused():
         taken(9, 6)
 
 
+class Settings(dict):
+    """A session's settings."""
+
+    def set(self, name, value):
+        self[name] = value
+
+
+class Fetched:
+    """What two parts answered, in rows of ten bytes, or a failure."""
+
+    def __init__(self, fails=False):
+        self.sparkSession = SimpleNamespace(conf=Settings({BATCH_SETTING: "its own", ROWS_SETTING: "too"}))
+        self.fails, self.seen = fails, None
+
+    def collect(self):
+        self.seen = self.sparkSession.conf[BATCH_SETTING]
+        if self.fails:
+            raise PrivateFailure
+        errand = Errand(lambda batches, first: "x" * 95, spans({2: 0, 3: 0}, 0))
+        batches = [batch for part in (2, 3) for batch in errand(part, iter(()))]
+        return pyarrow.Table.from_batches(batches).to_pylist()
+
+
 def test_answers_longer_than_a_row_come_back_whole(monkeypatch):
     monkeypatch.setattr("equipoise.data.engines.spark_work.ROW_BYTES", 10)
-
-    class Fetched:
-        def collect(self):
-            errand = Errand(lambda batches, first: "x" * 95, spans({2: 0, 3: 0}, 0))
-            batches = [batch for part in (2, 3) for batch in errand(part, iter(()))]
-            return pyarrow.Table.from_batches(batches).to_pylist()
-
     assert list(answers_of(Fetched(), 2)) == [(2, "x" * 95), (3, "x" * 95)]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_batches_are_bounded_while_work_is_done_and_a_session_keeps_its_own_setting(fails):
+    fetched = Fetched(fails)
+    with pytest.raises(PrivateFailure) if fails else nullcontext():
+        list(answers_of(fetched, 2))
+    assert fetched.seen == str(BATCH_BYTES)
+    settings = fetched.sparkSession.conf
+    with suppress(KeyError), bounded_batches(fetched.sparkSession, 2000):
+        # 16 MiB of decimals of 16 bytes.
+        assert settings[ROWS_SETTING] == "524"
+        raise KeyError
+    assert settings == {BATCH_SETTING: "its own", ROWS_SETTING: "too"}
+
+
+def test_packed_rows_come_back_in_their_places_and_none_may_be_missing(monkeypatch):
+    monkeypatch.setattr("equipoise.data.engines.spark_packed.PACKED_BYTES", 800)
+    table = rows(250)
+    packed = list(packed_part(3, iter(table.to_batches(max_chunksize=100))))
+    assert len(packed) > 9
+
+    def found(sent):
+        batches = pyarrow.Table.from_batches(sent).combine_chunks().to_batches()
+        seen = on_packed(iter(batches), lambda part, batches: iter([(part, list(batches))]), table.column_names, "")
+        return [(part, [value for batch in batches for value in batch["in.come"].tolist()]) for part, batches in seen]
+
+    assert found(packed) == [(3, table["in.come"].to_pylist())]
+    # A part without a row answers too.
+    assert found([*packed_part(0, iter(())), *packed]) == [(0, []), (3, table["in.come"].to_pylist())]
+    for others in ([*packed[:1], *packed[2:]], [packed[1], packed[0], *packed[2:]], [*packed[:2], *packed[1:]]):
+        with pytest.raises(TableUnreadable):
+            found(others)
+
+
+def test_what_fails_while_rows_are_packed_says_nothing():
+    def batches():
+        yield pyarrow.record_batch({"age": [1.0]})
+        raise ValueError("the secret of row 4711")
+
+    with pytest.raises(PrivateFailure) as raised:
+        list(packed_part(0, batches()))
+    assert raised.value.__context__ is None

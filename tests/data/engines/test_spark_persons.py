@@ -12,8 +12,9 @@ from equipoise.data.engines import frame_table, open_table, shuffled, spark_pers
 from equipoise.data.engines.grouped import Keeping
 from equipoise.data.engines.places import spans
 from equipoise.data.engines.shuffled import FindingRuns, KeptWork, Summarising
-from equipoise.data.engines.spark_persons import Carry, RunsErrand, grouped_rows, numbered, standing_rows
-from equipoise.data.engines.spark_work import answer_row, named_values, packed, unpacked
+from equipoise.data.engines.spark_packed import packed_part, unpacked
+from equipoise.data.engines.spark_persons import Carry, RunsErrand, grouped_rows, standing_rows
+from equipoise.data.engines.spark_work import answer_row
 from equipoise.data.frames import FrameTable
 from equipoise.errors import PrivateFailure
 from equipoise.ledger import Ledger
@@ -85,11 +86,11 @@ def test_runs_and_standings_may_come_in_any_order(monkeypatch, way):
         for number, part in enumerate(in_parts(table)):
             mine = [(number, -1, row) for other, row in rows_of(shuffle(held)) if other == number]
             batches = part.select(names).to_batches(max_chunksize=90)
-            ordered += [*mine, *rows_of(numbered(number, packed(iter(batches))))]
+            ordered += [*mine, *rows_of(packed_part(number, iter(batches)))]
         columns = pyarrow.table(dict(zip(("part", "place", "answer"), zip(*ordered, strict=True), strict=True)))
         answers = carry.on_rows(
             iter(columns.to_batches(max_chunksize=7)),
-            lambda rows: (named_values(batch, names, "patient") for batch in unpacked(rows)),
+            lambda rows: unpacked(rows, names, "patient"),
         )
     told = {}
     for part, answer in rows_of(answers):

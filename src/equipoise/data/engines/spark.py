@@ -7,22 +7,21 @@ wrong there is told by one constant sentence, since Spark prints and keeps what 
 import pickle
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work, count_rows
 from equipoise.data.engines.places import CountedTable, Span
-from equipoise.data.engines.spark_persons import NUMBERED, Carry, SparkPersons, numbered
+from equipoise.data.engines.spark_packed import PACKED, PackedFrame, on_packed, packed_part, unpacked
+from equipoise.data.engines.spark_persons import Carry, SparkPersons
 from equipoise.data.engines.spark_session import library, require_workers, session_at
 from equipoise.data.engines.spark_work import (
     ANSWER,
     Carried,
     Errand,
     answers_of,
-    named_values,
-    packed,
     partition_number,
     read_parts,
-    unpacked,
 )
 from equipoise.data.many_files import absolute, open_files, require_files
 from equipoise.data.person_runs import PersonRule
@@ -78,8 +77,9 @@ class SparkTable(CountedTable):
 class SparkFrame(SparkTable):
     """A Spark DataFrame, unread: a row's place is its position in its partition, after those of the ones before.
 
-    Spark evaluates a frame again for every pass, and the rows must then be the same in the same places: a frame that
-    draws at random or whose rows come in the order in which a shuffle ends should be written to files first.
+    Spark evaluates a frame when it is packed, once a fit, and again what it loses of that; the rows must then be the
+    same in the same places: a frame that draws at random or whose rows come in the order in which a shuffle ends should
+    be written to files first.
     """
 
     def __init__(self, frame: Any, source: str = "the Spark data frame") -> None:
@@ -95,6 +95,8 @@ class SparkFrame(SparkTable):
         self.session = frame.sparkSession
         # Spark reads dots in names as paths, and does not tell capitals from small letters.
         self._frame = frame.toDF(*(f"column{place}" for place in range(len(self.names))))
+        # Its packed rows, by the columns that were asked for.
+        self._packed: dict[tuple[str, ...], PackedFrame] = {}
 
     def ready(self) -> None:
         """Fail now if its workers do not answer or lack the library."""
@@ -103,42 +105,62 @@ class SparkFrame(SparkTable):
     def _chosen(self, names: Sequence[str]) -> Any:
         return self._frame.select(*(f"column{self.names.index(name)}" for name in names))
 
+    def _held(self, names: Sequence[str]) -> PackedFrame:
+        if tuple(names) not in self._packed:
+            numbers = all(self.kinds[name] not in ("text", "unknown") for name in names)
+            self._packed[tuple(names)] = PackedFrame(self._chosen(names), len(names) if numbers else 0)
+        return self._packed[tuple(names)]
+
+    def close(self) -> None:
+        """Have Spark drop the packed rows, and forget how many there are."""
+        while self._packed:
+            self._packed.popitem()[1].close()
+        super().close()
+
+    def _counted(self, names: Sequence[str]) -> Mapping[int, int]:
+        """Return the number of rows of every part, which packing tells."""
+        return self._held(names).counts()
+
+    def _worked(
+        self, work: Work[Answer], places: Mapping[int, Span], names: Sequence[str]
+    ) -> Iterator[tuple[int, Answer]]:
+        yield from answers_of(self._on(self._held(names).wanted(places), Errand(work, places), names), len(places))
+
     def carried(self, errand: Carried, names: Sequence[str]) -> Any:
         """Return what comes of an errand to all partitions."""
+        return self._on(self._held(names).rows, errand, names)
+
+    def _on(self, rows: Any, errand: Carried, names: Sequence[str]) -> Any:
+        """Return what comes of an errand to packed rows."""
         ids = self.ids
 
         def function(batches: Iterator[Any]) -> Iterator[Any]:
-            return errand(partition_number(), (named_values(batch, names, ids) for batch in batches))
+            return on_packed(batches, errand, names, ids)
 
-        return self._chosen(names).mapInArrow(function, ANSWER)
+        return rows.mapInArrow(function, ANSWER)
 
     def beside(self, held: Any, parts: int, carry: Carry, names: Sequence[str]) -> Any:
         """Return what comes of work on all partitions: their rows are sent, in order, to where standings are."""
         ids = self.ids
 
-        def send(batches: Iterator[Any]) -> Iterator[Any]:
-            return numbered(partition_number(), packed(batches))
-
         def function(batches: Iterator[Any]) -> Iterator[Any]:
-            return carry.on_rows(batches, lambda rows: (named_values(batch, names, ids) for batch in unpacked(rows)))
+            return carry.on_rows(batches, lambda rows: unpacked(rows, names, ids))
 
-        # Standings come before the first batch of rows. Partitions of a union are numbered one table after the other:
-        # only those of the first have their own numbers.
+        # Standings come before the first packed rows.
         standings = held.selectExpr("part", "cast(-1 as bigint) as place", "answer")
-        rows = self._chosen(names).mapInArrow(send, NUMBERED).union(standings)
-        ordered = rows.repartition(parts, "part").sortWithinPartitions("part", "place")
-        return ordered.mapInArrow(function, ANSWER)
+        ordered = self._held(names).rows.union(standings).repartition(parts, "part")
+        return ordered.sortWithinPartitions("part", "place").mapInArrow(function, ANSWER)
 
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, as Arrow holds them on the workers."""
 
         def function(batches: Iterator[Any]) -> Iterator[Any]:
-            return packed(batches)
+            return packed_part(partition_number(), batches)
 
         with constant_failure():
-            for row in self._chosen(names).mapInArrow(function, "rows binary").toLocalIterator(prefetchPartitions=True):
-                for batch in unpacked([bytes(row["rows"])]):
-                    yield named_values(batch, names, self.ids)
+            rows = self._chosen(names).mapInArrow(function, PACKED).toLocalIterator(prefetchPartitions=True)
+            for _, part in groupby(rows, key=lambda row: row["part"]):
+                yield from unpacked(((row["place"], bytes(row["answer"])) for row in part), names, self.ids)
 
 
 def _arrow_schema(schema: Any, source: str) -> Any:

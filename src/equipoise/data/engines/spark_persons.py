@@ -26,14 +26,12 @@ from equipoise.data.engines.shuffled import (
     part_standings,
     shuffle_buckets,
 )
-from equipoise.data.engines.spark_work import ANSWER, ROW_BYTES, Errand, answer_row, answers_of
+from equipoise.data.engines.spark_work import ANSWER, ROW_BYTES, Errand, answer_row, answers_of, bounded_batches
 from equipoise.data.person_runs import RUN, STANDING, PersonRule, Standings, Told
 
 if TYPE_CHECKING:
     from equipoise.data.engines.spark import SparkTable
 
-# Rows on their way: the part, the number of the batch in it, and the packed batch.
-NUMBERED = "part bigint, place bigint, answer binary"
 # Among buckets' numbers: what a part tells of its ids.
 TOLD = -1
 
@@ -70,13 +68,16 @@ class SparkPersons(ShuffledTable):
 
         runs = self._spark.carried(RunsErrand(FindingRuns(rule, self._key), spans), names).persist()
         try:
-            yield from (pickle.loads(row["answer"]) for row in runs.where(f"part = {TOLD}").collect())  # noqa: S301
+            with bounded_batches(self._spark.session):
+                told = runs.where(f"part = {TOLD}").collect()
+            yield from (pickle.loads(row["answer"]) for row in told)  # noqa: S301
             found = runs.where(f"part <> {TOLD}").repartition(buckets, "part").mapInArrow(function, ANSWER)
             # Every part is there, those without a row of anybody too.
             everywhere = self._spark.session.range(0, len(spans), 1, 1)
             marks = everywhere.selectExpr("id as part", "cast('' as binary) as answer")
             self._held = found.union(marks).repartition(max(1, len(spans)), "part").persist()
-            self._held.count()
+            with bounded_batches(self._spark.session):
+                self._held.count()
         finally:
             runs.unpersist()
 
@@ -150,15 +151,6 @@ def standing_rows(batches: Iterator[Any], function: Callable[[int, Standings], A
         yield answer_row(part, pickle.dumps(answer))
 
 
-def numbered(part: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield packed rows with the number of their part, in their order."""
-    import pyarrow  # type: ignore[import-untyped]
-
-    for place, batch in enumerate(batches):
-        numbers = {"part": pyarrow.array([part], pyarrow.int64()), "place": pyarrow.array([place], pyarrow.int64())}
-        yield pyarrow.RecordBatch.from_pydict({**numbers, "answer": batch.column(0)})
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Carry:
     """What travels to where the standings of parts are: work on the kept rows of each."""
@@ -171,13 +163,15 @@ class Carry:
         for part, found in quietly(lambda: list(_by_part(batches))):
             yield from self._answer(part, found, read(part))
 
-    def on_rows(self, batches: Iterator[Any], read: Callable[[Iterable[bytes]], Iterator[Batch]]) -> Iterator[Any]:
+    def on_rows(
+        self, batches: Iterator[Any], read: Callable[[Iterable[tuple[int, bytes]]], Iterator[Batch]]
+    ) -> Iterator[Any]:
         """Yield the answers of parts whose standings, and then their rows, come in order."""
         for part, rows in groupby(_rows(batches), key=lambda row: int(row[0])):
             standings, others = [], chain[Any]()
             for _, place, row in rows:
                 if place >= 0:
-                    others = chain([row], (row for _, _, row in rows))
+                    others = chain([(place, row)], ((place, row) for _, place, row in rows))
                     break
                 standings.append(row)
             yield from self._answer(part, _standings(standings), read(others))

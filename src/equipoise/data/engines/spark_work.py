@@ -5,7 +5,8 @@ What goes wrong there is told by one constant sentence, since Spark prints and k
 
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,7 +17,7 @@ from equipoise.data.arrow_values import arrow_batch
 from equipoise.data.engines.base import Batch, Work
 from equipoise.data.engines.places import Span
 from equipoise.data.engines.spark_session import library
-from equipoise.data.raw import RawTable
+from equipoise.data.raw import BATCH_ROWS, RawTable
 from equipoise.errors import ENDINGS, PrivateFailure
 
 # An answer comes in rows of so many bytes: neither Spark's rows nor Connect's messages may be of any length.
@@ -24,6 +25,11 @@ ROW_BYTES = 2**22
 ANSWER = "part bigint, answer binary"
 # Answers of so many parts come back at once; those of more wait in the cluster and are fetched one after the other.
 AT_ONCE = 64
+# A worker holds a batch of so many bytes, or one row.
+BATCH_SETTING, BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch", 2**24
+ROWS_SETTING = "spark.sql.execution.arrow.maxRecordsPerBatch"
+# What Spark takes for no bound on bytes, and the longest entry of fixed length (a decimal number).
+UNBOUNDED, NUMBER_BYTES = 2**31 - 1, 16
 
 
 # What travels to a worker: it is told a part's number and its batches, and yields record batches of numbers and bytes.
@@ -80,15 +86,38 @@ def answers_of(carried: Any, parts: int) -> Iterator[tuple[int, Any]]:
 
 def _fetched(carried: Any, parts: int) -> Iterator[Any]:
     if parts <= AT_ONCE:
-        yield from carried.collect()
+        with bounded_batches(carried.sparkSession):
+            found = carried.collect()
+        yield from found
         return
     # Fetching one after the other would compute one after the other: so all are computed first, and kept.
     kept = carried.persist()
     try:
-        kept.count()
+        with bounded_batches(carried.sparkSession):
+            kept.count()
         yield from kept.toLocalIterator()
     finally:
         kept.unpersist()
+
+
+@contextmanager
+def bounded_batches(session: Any, columns: int = 0) -> Iterator[None]:
+    """Let a session send batches of bounded length to its workers: by itself it sends 256 MB, or 10,000 long rows.
+
+    Where rows have so many columns of fixed length and no others, by their number: Spark would add up a batch's bytes
+    after every row, more than a third of the price of one.
+    """
+    by_bytes, by_rows = (session.conf.get(name) for name in (BATCH_SETTING, ROWS_SETTING))
+    if columns:
+        session.conf.set(BATCH_SETTING, str(UNBOUNDED))
+        session.conf.set(ROWS_SETTING, str(max(1, min(BATCH_ROWS, BATCH_BYTES // (NUMBER_BYTES * columns)))))
+    else:
+        session.conf.set(BATCH_SETTING, str(BATCH_BYTES))
+    try:
+        yield
+    finally:
+        session.conf.set(BATCH_SETTING, by_bytes)
+        session.conf.set(ROWS_SETTING, by_rows)
 
 
 def partition_number() -> int:
@@ -99,25 +128,6 @@ def partition_number() -> int:
 def named_values(batch: Any, names: Sequence[str], ids: str = "") -> Batch:
     """Return a record batch's columns, in their order, under these names; of ids no digit is lost."""
     return arrow_batch(dict(zip(names, batch.columns, strict=True)), ids)
-
-
-def packed(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield each record batch as the bytes of an Arrow stream, in a batch of one row."""
-    import pyarrow
-
-    for batch in batches:
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
-            writer.write_batch(batch)
-        yield pyarrow.RecordBatch.from_pydict({"rows": pyarrow.array([sink.getvalue().to_pybytes()], pyarrow.binary())})
-
-
-def unpacked(rows: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the record batches that were packed."""
-    import pyarrow
-
-    for row in rows:
-        yield from pyarrow.ipc.open_stream(row)
 
 
 def read_parts(batches: Iterator[Any], parts: Sequence[bytes], errand: Carried, names: Sequence[str]) -> Iterator[Any]:
