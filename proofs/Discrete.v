@@ -1,4 +1,4 @@
-(* Discrete mechanisms: Laplace noise on a lattice (page D2), the choice of a candidate (pages E5 and Q1). *)
+(* Page D2, on a lattice: Laplace noise as it is drawn, in sums over whole numbers. *)
 
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint finmap interval.
 From mathcomp.classical Require Import boolp classical_sets functions cardinality fsbigop mathcomp_extra.
