@@ -139,6 +139,117 @@ Fixpoint movement T := if T is t.+1 then
 
 End movement.
 
+(* Part 3, steps of one length: passes of m steps with at most one hit each. *)
+Section fresh_orders.
+Variables (R : realType) (f H : R -> R) (g : R) (m : nat) (hit : nat -> bool).
+Hypotheses (f_le : forall x y, 0 <= x -> x <= y -> f x <= f y) (f0 : forall x, 0 <= f x).
+Hypotheses (H_le : forall x y, 0 <= x -> x <= y -> H x <= H y) (fH : forall x, 0 <= x -> f x <= H x).
+Hypotheses (order : forall x, 0 <= x -> f (H x) <= H (f x)) (g0 : 0 <= g) (gH : forall x, 0 <= x -> g <= H x).
+Hypothesis (once : forall t t', (t %/ m = t' %/ m)%N -> hit t -> hit t' -> t = t').
+Implicit Types (x y : R).
+
+Local Notation moved := (movement (fun=> f) (fun=> H) (fun=> g) hit).
+
+Let H0 x : 0 <= x -> 0 <= H x. Proof. by move=> x0; exact: le_trans (f0 x) (fH x0). Qed.
+
+Let iter0 j x : 0 <= x -> 0 <= iter j f x.
+Proof. by case: j => //= j _; exact: f0. Qed.
+
+(* The orbit of an increasing map is monotone, so that it is largest at an end. *)
+Lemma orbit x j l : 0 <= x -> (j <= l)%N -> iter j f x <= Num.max x (iter l f x).
+Proof.
+move=> x0 jl; have [up|/ltW down] := lerP x (f x); rewrite le_maxr; apply/orP; [right|left].
+  have grows e : iter e f x <= iter e.+1 f x by elim: e => //= e IH; apply: f_le => //; exact: iter0.
+  by rewrite -(subnK jl); elim: (l - j)%N => // e IH; rewrite addSn (le_trans IH).
+by elim: j {jl} => //= j IH; apply: le_trans down; apply: f_le => //; exact: iter0.
+Qed.
+
+Let moved0 t : 0 <= moved t.
+Proof.
+elim: t => //= t IH; case: (met hit t); case: (hit t) => //; exact: H0.
+Qed.
+
+Let moved_step t : moved t.+1 <= (if hit t then H (moved t) else f (moved t)).
+Proof. by rewrite /=; case: (met hit t); case: (hit t) => //; exact: gH. Qed.
+
+(* A pass from y on, after s of its steps. *)
+Let pass_from e y s : 0 <= y -> moved (e * m) <= y -> (0 < s <= m)%N -> moved (e * m + s) <= H (iter s.-1 f y).
+Proof.
+move=> y0 start /andP[s0 sm].
+suff : (forall t, (e * m <= t < e * m + s)%N -> ~~ hit t) /\ moved (e * m + s) <= iter s f y \/
+    moved (e * m + s) <= H (iter s.-1 f y) /\ exists2 t, (e * m <= t < e * m + s)%N & hit t.
+  case: s s0 sm => // s _ _ [[_ le]|[] //]; apply: (le_trans le); exact: fH (iter0 _ _).
+elim: s s0 sm => // s IH _ sm.
+have block t : (e * m <= t < e * m + s.+1)%N -> (t %/ m = e)%N.
+  move=> /andP[lo hi]; have m0 : (0 < m)%N by exact: leq_ltn_trans sm.
+  apply/eqP; rewrite eqn_leq -ltnS ltn_divLR // leq_divRL // lo mulSn addnC andbT.
+  by rewrite (leq_trans hi) // leq_add2l.
+have last : (e * m <= e * m + s < e * m + s.+1)%N by rewrite leq_addr addnS ltnSn.
+have wider t : (e * m <= t < e * m + s)%N -> (e * m <= t < e * m + s.+1)%N.
+  by move=> /andP[-> lt]; rewrite addnS (ltn_trans lt).
+have next := moved_step (e * m + s); rewrite -addnS in next.
+have [s0|s1] := posnP s.
+  rewrite s0 addn0 in next last *; case: ifP next => hitt next.
+    by right; split; [apply: (le_trans next); exact: H_le|exists (e * m)%N].
+  left; split; last by apply: (le_trans next); exact: f_le.
+  move=> t /andP[lo]; rewrite addn1 ltnS => hi.
+  by have -> : t = (e * m)%N; [apply/eqP; rewrite eqn_leq hi|rewrite hitt].
+have [[none le]|[le [t tin hitt]]] := IH s1 (ltnW sm).
+  case: ifP next => hits next.
+    by right; split; [apply: (le_trans next); exact: H_le|exists (e * m + s)%N].
+  left; split; last by apply: (le_trans next); exact: f_le.
+  move=> t /andP[lo]; rewrite addnS ltnS leq_eqVlt => /predU1P[->|hi]; first by rewrite hits.
+  by apply: none; rewrite lo.
+right; split; last by exists t => //; exact: wider.
+case: ifP next => hits next.
+  have same : t = (e * m + s)%N by apply: once => //; rewrite (block t (wider t tin)) (block _ last).
+  by move: tin; rewrite same ltnn andbF.
+apply: (le_trans next); apply: (le_trans (f_le (moved0 _) le)); case: s s1 {IH sm last wider next le tin block hits} => // s _.
+exact: order (iter0 _ y0).
+Qed.
+
+(* The first pass: nothing before the hit, then g and common steps. *)
+Definition first_pass s := Num.max g (iter s.-1 f g).
+
+Let first_pass_bound s : (0 < s <= m)%N -> moved s <= first_pass s.
+Proof.
+move=> /andP[s0 sm].
+suff : ~~ met hit s \/ (exists2 t, (t < s)%N & hit t) /\ exists2 j, (j < s)%N & moved s <= iter j f g.
+  move=> [nothing|[_ [j js le]]].
+    have -> : moved s = 0 by case: s {s0 sm} nothing => //= s; rewrite negb_or => /andP[/negbTE-> /negbTE->].
+    by rewrite le_maxr g0.
+  by apply: (le_trans le); apply: orbit => //; rewrite -ltnS prednK.
+elim: s {s0} sm => [_|s IH sm]; first by left.
+have [nothing|[[t ts hitt] [j js le]]] := IH (ltnW sm).
+  have [hits|miss] := boolP (hit s); last by left; rewrite /= negb_or miss.
+  by right; split; [exists s|exists 0%N => //=; rewrite (negbTE nothing) hits].
+right; split; first by exists t => //; exact: ltnW.
+have miss : hit s = false.
+  apply/negP => hits; have same : t = s by apply: once => //; rewrite !divn_small // (ltn_trans ts).
+  by move: ts; rewrite same ltnn.
+exists j.+1; rewrite ?ltnS //; have next := moved_step s; rewrite miss in next.
+by apply: (le_trans next); exact: f_le.
+Qed.
+
+(* k whole passes and r steps. *)
+Definition fresh_orders k r :=
+  if k is e.+1 then H (iter r.-1 f (iter e (fun x => H (iter m.-1 f x)) (first_pass m))) else first_pass r.
+
+Lemma fresh_orders_bound k r : (0 < r <= m)%N -> moved (k * m + r) <= fresh_orders k r.
+Proof.
+move=> rm; case: k => [|k]; first exact: first_pass_bound.
+have m0 : (0 < m <= m)%N by case/andP: rm => r0 rm; rewrite (leq_trans r0 rm) leqnn.
+have start0 : 0 <= first_pass m by rewrite le_maxr g0.
+have whole e : 0 <= iter e (fun x => H (iter m.-1 f x)) (first_pass m) /\
+    moved (e.+1 * m) <= iter e (fun x => H (iter m.-1 f x)) (first_pass m).
+  elim: e => [|e [pos IH]]; first by rewrite mul1n; split => //; exact: first_pass_bound.
+  split; first exact: H0 (iter0 _ pos).
+  by rewrite mulSn addnC; exact: pass_from.
+by have [pos le] := whole k; exact: pass_from.
+Qed.
+
+End fresh_orders.
+
 Section corners.
 Variables (R : realType) (V : lmodType R) (ip : inner_product V).
 Local Notation norm := (norm ip).
@@ -292,6 +403,37 @@ have [hitT|/samebatch eqG] := boolP (hit T).
 have -> : descent_step mu (eta T) (batch_gradient S' T) (run S' T) =
     descent_step mu (eta T) (batch_gradient S T) (run S' T) by rewrite /descent_step eqG.
 apply: (le_trans (common_step S T (visits S T) (visits S' T))); apply: common_le => //; exact: norm_ge0.
+Qed.
+
+(* Part 3, fresh orders: steps of one length c, T = k m + r. *)
+Corollary C1_fresh_orders S S' m k r (c : R) : neighbours S S' -> passes batch m -> (forall t, eta t = c) ->
+  a <= 2 * L -> Gam <= 2 * L -> (0 < r <= m)%N ->
+  norm (run S (k * m + r) - run S' (k * m + r)) <= fresh_orders (common 0) (hits 0) (first 0) m k r.
+Proof.
+move=> [i same] once const aL GL rm; apply: (le_trans (C1 _ same)).
+have -> : common = fun=> common 0 by apply/funext => t; rewrite /common /q !const.
+have -> : hits = fun=> hits 0 by apply/funext => t; rewrite /hits /q !const.
+have -> : first = fun=> first 0 by apply/funext => t; rewrite /first !const.
+have Gam0 : 0 <= Gam by have := diameter (S i) (S i) (visits S 0); rewrite subrr norm0.
+have e0 := eta0 0; have q1 : q 0 <= 1 by rewrite ler_subl_addr ler_addl mulr_ge0.
+have c0 : 0 <= a ^+ 2 * eta 0 ^+ 2 by rewrite mulr_ge0 ?sqr_ge0.
+have L0 : 0 <= 2 * L by exact: le_trans aL.
+have h0 : 0 <= 2 * L * eta 0 by exact: mulr_ge0.
+have first0 : 0 <= first 0 by rewrite /first mulr_ge0 // mulr_ge0.
+have hc : a ^+ 2 * eta 0 ^+ 2 <= (2 * L * eta 0) ^+ 2.
+  by rewrite exprMn ler_wpmul2r ?sqr_ge0 // ler_pexpn2r ?nnegrE.
+apply: fresh_orders_bound => //.
+- by move=> x y x0 xy; exact: common_le.
+- by move=> x; exact: common_ge0.
+- by move=> x y x0 xy; exact: hit_le.
+- by move=> x x0; exact: hit_above.
+- by move=> x x0; exact: C1_order.
+- move=> x x0; rewrite /hits /hit_growth le_minr ler_addr common_ge0 andbT.
+  apply: (@le_trans _ _ (b%:R^-1 * (q 0 * x + 2 * L * eta 0))).
+    rewrite /first mulrC ler_wpmul2l //; apply: (@le_trans _ _ (2 * L * eta 0)); first exact: ler_wpmul2r.
+    by rewrite ler_addr mulr_ge0.
+  by rewrite ler_addr mulr_ge0 ?common_ge0 // subr_ge0 invf_le1 ?ltr0n // ler1n.
+- by move=> t t' e ti ti'; exact: (once i).
 Qed.
 
 End corners.
