@@ -64,7 +64,7 @@ $(FUZZER_READY): fuzz/requirements.lock $(READY)
 fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
 	PYTHONPATH=$(FUZZER):.:tests OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
 
-proofs:  ## have Coq check the theorems of docs/machine-checked.md, about a minute (Debian: coq, libcoq-mathcomp-analysis)
+proofs:  ## have Coq check the theorems of docs/machine-checked.md, one to two minutes (Debian: coq, libcoq-mathcomp-analysis)
 	timeout 600 proofs/check
 
 $(PEERS_READY): benchmarks/requirements-peers.lock
