@@ -140,3 +140,16 @@ def test_an_evaluation_that_cannot_be_written_loses_no_release(run, monkeypatch)
     assert run(*TRAIN)[0] != 0
     assert calls == ["evaluation", "release"], "the evaluation comes first"
     assert run("verify", "release", "--ledger", "trial")[0] == 0
+
+
+def test_what_is_checked_of_both_folders_is_said_and_the_card_knows_that_rows_were_held_out(run):
+    assert run(*TRAIN)[0] == 0
+    for folder in ("release", "evaluation"):
+        code, said, _ = run("verify", folder, "--ledger", "trial")
+        assert code == 0
+        assert "are those that the ledger's entry names" in said
+    code, said, _ = run("verify", "evaluation", "--release", "release")
+    assert (code, "it is about release" in said) == (0, True)
+    assert "held out from the training by their places" in run("card", "release", "--evaluation", "evaluation")[1]
+    code, _, said = run("verify", "nowhere")
+    assert (code, "nothing at nowhere" in said) == (2, True)

@@ -1,6 +1,7 @@
 """`equipoise verify`: whether a claim follows, and whether a release is as it was made."""
 
 import json
+import os
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.cli.progress import waiting
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:
     from equipoise.artifact.verdict import Against
@@ -63,6 +64,9 @@ def command(
     from equipoise.artifact.verdict import examine
     from equipoise.evaluation.drawing import evaluation_page
 
+    if not os.path.lexists(path):
+        asked = "a released folder, an evaluation, or a certificate.json"
+        raise ReleaseUnreadable(asked, f"nothing at {path}", "pass the folder that train or evaluate wrote")
     with waiting("checking", quiet or as_json):
         against = replace(_against(key, trust, ledger, export, witness, witness_key, policy), release=release)
         found = examine(path, against, evaluation_page)

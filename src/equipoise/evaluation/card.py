@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.about import require_about
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.page import bars_of, lines_of
 
@@ -34,6 +35,7 @@ def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str
         "seeded": certificate.terms.seeded,
         "ledger": certificate.terms.ledger,
         "withdrawn": list(certificate.withdrawn()),
+        "held_out": isinstance(certificate.claim, HeldOut),
         "figures": [
             {"name": line.name, "meaning": line.meaning, **dataclasses.asdict(line.figure)}
             for line in lines_of(found.figures(), tuple(map(str, cells.labels)))

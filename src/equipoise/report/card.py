@@ -129,10 +129,15 @@ def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Sect
     title = "How well it predicts"
     if evaluation is None:
         return (Section(title, (NOT_EVALUATED,)),)
+    apart = "That the rows had no part in the training is the word of whoever made it."
+    if evaluation["held_out"]:
+        apart = (
+            "They were held out from the training by their places, as the certificate says, and both cost this once."
+        )
     words = (
         f"On {evaluation['rows']:,} further rows, for ({evaluation['epsilon']:.6g}, {evaluation['delta']:.6g})-"
         f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
-        "the sampling of rows and the noise. That the rows had no part in the training is the word of whoever made it."
+        f"the sampling of rows and the noise. {apart}"
     )
     if task == "regression":
         words += " They also count that residuals are known by their bins only."
