@@ -535,6 +535,81 @@ def test_entries_without_records_are_summed_by_the_function(duties):
     assert refused(duties, lines.spend("1E-20")).sqlstate == "EQ002"
 
 
+def former(postgres, *grounds: str | None) -> tuple[Duties, eq.Ledger, Lines]:
+    """Return a ledger of 0.2.0 with spends that have these grounds, into which the owner has put the function."""
+    name = postgres.new_database()
+    duties = Duties(postgres, name, f"owner_{name}", f"analyst_{name}")
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE ROLE {duties.owner} LOGIN; CREATE ROLE {duties.analyst} LOGIN")
+        connection.execute(f"ALTER DATABASE {name} OWNER TO {duties.owner}")
+    driver = duties.address(duties.owner).replace("postgresql://", "postgresql+psycopg://")
+    make_former(sql.create_engine(driver, poolclass=sql.NullPool))
+    lines = Lines("old", amount("3.0", "0.000001"), currency=None)
+    lines.took(lines.budget())
+    for _ in grounds:
+        lines.took(lines.spend())
+    with duties.connect(duties.owner) as connection:
+        for line in lines.entries:
+            row = {key: value for key, value in line.row().items() if key != "record"}
+            marks = ", ".join(f"%({key})s" for key in row)
+            connection.execute(f"INSERT INTO entries ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+        for number, kept in enumerate(grounds, start=2):
+            if kept is not None:
+                connection.execute("INSERT INTO grounds VALUES (%s, 'old', %s)", [number, kept])
+    eq.Ledger(f"{duties.address(duties.owner)}#another").create(eq.Budget(1.0))
+    with duties.connect(duties.owner) as connection:
+        connection.execute(f"GRANT SELECT ON entries, grounds TO {duties.analyst}")
+        connection.execute(f"GRANT EXECUTE ON FUNCTION equipoise_append(text, text) TO {duties.analyst}")
+    lines.currency = "basic"
+    return duties, eq.Ledger(f"{duties.address(duties.owner)}#old"), lines
+
+
+ROWS, PERSONS = ADJACENCIES["row"], ADJACENCIES["person"]
+KEPT = json.dumps({"adjacency": PERSONS, "members": [], "software": {}})
+
+
+@pytest.mark.parametrize(
+    ("grounds", "neighbours"),
+    [
+        (["{}"], ROWS),
+        ([None], ROWS),
+        (["no JSON"], ROWS),
+        ([json.dumps({"adjacency": "foo"})], ROWS),
+        ([KEPT], PERSONS),
+        ([KEPT[:-1]], PERSONS),
+    ],
+)
+def test_spends_without_records_decide_what_neighbours_are(postgres, grounds, neighbours):
+    """Else one line of an analyst's would shut everybody else out of a ledger of 0.2.0."""
+    duties, owner, lines = former(postgres, *grounds)
+    (others,) = {ROWS, PERSONS} - {neighbours}
+    assert "about other neighbours" in str(refused(duties, lines.spend("0.1", adjacency=others)))
+    assert owner.verify() == ()
+    appended(duties, lines, lines.spend("0.1", adjacency=neighbours))
+
+
+def test_where_nothing_was_spent_before_records_the_first_spend_decides(postgres):
+    duties, _, lines = former(postgres)
+    appended(duties, lines, lines.spend("0.1", adjacency=PERSONS))
+
+
+def test_a_spend_about_others_that_an_earlier_function_took_is_found(postgres):
+    duties, owner, lines = former(postgres, "{}")
+    duties.insert(lines.spend("0.1", adjacency=PERSONS))
+    assert any("entry 3: it is about other neighbours" in fault for fault in owner.verify())
+    with pytest.raises(LedgerTampered, match="other neighbours"):
+        owner.admit(PLAN)
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "TABLE"])
+def test_grounds_of_somebody_elses_are_not_read_with_the_owners_rights(postgres, kind):
+    duties, _, lines = former(postgres, "{}")
+    with postgres.connect(duties.name) as connection:
+        connection.execute("DROP TABLE grounds")
+        connection.execute(f"CREATE {kind} grounds AS SELECT 2 AS number, 'old' AS dataset, '{KEPT}' AS grounds")
+    assert "about other neighbours" in str(refused(duties, lines.spend("0.1", adjacency=PERSONS)))
+
+
 @pytest.mark.parametrize(
     "altered",
     [{"epsilon": "1.0"}, {"digest": "x"}, {"record": '{"spent":{"amount":"-5","delta":"0"}}'}, {"record": "{}"}],

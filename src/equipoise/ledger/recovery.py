@@ -82,8 +82,9 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
         # `verify` compares the evidence, and those who may read the history may verify it.
         postgresql.let_read(connection, _QUARANTINED.name)
         entries = sorted(store.history(connection, name), key=lambda entry: not _is_number(entry.number))
-        sound = _sound(entries)
-        walk = Walk()
+        grounds = store.grounds(connection, name)
+        sound = _sound(entries, grounds)
+        walk = Walk(grounds=grounds)
         for entry in entries[:sound]:
             list(walk.take(entry))
         last, moved = walk.last, entries[sound:]
@@ -92,7 +93,7 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a budget that is itself malformed, or none", remedy)
         if not moved:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
-        neighbours = ledger._neighbours(connection, walk) | _neighbours_of(moved)
+        neighbours = walk.neighbours | _neighbours_of(moved)
         agreed = len(neighbours) == 1 and neighbours <= set(ADJACENCIES.values())
         spent = _counted(walk, moved, stated) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
@@ -141,9 +142,9 @@ def _is_number(number: object) -> bool:
     return isinstance(number, int) and number >= 1
 
 
-def _sound(entries: Sequence[Entry]) -> int:
+def _sound(entries: Sequence[Entry], grounds: Mapping[int, str]) -> int:
     """Return how many entries, from the first on, hold together, every price computed again from its certificate."""
-    walk = Walk(lambda number: entries[: number - 1])
+    walk = Walk(lambda number: entries[: number - 1], grounds)
     for place, entry in enumerate(entries):
         if list(walk.take(entry)) or list(walk.end()):
             return place
