@@ -8,19 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sql
 
-from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
 from equipoise.ledger import chain, postgresql, records
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, Currency
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.grounds import adjacency_in
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
 
@@ -43,9 +44,10 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
 
     The entries before stay. A fault is what `verify` finds: a spend that costs more than it says is one. The new total
     is theirs, plus what the moved entries that are as they were sealed say or, if that is more, what their certificates
-    cost, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
-    The limit it is, whatever was stated, where the moved entries set another currency or recovered another fault, or
-    where nobody knows what neighbours are for the spends.
+    cost, plus `stated` for all the others together, or what can be read in them if that is more; never more than the
+    limit, at which nothing is admitted any more. The limit it is, whatever was stated, where the moved entries set
+    another currency or recovered another fault, or where certificates are about different neighbours. What neighbours
+    are is taken from certificates alone; where none says it, the next spend decides.
 
     Parameters
     ----------
@@ -93,12 +95,12 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a budget that is itself malformed, or none", remedy)
         if not moved:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
-        neighbours = walk.neighbours | _neighbours_of(moved)
-        agreed = len(neighbours) == 1 and neighbours <= set(ADJACENCIES.values())
+        neighbours = walk.neighbours | _neighbours_of(moved, grounds)
+        agreed = len(neighbours) <= 1
         spent = _counted(walk, moved, stated) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
         record = {
-            "adjacency": min(neighbours) if agreed else walk.adjacency,
+            "adjacency": min(neighbours, default=None) if agreed else walk.adjacency,
             "quarantined": [hashlib.sha256(text.encode()).hexdigest() for text in evidence],
             "spent": records.plain(spent),
             "under": walk.under,
@@ -160,9 +162,16 @@ def _told(entry: Entry) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _neighbours_of(moved: Sequence[Entry]) -> set[str]:
-    """Return what neighbours are for the moved entries that say it, known or not."""
-    return {str(said) for entry in moved if (said := _told(entry).get("adjacency")) is not None}
+def _neighbours_of(moved: Sequence[Entry], grounds: Mapping[int, str]) -> set[str]:
+    """Return what neighbours are for the moved spends, by every certificate among them that can be read.
+
+    Spends of version 0.2.0 have no certificate; what was kept beside them says it.
+    """
+    found: set[str | None] = {adjacency_in(grounds[entry.number]) for entry in moved if entry.number in grounds}
+    for entry in moved:
+        with suppress(ValueError):
+            found.add(records.neighbours_of(records.read_spend(entry.record)[1]))
+    return {said for said in found if said is not None}
 
 
 def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount) -> Amount:
