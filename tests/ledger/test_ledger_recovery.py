@@ -44,7 +44,7 @@ def put(database, entry: chain.Entry) -> None:
 def malformed(ledger: eq.Ledger, **fields: object) -> chain.Entry:
     """Return an entry at the end of the history that does not seal."""
     return replace(
-        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5)), **{"digest": "x", **fields}
+        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.05)), **{"digest": "x", **fields}
     )
 
 
@@ -146,6 +146,34 @@ def alter(database, number: int, **values: object) -> None:
     table = database.entries()
     with database.engine.begin() as connection:
         connection.execute(sql.update(table).where(table.c.number == number).values(**values))
+
+
+ALTERED = [{"epsilon": "0.09"}, {"kind": ""}, {"certificate": ""}, {"record": None}, {"epsilon": "", "made": "never"}]
+
+
+@pytest.mark.parametrize("values", ALTERED)
+@pytest.mark.parametrize("currency", ["basic", "gaussian"])
+def test_an_altered_spend_counts_with_the_most_that_can_be_read_of_it(database, currency, values):
+    """An altered field breaks the seal; the certificate is still there, and so is what was spent."""
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(1.0, 1e-6), currency)
+    for _ in range(2):
+        ledger.admit(PLAN)
+    before = ledger.balance().spent
+    alter(database, 3, **values)
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert before.within(ledger.balance().spent)
+    assert currency == "gaussian" or ledger.balance().spent == before
+    assert ledger.verify() == ()
+
+
+def test_a_total_in_an_altered_entry_still_tells_of_one_that_is_gone(database, ledger):
+    ledger.admit(PLAN)
+    alter(database, 4, made="never")
+    with database.engine.begin() as connection:
+        connection.execute(sql.text("DELETE FROM entries WHERE number = 3"))
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert ledger.balance().epsilon_left == Decimal("0.7")
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -20,7 +20,7 @@ from equipoise.ledger import chain, postgresql, records
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, Currency
-from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.currencies.base import BASIC, NOTHING
 from equipoise.ledger.grounds import adjacency_in
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
@@ -154,9 +154,9 @@ def _sound(entries: Sequence[Entry], grounds: Mapping[int, str]) -> int:
 
 
 def _told(entry: Entry) -> dict[str, Any]:
-    """Return what an entry that is as it was sealed records; of the others nothing is believed."""
+    """Return what an entry records, as it was sealed or not: what can be read may have been spent."""
     try:
-        record = json.loads(entry.record or "") if entry.digest == entry.seal() else None
+        record = json.loads(entry.record or "")
     except (ValueError, TypeError, RecursionError):
         record = None
     return record if isinstance(record, dict) else {}
@@ -176,31 +176,36 @@ def _neighbours_of(moved: Sequence[Entry], grounds: Mapping[int, str]) -> set[st
 
 def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount) -> Amount:
     """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable."""
-    total, highest = walk.spent + stated, NOTHING
+    sealed = altered = highest = NOTHING
     for entry in moved:
         told = _told(entry)
         # What was spent after a migration is in another currency, and nobody knows what it was worth in this one. What
         # a moved recovery counted has no certificates either. A migration that was altered or deleted shows in `under`.
         if entry.kind in ("migration", "recovery") or told.get("under", walk.under) != walk.under:
             return walk.limit
-        total += _said(walk.currency, entry)
+        if entry.digest == entry.seal():
+            sealed += _said(walk.currency, entry) if entry.kind == "spend" else NOTHING
+        else:
+            altered += _said(walk.currency, entry)
         # Of an entry that is gone the totals after it still tell.
         highest = _larger(highest, _amount_in(told, "spent"))
+    total = walk.spent + sealed + _larger(stated, altered)
     spent = _capped(_larger(total, highest), walk.limit)
     return spent if _is_amount(spent.amount) and _is_amount(spent.delta) else walk.limit
 
 
 def _said(currency: Currency, entry: Entry) -> Amount:
-    """Return what a spend that is as it was sealed costs: what it says, or by its certificate where that is more."""
-    if entry.kind != "spend" or entry.digest != entry.seal():
-        return NOTHING
-    try:
-        if entry.record is None:
-            return currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta)))
-        rest, head = records.read_spend(entry.record)
-        return _larger(_amount_in(rest, "cost"), records.judged(currency.name, head).price)
-    except (ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
-        return _amount_in(_told(entry), "cost")
+    """Return the most that a spend can be read to cost: by its record, its certificate, or its epsilon and delta.
+
+    The last count beside the others where they are amounts of the currency, else where nothing else can be read.
+    """
+    said = _amount_in(_told(entry), "cost")
+    with suppress(ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
+        said = _larger(said, records.judged(currency.name, records.read_spend(entry.record)[1]).price)
+    if currency.id == BASIC or said == NOTHING:
+        with suppress(ValueError, TypeError, OverflowError, EquipoiseError):
+            said = _larger(said, currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta))))
+    return said
 
 
 def _amount_in(record: Mapping[str, Any], key: str) -> Amount:
