@@ -15,7 +15,7 @@ from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
-from equipoise.ledger.names import meant_by, require_apart, require_new
+from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
 from equipoise.ledger.statements import (
     Balance,
     Head,
@@ -103,6 +103,7 @@ class Ledger:
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             require_apart(self.dataset, recorded, apart_from)
+            require_one_script(self.dataset)
             text = records.canonical(record)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 
