@@ -15,6 +15,7 @@ import equipoise as eq
 from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
 from equipoise.ledger import postgresql, records, store
+from equipoise.ledger.currencies.base import LAST_PLACE, SMALLEST_COST
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST
@@ -315,6 +316,10 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "a cost with a delta that is a list": again(spend, cost={"amount": "0.5", "delta": ["0"]}),
         "a cost with blanks": again(spend, cost=amount(" 0.5")),
         "a cost in Arabic digits": again(spend, cost=amount("\u0660.\u0665")),
+        "a cost of next to nothing": lines.spend("9.9E-31"),
+        "a cost of next to nothing, in both parts": lines.spend("9.9E-31", "9.9E-31"),
+        "a cost that makes totals long": lines.spend("0.5", "1E-61"),
+        "a zero that makes totals long": again(spend, cost=amount("0.5", "0E-61")),
         "a cost that nobody can add to": lines.spend("0.5", "1E-401"),
         "a zero that nobody can add to": again(spend, cost=amount("0.5", "0E-500")),
         "a total that is lower": again(spend, spent=amount("0.1")),
@@ -382,6 +387,8 @@ def test_the_first_spend_cannot_be_about_neighbours_that_nobody_knows(shared, ne
 def test_the_function_knows_the_bounds_and_the_neighbours_of_the_library():
     text = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text()
     assert f"IN ({', '.join(map(repr, ADJACENCIES.values()))})" in text
+    assert f">= {SMALLEST_COST})" in text
+    assert text.count(f"<= {-LAST_PLACE.as_tuple().exponent} ") == 1
     for bound in (f"< {SMALLEST:g}", f"> {LARGEST_EPSILON:g}"):
         assert f"fresh.epsilon::float8 {bound.replace('e+', 'e')}" in text
 

@@ -203,7 +203,11 @@ def test_a_name_is_written_in_one_alphabet(tmp_path, name):
     address = f"sqlite:///{tmp_path}/ledger.db"
     with pytest.raises(LedgerRefused, match="several alphabets"):
         eq.Ledger(f"{address}#{name}").create(eq.Budget(1.0))
-    for whole in ("\u043b\u044e\u0434\u0438-2026", "\u03ac\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03b9", "\u4eba\u53e3 b"):
+    for whole in (
+        "\u043b\u044e\u0434\u0438-2026",
+        "\u03ac\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03b9",
+        "\u4eba\u53e3 b",
+    ):
         eq.Ledger(f"{address}#{whole}").create(eq.Budget(1.0))
 
 

@@ -14,6 +14,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, Le
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
+from equipoise.ledger.currencies.base import require_countable, shown
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
 from equipoise.ledger.statements import (
@@ -199,7 +200,8 @@ class Ledger:
                 remedy = f"leave it in {walk.currency.name}, or name a currency that prices every spend"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", str(error), remedy) from None
             if not spent.within(limit):
-                found = f"spends worth {spent.amount} and delta {spent.delta}, of {limit.amount} and {limit.delta}"
+                worth = f"{shown(spent.amount, True)} and delta {shown(spent.delta, True)}"
+                found = f"spends worth {worth}, of {limit.amount} and {limit.delta}"
                 remedy = f"leave it in {walk.currency.name}, where they are within the budget"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", found, remedy)
             record = {
@@ -316,6 +318,7 @@ class Ledger:
                 "create a budget under another name for this promise, after asking what the people have left in all",
             )
         cost = walk.currency.price(certificate.claim)
+        require_countable(cost)
         spent = walk.spent + cost
         if not spent.within(walk.limit):
             raise self._overdraft(walk, cost, certificate)
@@ -342,10 +345,13 @@ class Ledger:
     def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
         left, limit = walk.limit - walk.spent, balance_after(walk).limit
         asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
-        found = f"epsilon={left.amount}, delta={left.delta} remaining of {limit.epsilon:g}, {limit.delta:g}"
+        found = (
+            f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
+        )
         if walk.currency.name != "basic":
             asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
-            found = f"{left.amount} and delta {left.delta} remaining of {walk.limit.amount} and {walk.limit.delta}"
+            found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
+            found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
         remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
         return Overdraft(asked, found, remedy)
 

@@ -38,7 +38,9 @@ def normal_form(name: str) -> str:
 
 # Letters of other alphabets that look like Latin ones, digits and signs that look like letters, and letters that look
 # alike.
-_CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u043c\u0442\u0501\u04cf\u04bb\u051b\u051d\u0475"
+_CYRILLIC = (
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u043c\u0442\u0501\u04cf\u04bb\u051b\u051d\u0475"
+)
 _GREEK = "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c4"
 _LATIN = "\u0251\u0131\u0261\u0269"
 _LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}{_LATIN}i01|", "aeopcyxljskmtdlhqwvaopvlktalglloll")

@@ -318,8 +318,10 @@ BEGIN
             THEN 'an entry about neighbours that nobody knows'
         WHEN told ->> 'adjacency' <> ANY (neighbours)
             THEN 'an entry about other neighbours than those before it'
-        WHEN (cost[1] >= 0 AND cost[2] >= 0 AND (fresh.kind = 'outcome' OR cost[1] + cost[2] > 0)) IS NOT TRUE
-            THEN 'a spend that says no cost'
+        -- The bounds of equipoise.ledger.currencies.base: a free line could else make every later total longer.
+        WHEN (cost[1] >= 0 AND cost[2] >= 0 AND (fresh.kind = 'outcome' OR greatest(cost[1], cost[2]) >= 1E-30)) IS NOT TRUE
+            THEN 'a spend that says no cost, or next to none'
+        WHEN (scale(cost[1]) <= 60 AND scale(cost[2]) <= 60) IS NOT TRUE THEN 'a cost with digits beyond 1E-60'
         WHEN after IS DISTINCT FROM ARRAY[before[1] + cost[1], before[2] + cost[2]]
             THEN 'a total that is not the one before and the cost'
         WHEN (json_typeof(told -> 'release') = 'string' AND length(told ->> 'release') <= 200
