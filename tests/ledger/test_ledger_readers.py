@@ -9,8 +9,8 @@ from decimal import Decimal
 import psycopg
 
 import equipoise as eq
-from equipoise.ledger.chain import Entry
 from equipoise.ledger import records
+from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
 from equipoise.ledger.currencies.base import require_countable
 from equipoise.ledger.statements import paid_by

@@ -186,6 +186,9 @@ def show(
             "spent, by basic composition", *(shown(part, True) for part in (sums.amount, sums.delta)), style="dim"
         )
     console = _console()
+    if (order := _cost_of_order(balance)) is not None:
+        # Before the table: after few spends it reads more than basic composition would.
+        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     console.print(table)
     for line in _promise(balance, moves):
         console.print(line)
@@ -194,8 +197,6 @@ def show(
             f"It was recovered {recoveries} time(s): what was moved then is counted, and in no list of spends."
         )
     console.print(f"It counts in {balance.currency}.")
-    if (order := _cost_of_order(balance)) is not None:
-        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     for line in as_lines(points):
         console.print(line, markup=False)
     console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")

@@ -112,8 +112,8 @@ def are_near(one: str, other: str) -> bool:
     """Return whether two names could be meant for the same people, by a public rule.
 
     Their words are alike: the same, accents left out, but for an s at the end, or, where they are long, for one slip: a
-    letter more, less or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin with those of the
-    other. The members of a series have different marks.
+    letter more, less or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin
+    with those of the other. The members of a series have different marks.
 
     Examples
     --------

@@ -104,8 +104,8 @@ def require_countable(cost: Amount) -> None:
     --------
     >>> require_countable(Amount(Decimal("0.1"), Decimal("1e-9")))
     """
-    digits = min(int(part.as_tuple().exponent) for part in (cost.amount, cost.delta))
-    if max(cost.amount, cost.delta) < SMALLEST_COST or digits < LAST_PLACE.as_tuple().exponent:
+    last = min(int(part.as_tuple().exponent) for part in (cost.amount, cost.delta))
+    if max(cost.amount, cost.delta) < SMALLEST_COST or last < int(LAST_PLACE.as_tuple().exponent):
         found = f"{shown(cost.amount)} and delta {shown(cost.delta)}"
         remedy = (
             f"raise epsilon, and delta where it is not 0: smaller costs and digits beyond {LAST_PLACE} do not count"
