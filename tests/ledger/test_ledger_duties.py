@@ -15,6 +15,7 @@ import equipoise as eq
 from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import LedgerRefused, LedgerTampered, LedgerUnreachable, Overdraft
 from equipoise.ledger import postgresql, records, store
+from equipoise.ledger.currencies.base import LAST_PLACE, SMALLEST_COST
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 from equipoise.vocabulary.numbers import LARGEST_EPSILON, SMALLEST
@@ -316,6 +317,10 @@ def altered_lines(lines: Lines) -> dict[str, object]:
         "a cost with a delta that is a list": again(spend, cost={"amount": "0.5", "delta": ["0"]}),
         "a cost with blanks": again(spend, cost=amount(" 0.5")),
         "a cost in Arabic digits": again(spend, cost=amount("\u0660.\u0665")),
+        "a cost of next to nothing": lines.spend("9.9E-31"),
+        "a cost of next to nothing, in both parts": lines.spend("9.9E-31", "9.9E-31"),
+        "a cost that makes totals long": lines.spend("0.5", "1E-61"),
+        "a zero that makes totals long": again(spend, cost=amount("0.5", "0E-61")),
         "a cost that nobody can add to": lines.spend("0.5", "1E-401"),
         "a zero that nobody can add to": again(spend, cost=amount("0.5", "0E-500")),
         "a total that is lower": again(spend, spent=amount("0.1")),
@@ -386,6 +391,8 @@ def test_the_first_spend_cannot_be_about_neighbours_that_nobody_knows(shared, ne
 def test_the_function_knows_the_bounds_and_the_neighbours_of_the_library():
     text = resources.files("equipoise.ledger").joinpath("postgresql.sql").read_text()
     assert f"IN ({', '.join(map(repr, ADJACENCIES.values()))})" in text
+    assert f">= {SMALLEST_COST})" in text
+    assert text.count(f"<= {-LAST_PLACE.as_tuple().exponent} ") == 1
     for bound in (f"< {SMALLEST:g}", f"> {LARGEST_EPSILON:g}"):
         assert f"fresh.epsilon::float8 {bound.replace('e+', 'e')}" in text
 
@@ -537,6 +544,81 @@ def test_entries_without_records_are_summed_by_the_function(duties):
         connection.execute("SELECT equipoise_append(%s, %s)", [str(lines.spend()), "{}"])
     appended(duties, lines, lines.spend())
     assert refused(duties, lines.spend("1E-20")).sqlstate == "EQ002"
+
+
+def former(postgres, *grounds: str | None) -> tuple[Duties, eq.Ledger, Lines]:
+    """Return a ledger of 0.2.0 with spends that have these grounds, into which the owner has put the function."""
+    name = postgres.new_database()
+    duties = Duties(postgres, name, f"owner_{name}", f"analyst_{name}")
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE ROLE {duties.owner} LOGIN; CREATE ROLE {duties.analyst} LOGIN")
+        connection.execute(f"ALTER DATABASE {name} OWNER TO {duties.owner}")
+    driver = duties.address(duties.owner).replace("postgresql://", "postgresql+psycopg://")
+    make_former(sql.create_engine(driver, poolclass=sql.NullPool))
+    lines = Lines("old", amount("3.0", "0.000001"), currency=None)
+    lines.took(lines.budget())
+    for _ in grounds:
+        lines.took(lines.spend())
+    with duties.connect(duties.owner) as connection:
+        for line in lines.entries:
+            row = {key: value for key, value in line.row().items() if key != "record"}
+            marks = ", ".join(f"%({key})s" for key in row)
+            connection.execute(f"INSERT INTO entries ({', '.join(row)}) VALUES ({marks})", row)  # noqa: S608
+        for number, kept in enumerate(grounds, start=2):
+            if kept is not None:
+                connection.execute("INSERT INTO grounds VALUES (%s, 'old', %s)", [number, kept])
+    eq.Ledger(f"{duties.address(duties.owner)}#another").create(eq.Budget(1.0))
+    with duties.connect(duties.owner) as connection:
+        connection.execute(f"GRANT SELECT ON entries, grounds TO {duties.analyst}")
+        connection.execute(f"GRANT EXECUTE ON FUNCTION equipoise_append(text, text) TO {duties.analyst}")
+    lines.currency = "basic"
+    return duties, eq.Ledger(f"{duties.address(duties.owner)}#old"), lines
+
+
+ROWS, PERSONS = ADJACENCIES["row"], ADJACENCIES["person"]
+KEPT = json.dumps({"adjacency": PERSONS, "members": [], "software": {}})
+
+
+@pytest.mark.parametrize(
+    ("grounds", "neighbours"),
+    [
+        (["{}"], ROWS),
+        ([None], ROWS),
+        (["no JSON"], ROWS),
+        ([json.dumps({"adjacency": "foo"})], ROWS),
+        ([KEPT], PERSONS),
+        ([KEPT[:-1]], PERSONS),
+    ],
+)
+def test_spends_without_records_decide_what_neighbours_are(postgres, grounds, neighbours):
+    """Else one line of an analyst's would shut everybody else out of a ledger of 0.2.0."""
+    duties, owner, lines = former(postgres, *grounds)
+    (others,) = {ROWS, PERSONS} - {neighbours}
+    assert "about other neighbours" in str(refused(duties, lines.spend("0.1", adjacency=others)))
+    assert owner.verify() == ()
+    appended(duties, lines, lines.spend("0.1", adjacency=neighbours))
+
+
+def test_where_nothing_was_spent_before_records_the_first_spend_decides(postgres):
+    duties, _, lines = former(postgres)
+    appended(duties, lines, lines.spend("0.1", adjacency=PERSONS))
+
+
+def test_a_spend_about_others_that_an_earlier_function_took_is_found(postgres):
+    duties, owner, lines = former(postgres, "{}")
+    duties.insert(lines.spend("0.1", adjacency=PERSONS))
+    assert any("entry 3: it is about other neighbours" in fault for fault in owner.verify())
+    with pytest.raises(LedgerTampered, match="other neighbours"):
+        owner.admit(PLAN)
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "TABLE"])
+def test_grounds_of_somebody_elses_are_not_read_with_the_owners_rights(postgres, kind):
+    duties, _, lines = former(postgres, "{}")
+    with postgres.connect(duties.name) as connection:
+        connection.execute("DROP TABLE grounds")
+        connection.execute(f"CREATE {kind} grounds AS SELECT 2 AS number, 'old' AS dataset, '{KEPT}' AS grounds")
+    assert "about other neighbours" in str(refused(duties, lines.spend("0.1", adjacency=PERSONS)))
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,14 @@ NEAR = [
     ("ward-1", "ward 1b"),
     ("patients", "patients\u0661"),
     ("p\u00e9rsons", "persons"),
+    ("ward", "w\u00e1rd"),
+    ("\u0142\u00f3d\u017a", "lodz"),
+    ("adult", "adlut"),
+    ("adult", "ad\u00falt"),
+    ("adult", "adul"),
+    ("cases", "bases"),
+    ("ward-5", "ward-S"),
+    ("ward-5", "wards"),
 ]
 APART = [
     ("people-2024", "people-2025"),
@@ -158,11 +166,49 @@ APART = [
     ("clinic-a", "clinic-b"),
     ("trial-1a", "trial-1b"),
     ("2024-06", "2024-07"),
+    ("ward", "word"),
     ("trial", "train"),
+    ("ward-5", "ward-6"),
+    ("ward-15", "ward-ls"),
     ("inpatients", "outpatients"),
     ("people", "person"),
     ("\u4eba\u53e3", "\u75c5\u9662"),
 ]
+
+
+LOOK_ALIKE = [
+    ("adult", "\u0430\u0501ult"),
+    ("adult", "adu\u04cft"),
+    ("adult", "adu|t"),
+    ("adult", "\u0251dult"),
+    ("heart", "\u04bbeart"),
+    ("trial", "tr\u0131al"),
+    ("march", "rnarch"),
+    ("ward", "vvard"),
+    ("ward", "VVARD"),
+    ("pac", "\u0440\u0430\u0441"),
+]
+
+
+@pytest.mark.parametrize(("there", "new"), LOOK_ALIKE)
+def test_letters_and_groups_that_look_alike_are_one_name(tmp_path, there, new):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    eq.Ledger(f"{address}#{there}").create(eq.Budget(1.0))
+    with pytest.raises(LedgerRefused, match="look alike"):
+        eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0), apart_from=[there])
+
+
+@pytest.mark.parametrize("name", ["\u0434\u0430ta", "\u03b2eta", "\u043b\u03b9", "people \u0436"])
+def test_a_name_is_written_in_one_alphabet(tmp_path, name):
+    address = f"sqlite:///{tmp_path}/ledger.db"
+    with pytest.raises(LedgerRefused, match="several alphabets"):
+        eq.Ledger(f"{address}#{name}").create(eq.Budget(1.0))
+    for whole in (
+        "\u043b\u044e\u0434\u0438-2026",
+        "\u03ac\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03b9",
+        "\u4eba\u53e3 b",
+    ):
+        eq.Ledger(f"{address}#{whole}").create(eq.Budget(1.0))
 
 
 @pytest.mark.parametrize(("there", "new"), NEAR)

@@ -9,8 +9,10 @@ from decimal import Decimal
 import psycopg
 
 import equipoise as eq
+from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
+from equipoise.ledger.currencies.base import require_countable
 from equipoise.ledger.statements import paid_by
 from equipoise.ledger.walk import Walk
 from ledger_lines import MADE, Line, Lines, amount, written
@@ -25,7 +27,8 @@ TIMES = [MADE, "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00", "0000-0
 TIMES += ["2024-02-29T00:00:00+00:00", "1900-02-29T00:00:00+00:00", "2026-11-17T10:00:60+00:00", f"{MADE}\n"]
 NEIGHBOURS = ["replace-one", "replace-one-person", "foo", "", "replace-one\u0000", None, ["replace-one"], True]
 COSTS = ["0.125", "1E-400", "1E-401", "0E-400", "1E-7", "0.0000001", f"1.{'1' * 390}E-10", f"1.{'1' * 391}E-10"]
-COSTS += ["0." + "1" * 400, "0." + "1" * 401, "0.25", "0.250000", "1E+0", "0"]
+COSTS += ["0." + "1" * 400, "0." + "1" * 401, "0.25", "0.250000", "1E+0", "0", "1E-30", "9.9E-31", "1E-60", "1E-61"]
+COSTS += ["0." + "1" * 60, "0." + "1" * 61]
 PARTS = [-0.0, 1e15, 1e16, 1e22, 5e-324, 123456789012345680.0, 10**29, 10**30, -7, True, None, "", "\u007f", "\uffff"]
 PARTS += [
     "\U0001f600",
@@ -54,7 +57,7 @@ def altered(draw: random.Random, lines: Lines) -> Line:
         elif part == "neighbours":
             told["adjacency"] = draw.choice(NEIGHBOURS)
         elif part == "cost":
-            first, second = draw.choice(COSTS), draw.choice(["0", "1E-400", "0E-7", "1E-9"])
+            first, second = draw.choice(COSTS), draw.choice(["0", "1E-400", "0E-7", "1E-9", "1E-60", "1E-61", "0E-60"])
             totals = exactly(lines.spent[0], first), exactly(lines.spent[1], second)
             told |= {"cost": amount(first, second), "spent": amount(*totals)}
         elif part == "release":
@@ -97,6 +100,8 @@ def test_what_the_function_takes_every_reader_goes_through(postgres):
                 entries = [Entry(**found.row()) for found in (*lines.entries, line)]
                 walk = Walk()
                 assert [fault for entry in entries for fault in (*walk.take(entry), *walk.end())] == [], line
+                if line.kind == "spend":
+                    require_countable(records.amount_of(json.loads(line.record)["cost"]))
                 assert len(paid_by(entries)) == sum(entry.kind == "spend" for entry in entries)
                 datetime.fromisoformat(line.made)
                 assert written(json.loads(line.record)) == line.record

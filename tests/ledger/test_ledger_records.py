@@ -579,3 +579,27 @@ def test_two_spends_for_one_release_are_found_by_verify(ledger):
         ledger.admit(PLAN, release_id="twice")
     (fault,) = ledger.verify()
     assert "entry 3: it pays for the release of an earlier spend" in fault
+
+
+@pytest.mark.parametrize("budget", [eq.Budget(9e-31), eq.Budget(0.1, 1e-61), eq.Budget(0.1, 5e-324)])
+def test_a_spend_that_would_only_make_totals_longer_is_refused(database, budget):
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(1.0, 1e-6), "basic")
+    tiny = dataclasses.replace(PLAN, claim=dataclasses.replace(PLAN.claim, budget=budget))
+    with pytest.raises(LedgerRefused, match=r"costs 1E-30 or more.*raise epsilon"):
+        ledger.admit(tiny)
+    assert len(ledger.history()) == 1
+
+
+def test_a_total_of_many_digits_is_shown_in_few(tmp_path):
+    """As a ledger may hold them from before costs had a bound."""
+    ledger = eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#trial")
+    ledger.create(eq.Budget(1.0), "basic")
+    long = Amount(Decimal(f"0.9{'0' * 300}1"), Decimal(0))
+    record = {"adjacency": None, "quarantined": [], "spent": records.plain(long), "under": 1}
+    entry = chain.following(ledger.history(), "trial", "recovery", record=records.canonical(record))
+    with ledger._store.opened(writing=True) as connection:
+        ledger._store.append(connection, entry)
+    with pytest.raises(Overdraft) as refused:
+        ledger.admit(LARGE)
+    assert len(str(refused.value)) < 400

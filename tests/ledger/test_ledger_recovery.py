@@ -13,7 +13,7 @@ from equipoise.cli.ledger import group
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
 from equipoise.ledger import chain
 from equipoise.ledger.currencies import Amount, currency_named
-from equipoise.ledger.records import amount_of, canonical, plain
+from equipoise.ledger.records import amount_of, canonical, of_plan, plain
 from equipoise.ledger.recovery import evidence_faults, recover
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
@@ -44,7 +44,7 @@ def put(database, entry: chain.Entry) -> None:
 def malformed(ledger: eq.Ledger, **fields: object) -> chain.Entry:
     """Return an entry at the end of the history that does not seal."""
     return replace(
-        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5)), **{"digest": "x", **fields}
+        chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.05)), **{"digest": "x", **fields}
     )
 
 
@@ -148,6 +148,34 @@ def alter(database, number: int, **values: object) -> None:
         connection.execute(sql.update(table).where(table.c.number == number).values(**values))
 
 
+ALTERED = [{"epsilon": "0.09"}, {"kind": ""}, {"certificate": ""}, {"record": None}, {"epsilon": "", "made": "never"}]
+
+
+@pytest.mark.parametrize("values", ALTERED)
+@pytest.mark.parametrize("currency", ["basic", "gaussian"])
+def test_an_altered_spend_counts_with_the_most_that_can_be_read_of_it(database, currency, values):
+    """An altered field breaks the seal; the certificate is still there, and so is what was spent."""
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(1.0, 1e-6), currency)
+    for _ in range(2):
+        ledger.admit(PLAN)
+    before = ledger.balance().spent
+    alter(database, 3, **values)
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert before.within(ledger.balance().spent)
+    assert currency == "gaussian" or ledger.balance().spent == before
+    assert ledger.verify() == ()
+
+
+def test_a_total_in_an_altered_entry_still_tells_of_one_that_is_gone(database, ledger):
+    ledger.admit(PLAN)
+    alter(database, 4, made="never")
+    with database.engine.begin() as connection:
+        connection.execute(sql.text("DELETE FROM entries WHERE number = 3"))
+    recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert ledger.balance().epsilon_left == Decimal("0.7")
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_before_a_migration_nothing_is_given_back(database, hidden):
     """What was spent after it is in another currency; its kind may have been overwritten as well."""
@@ -201,20 +229,47 @@ def test_spends_about_rows_are_refused_beside_persons_after_a_recovery_too(datab
 
 
 @pytest.mark.parametrize("neighbours", ["foo", "replace-one-person", None])
-def test_where_neighbours_are_unknown_or_differ_everything_is_spent(database, neighbours):
+def test_what_neighbours_are_is_what_the_certificate_says_and_not_the_client(database, neighbours):
     ledger = eq.Ledger(f"{database.address}#trial")
     ledger.create(eq.Budget(1.0), "basic")
     ledger.admit(PLAN)
     first = ledger.history()[1]
     again = replace(first, record=first.record.replace('"replace-one"', json.dumps(neighbours)))
     alter(database, 2, record=again.record, digest=again.seal())
-    if neighbours == "replace-one-person":  # sealed, and about others than the one after it
-        put(
-            database,
-            chain.following([replace(again, digest=again.seal())], "trial", "spend", eq.Budget(0.1), "", first.record),
-        )
+    entry = recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert json.loads(entry.record)["adjacency"] == "replace-one"
+    assert ledger.balance().epsilon_left == Decimal("0.9")
+    ledger.admit(PLAN)
+    assert ledger.verify() == ()
+
+
+def test_where_certificates_are_about_different_neighbours_everything_is_spent(database):
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(3.0), "basic")
+    ledger.admit(PLAN)
+    persons = plan_of(0.5, rows_a_person=3)
+    told = json.loads(ledger.history()[-1].record) | {"adjacency": persons.adjacency, "certificate": of_plan(persons)}
+    told |= {"cost": {"amount": "0.5", "delta": "0.0"}, "spent": {"amount": "0.6", "delta": "0.0"}, "release": "other"}
+    put(database, chain.following(ledger.history()[-1:], "trial", "spend", eq.Budget(0.5), "", canonical(told)))
     recover(ledger, Amount(Decimal(0), Decimal(0)))
     assert ledger.balance().epsilon_left == 0
+    assert ledger.verify() == ()
+
+
+@pytest.mark.parametrize("told", ["replace-one-person", "replace-one"])
+def test_junk_says_nothing_about_neighbours_and_freezes_nothing(database, told):
+    """One line that costs next to nothing would else decide what everybody may release."""
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.create(eq.Budget(3.0, 1e-6))
+    budget = ledger.history()
+    cost = {"amount": "1E-20", "delta": "0"}
+    record = {"adjacency": told, "certificate": {}, "cost": cost, "spent": cost, "under": 1}
+    text = canonical({**record, "release": "junk", "software": {}})
+    put(database, chain.following(budget, "trial", "spend", eq.Budget(1e-20), "a" * 64, text))
+    assert ledger.verify() != ()
+    entry = recover(ledger, Amount(Decimal(0), Decimal(0)))
+    assert json.loads(entry.record)["adjacency"] is None
+    ledger.admit(PLAN)
     assert ledger.verify() == ()
 
 
@@ -339,6 +394,16 @@ def test_a_ledger_of_an_earlier_version_is_recovered_with_what_it_kept_beside(da
     ledger.admit(PLAN)
     assert ledger.balance().epsilon_left == Decimal("0.7")
     assert ledger.verify() == ()
+
+
+def test_what_was_kept_beside_a_spend_of_an_earlier_version_says_what_its_neighbours_are(database):
+    make_former(database.engine, ("trial", eq.Budget(3.0)))
+    ledger = eq.Ledger(f"{database.address}#trial")
+    ledger.admit(plan_of(0.5, rows_a_person=3))
+    alter(database, 2, made="never")
+    recover(ledger, Amount(Decimal("0.5"), Decimal(0)))
+    with pytest.raises(LedgerRefused, match="earlier spends for neighbours 'replace-one-person'"):
+        ledger.admit(plan_of(0.1))
 
 
 def test_the_command_says_what_it_moved_and_asks_how_much_to_count(database, ledger):

@@ -349,6 +349,29 @@ def test_threads_share_the_account():
     assert [each.number for each in account.releases] == [1, 2, 3]
 
 
+def test_a_thread_that_was_started_inside_and_fits_after_the_block_is_refused_and_an_older_one_is_not():
+    over, ended = threading.Event(), {}
+
+    def late(name: str) -> threading.Thread:
+        return threading.Thread(target=lambda: over.wait() and ended.update({name: attempt()}))
+
+    threads = [late("older"), late("inside"), late("after")]
+    threads[0].start()
+    with counting(3.0) as account:
+        threads[1].start()
+    threads[2].start()
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert ended == {"older": "fitted", "inside": "LedgerRefused", "after": "fitted"}
+    assert account.releases == ()
+
+
+def test_an_account_that_is_ended_inside_of_its_block_says_so_when_the_block_ends():
+    with pytest.raises(LedgerRefused, match="ended before, inside of it"), counting(3.0) as account:
+        account.__exit__(None, None, None)
+
+
 forks = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system")
 
 
@@ -650,7 +673,7 @@ def test_a_search_that_overdraws_ends_with_the_remedy():
 
 def test_members_of_a_bag_are_seeded_by_scikit_learn_and_refused(never_read):
     bag = BaggingClassifier(model(0.25), n_estimators=2)
-    with counting(5.0) as account, pytest.raises(LedgerRefused, match="such as bagging"):
+    with counting(5.0) as account, pytest.raises(LedgerRefused, match=r"such as bagging.*eq\.PrivateGridSearch"):
         bag.fit(ROWS, LABELS)
     assert account.releases == ()
 

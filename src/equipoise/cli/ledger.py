@@ -22,7 +22,7 @@ from equipoise.keys.files import public_key
 from equipoise.ledger import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named
-from equipoise.ledger.currencies.base import NOTHING, SHARE
+from equipoise.ledger.currencies.base import NOTHING, SHARE, shown
 from equipoise.ledger.currencies.renyi import Renyi
 from equipoise.ledger.partings import compare
 from equipoise.ledger.records import RECOVERY_KEYS, plain, read
@@ -94,7 +94,7 @@ def migrate(
     console = _console()
     named = f"{escape(repr(ledger.dataset))} counts in {balance.currency} from entry {entry.number} on"
     console.print(f"[bold green]moved[/]: {named}")
-    console.print(f"spent {balance.spent.amount} of {balance.allowed.amount}, in {balance.currency}")
+    console.print(f"spent {shown(balance.spent.amount, True)} of {balance.allowed.amount}, in {balance.currency}")
     for line in _promise(balance, _migrations(ledger.history())):
         console.print(line)
 
@@ -128,7 +128,9 @@ def recover(
     console.print(
         f"[bold green]recovered[/]: {moved} entry(s) of {escape(repr(ledger.dataset))} moved to `quarantined`"
     )
-    console.print(f"entry {entry.number} says so; spent {balance.spent.amount} of {balance.allowed.amount}")
+    console.print(
+        f"entry {entry.number} says so; spent {shown(balance.spent.amount, True)} of {balance.allowed.amount}"
+    )
     if amount is not None and not balance.left.amount:
         console.print("Nothing is left, whatever was stated: docs/ledger-postgresql.md says when that is so.")
 
@@ -174,14 +176,19 @@ def show(
     rows = [("limit", limit, balance.allowed), ("spent", spent, balance.spent), ("left", remaining, left)]
     for name, amount, counted in rows:
         # In basic composition both are the same exact decimals.
-        cells = [amount["epsilon"], amount["delta"]]
+        cells = [shown(Decimal(amount[part]), upwards=name == "spent") for part in ("epsilon", "delta")]
         if balance.currency != "basic":
-            found = (Decimal(cells[0]), Decimal(cells[1]), counted.amount, counted.delta)
+            found = (Decimal(amount["epsilon"]), Decimal(amount["delta"]), counted.amount, counted.delta)
             cells = [_short(number, upwards=name == "spent") for number in found]
         table.add_row(name, *cells, style="bold" if name == "left" else None)
     if balance.currency != "basic":
-        table.add_row("spent, by basic composition", basic["epsilon"], basic["delta"], style="dim")
+        table.add_row(
+            "spent, by basic composition", *(shown(part, True) for part in (sums.amount, sums.delta)), style="dim"
+        )
     console = _console()
+    if (order := _cost_of_order(balance)) is not None:
+        # Before the table: after few spends it reads more than basic composition would.
+        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     console.print(table)
     for line in _promise(balance, moves):
         console.print(line)
@@ -190,8 +197,6 @@ def show(
             f"It was recovered {recoveries} time(s): what was moved then is counted, and in no list of spends."
         )
     console.print(f"It counts in {balance.currency}.")
-    if (order := _cost_of_order(balance)) is not None:
-        console.print(f"Of the epsilon spent, {order:.3g} is what the order costs once, however little is spent.")
     for line in as_lines(points):
         console.print(line, markup=False)
     console.print(f"{len(points)} spend(s); the last entry was made at {entries[-1].made}")

@@ -14,8 +14,9 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, Le
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, currency_named, default_for
-from equipoise.ledger.grounds import REPLACE_ONE, adjacency_in, grounds_of, reasons_of, require_admissible
-from equipoise.ledger.names import meant_by, require_apart, require_new
+from equipoise.ledger.currencies.base import require_countable, shown
+from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
+from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
 from equipoise.ledger.statements import (
     Balance,
     Head,
@@ -103,6 +104,7 @@ class Ledger:
                 remedy = "choose another dataset name; budgets are never changed"
                 raise LedgerRefused(f"a new budget for {self.dataset!r}", "one that exists already", remedy)
             require_apart(self.dataset, recorded, apart_from)
+            require_one_script(self.dataset)
             text = records.canonical(record)
             self._store.append(connection, chain.following((), self.dataset, "budget", budget, record=text))
 
@@ -184,7 +186,8 @@ class Ledger:
         with self._store.opened(writing=True) as connection:
             name = self._name(connection, spending=True)
             self._store.make_tables(connection)
-            walk = Walk(lambda number: self._store.history(connection, name, before=number))
+            grounds = self._store.grounds(connection, name)
+            walk = Walk(lambda number: self._store.history(connection, name, before=number), grounds)
             self._require_intact(walk, self._store.history(connection, name))
             if walk.currency.name == chosen.name or walk.budget is None:
                 found = f"one that counts in {chosen.name} already"
@@ -197,16 +200,16 @@ class Ledger:
                 remedy = f"leave it in {walk.currency.name}, or name a currency that prices every spend"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", str(error), remedy) from None
             if not spent.within(limit):
-                found = f"spends worth {spent.amount} and delta {spent.delta}, of {limit.amount} and {limit.delta}"
+                worth = f"{shown(spent.amount, True)} and delta {shown(spent.delta, True)}"
+                found = f"spends worth {worth}, of {limit.amount} and {limit.delta}"
                 remedy = f"leave it in {walk.currency.name}, where they are within the budget"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", found, remedy)
-            neighbours = self._neighbours(connection, walk)
             record = {
                 "from": walk.currency.name,
                 "currency": chosen.name,
                 "limit": records.plain(limit),
                 "spent": records.plain(spent),
-                "adjacency": min(neighbours, default=None),
+                "adjacency": min(walk.neighbours, default=None),
             }
             moved = self._following(walk, "migration", None, "", records.canonical(record))
             self._store.append(connection, moved)
@@ -232,7 +235,9 @@ class Ledger:
     def statement(self) -> tuple[Balance, tuple[Entry, ...]]:
         """Return the balance and the entries it comes from, read at the same moment; a broken history is refused."""
         with self._store.opened() as connection:
-            walk, entries = Walk(), tuple(self._store.history(connection, self._name(connection)))
+            name = self._name(connection)
+            walk = Walk(grounds=self._store.grounds(connection, name))
+            entries = tuple(self._store.history(connection, name))
             self._require_intact(walk, entries)
         return balance_after(walk), entries
 
@@ -304,7 +309,7 @@ class Ledger:
         walk = self._position(connection, spending=True)
         name = _last(walk).dataset
         witness.check_entries(heard, _last(walk).number, lambda number: self._store.entry(connection, name, number))
-        if earlier := self._neighbours(connection, walk) - {certificate.adjacency}:
+        if earlier := walk.neighbours - {certificate.adjacency}:
             # What adds up must be about one replacement (N1): moving a row from one person to another replaces one row
             # and two persons, and a person is more than a row. A sum of both would be a promise about neither.
             raise LedgerRefused(
@@ -313,6 +318,7 @@ class Ledger:
                 "create a budget under another name for this promise, after asking what the people have left in all",
             )
         cost = walk.currency.price(certificate.claim)
+        require_countable(cost)
         spent = walk.spent + cost
         if not spent.within(walk.limit):
             raise self._overdraft(walk, cost, certificate)
@@ -339,23 +345,15 @@ class Ledger:
     def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
         left, limit = walk.limit - walk.spent, balance_after(walk).limit
         asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
-        found = f"epsilon={left.amount}, delta={left.delta} remaining of {limit.epsilon:g}, {limit.delta:g}"
+        found = (
+            f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
+        )
         if walk.currency.name != "basic":
             asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
-            found = f"{left.amount} and delta {left.delta} remaining of {walk.limit.amount} and {walk.limit.delta}"
+            found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
+            found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
         remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
         return Overdraft(asked, found, remedy)
-
-    def _neighbours(self, connection: sql.Connection, walk: Walk) -> set[str]:
-        """Return what neighbours are for the spends so far: one kind, or none where nothing was spent."""
-        last = _last(walk)
-        if walk.adjacency is not None:
-            return {walk.adjacency}
-        if last.record is not None:
-            return set()
-        grounds = self._store.grounds(connection, last.dataset)
-        entries = self._store.history(connection, last.dataset)
-        return {adjacency_in(grounds.get(entry.number, "")) for entry in entries if entry.kind == "spend"}
 
     def _position(self, connection: sql.Connection, spending: bool = False) -> Walk:
         """Return where the history stands, from its budget and its last entries, which must hold together.
@@ -364,10 +362,11 @@ class Ledger:
         """
         name = self._name(connection, spending)
         last = self._store.last(connection, name, LAST)
-        if last[0].number == 1:
-            walk, entries = Walk(), iter(last)
-        elif last[-1].record is None:
-            walk, entries = Walk(), self._store.history(connection, name)
+        if last[0].number == 1 or last[-1].record is None:
+            # Entries without a record may have grounds, and nothing else does.
+            grounds = {} if last[0].record is not None else self._store.grounds(connection, name)
+            walk = Walk(grounds=grounds)
+            entries = iter(last) if last[0].number == 1 else self._store.history(connection, name)
         else:
             walk, entries = self._midway(connection, name, last)
         self._require_intact(walk, entries)
@@ -399,7 +398,9 @@ class Ledger:
 
     def _faults(self, name: str) -> Iterator[str]:
         """Yield what is wrong with a whole history, every price computed again."""
-        return all_faults(self._in_parts(name), lambda number: self._in_parts(name, before=number))
+        with self._store.opened() as connection:
+            grounds = self._store.grounds(connection, name)
+        return all_faults(self._in_parts(name), lambda number: self._in_parts(name, before=number), grounds)
 
     def _in_parts(self, name: str, before: int | None = None) -> Iterator[Entry]:
         """Yield a history by and by: spends are not kept waiting while all of a long one is read."""

@@ -13,6 +13,9 @@ from equipoise.ledger.chain import Entry
 from equipoise.ledger.names import is_about
 
 REPLACE_ONE = ADJACENCIES["row"]
+# How version 0.2.0 wrote down that a spend is about persons; what is about rows said nothing. postgresql.sql looks for
+# the same text: read as JSON, what somebody overwrote could mean one thing there and another here.
+_ABOUT_PERSONS = f'"adjacency": "{ADJACENCIES["person"]}"'
 
 
 def require_admissible(certificate: object, dataset: str) -> None:
@@ -46,11 +49,14 @@ def grounds_of(certificate: Certificate, software: Mapping[str, str]) -> str:
 
 
 def adjacency_in(grounds: str) -> str:
-    """Return what neighbours are for an entry of version 0.2.0; one that does not say is about rows."""
-    try:
-        return str(json.loads(grounds).get("adjacency", REPLACE_ONE))
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return REPLACE_ONE
+    """Return what neighbours are for an entry of version 0.2.0; one that does not say is about rows.
+
+    Examples
+    --------
+    >>> adjacency_in('{"adjacency": "replace-one-person", "members": []}'), adjacency_in("")
+    ('replace-one-person', 'replace-one')
+    """
+    return ADJACENCIES["person"] if _ABOUT_PERSONS in str(grounds) else REPLACE_ONE
 
 
 def reasons_of(entry: Entry, grounds: str) -> tuple[str, ...] | None:

@@ -36,15 +36,25 @@ def normal_form(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-# Letters of other alphabets that look like Latin ones, digits that look like letters, and letters that look alike.
-_CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u043c\u0442"
+# Letters of other alphabets that look like Latin ones, digits and signs that look like letters, and letters that look
+# alike.
+_CYRILLIC = (
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u043c\u0442\u0501\u04cf\u04bb\u051b\u051d\u0475"
+)
 _GREEK = "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c4"
-_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}i01", "aeopcyxljskmtaopvlktlol")
+_LATIN = "\u0251\u0131\u0261\u0269"
+_LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}{_LATIN}i01|", "aeopcyxljskmtdlhqwvaopvlktalglloll")
+# Letters that look like another one when they stand together.
+_GROUPS = (("rn", "m"), ("vv", "w"))
+# A digit that people take for a letter where it stands alone; inside of a number nobody does.
+_LETTER_OF_A_DIGIT = str.maketrans("015", "ols")
+# Alphabets whose letters pass for each other's: a name is written in one of them.
+_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
 # A sign that looks like a hyphen, and that Unicode does not count as punctuation.
 _MINUS = "\u2212"
 
 # Words of so many letters are alike if they differ by one slip.
-LONG = 6
+LONG = 5
 
 
 def _is_separator(letter: str) -> bool:
@@ -59,7 +69,22 @@ def outline(name: str) -> str:
     >>> outline("people-2026"), outline("Pe0ple_2O26"), outline("people 2025")
     ('people2o26', 'people2o26', 'people2o25')
     """
-    return "".join(letter for letter in normal_form(name) if not _is_separator(letter)).translate(_LOOK_ALIKE)
+    return _look("".join(letter for letter in normal_form(name) if not _is_separator(letter)))
+
+
+def _look(letters: str) -> str:
+    """Return letters as they look: one for those that look alike, and for groups that look like one."""
+    seen = letters.translate(_LOOK_ALIKE)
+    for group, letter in _GROUPS:
+        seen = seen.replace(group, letter)
+    return seen
+
+
+def _without_accents(text: str) -> str:
+    """Return a text whose Latin letters have nothing above, below or through them."""
+    plain = "".join(letter for letter in unicodedata.normalize("NFD", text) if unicodedata.category(letter) != "Mn")
+    struck = (re.fullmatch(r"LATIN SMALL LETTER (\w) WITH .*", unicodedata.name(letter, "")) for letter in plain)
+    return "".join(letter if found is None else found[1].lower() for letter, found in zip(plain, struck, strict=True))
 
 
 def words_and_marks(name: str) -> tuple[str, tuple[str, ...]]:
@@ -68,26 +93,27 @@ def words_and_marks(name: str) -> tuple[str, tuple[str, ...]]:
     Examples
     --------
     >>> words_and_marks("people-2024"), words_and_marks("Ward 01b"), words_and_marks("group_a")
-    (('people', ('2024',)), ('ward', ('1', 'b')), ('group', ('a',)))
+    (('people', ('2024',)), ('ward', ('l', 'b')), ('group', ('a',)))
     """
-    spaced = "".join(" " if _is_separator(letter) else letter for letter in normal_form(name))
+    spaced = "".join(" " if _is_separator(letter) else letter for letter in _without_accents(normal_form(name)))
     words, marks = "", []
     for run in re.findall(r"\d+|[^\d ]+", spaced):
         if run.isdecimal():
-            marks.append("".join(str(unicodedata.decimal(digit)) for digit in run).lstrip("0"))
+            mark = "".join(str(unicodedata.decimal(digit)) for digit in run).lstrip("0")
+            marks.append(mark.translate(_LETTER_OF_A_DIGIT) if len(mark) == 1 else mark)
         elif len(run) == 1:
-            marks.append(run.translate(_LOOK_ALIKE))
+            marks.append(_look(run))
         else:
-            words += run.translate(_LOOK_ALIKE)
+            words += _look(run)
     return words, tuple(marks)
 
 
 def are_near(one: str, other: str) -> bool:
     """Return whether two names could be meant for the same people, by a public rule.
 
-    Their words are alike: the same, but for an s at the end, or, where they are long, for one slip: a letter more, less
-    or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin with those of the
-    other. The members of a series have different marks.
+    Their words are alike: the same, accents left out, but for an s at the end, or, where they are long, for one slip: a
+    letter more, less or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin
+    with those of the other. The members of a series have different marks.
 
     Examples
     --------
@@ -155,6 +181,20 @@ def require_new(name: str) -> None:
     if hidden or not normal_form(name):
         found = "a name with control characters or characters that nobody sees" if hidden else "a name of blanks"
         raise LedgerRefused("a dataset's name that people can read", found, "write letters, digits, hyphens and blanks")
+
+
+def require_one_script(name: str) -> None:
+    """Refuse a name for a new budget whose letters are of alphabets that pass for each other's.
+
+    Examples
+    --------
+    >>> require_one_script("people 2026"), require_one_script("\u043b\u044e\u0434\u0438 2026")
+    (None, None)
+    """
+    first = {unicodedata.name(letter, "").partition(" ")[0] for letter in normal_form(name)}
+    if len(used := sorted(first.intersection(_SCRIPTS))) > 1:
+        found = f"letters of several alphabets: {', '.join(used).title()}"
+        raise LedgerRefused(f"a new budget for {name!r}", found, "write its letters in one alphabet")
 
 
 def is_about(named: str | None, dataset: str) -> bool:

@@ -140,6 +140,19 @@ def members_of(head: str) -> tuple[tuple[str, str], ...]:
     return _planned(head)[1].rests_on()
 
 
+@lru_cache(maxsize=MOST_REMEMBERED)
+def neighbours_of(head: str) -> str | None:
+    """Return what neighbours are by the certificate in the first part of a spend's record; None where it is junk.
+
+    What the record says beside the certificate is the client's word, and not asked.
+    """
+    try:
+        certificate = _planned(head)[1]
+        return None if certificate.faults() else certificate.adjacency
+    except (EquipoiseError, ValueError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What a recorded certificate says, and what it costs in a currency; `faults` say why it does not count."""

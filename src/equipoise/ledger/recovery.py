@@ -8,19 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 import sqlalchemy as sql
 
-from equipoise.certify.certificate import ADJACENCIES
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
 from equipoise.ledger import chain, postgresql, records
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount, Currency
-from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.currencies.base import BASIC, NOTHING
+from equipoise.ledger.grounds import adjacency_in
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
 
@@ -43,9 +44,10 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
 
     The entries before stay. A fault is what `verify` finds: a spend that costs more than it says is one. The new total
     is theirs, plus what the moved entries that are as they were sealed say or, if that is more, what their certificates
-    cost, plus `stated` for all the others together; never more than the limit, at which nothing is admitted any more.
-    The limit it is, whatever was stated, where the moved entries set another currency or recovered another fault, or
-    where nobody knows what neighbours are for the spends.
+    cost, plus `stated` for all the others together, or what can be read in them if that is more; never more than the
+    limit, at which nothing is admitted any more. The limit it is, whatever was stated, where the moved entries set
+    another currency or recovered another fault, or where certificates are about different neighbours. What neighbours
+    are is taken from certificates alone; where none says it, the next spend decides.
 
     Parameters
     ----------
@@ -82,8 +84,9 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
         # `verify` compares the evidence, and those who may read the history may verify it.
         postgresql.let_read(connection, _QUARANTINED.name)
         entries = sorted(store.history(connection, name), key=lambda entry: not _is_number(entry.number))
-        sound = _sound(entries)
-        walk = Walk()
+        grounds = store.grounds(connection, name)
+        sound = _sound(entries, grounds)
+        walk = Walk(grounds=grounds)
         for entry in entries[:sound]:
             list(walk.take(entry))
         last, moved = walk.last, entries[sound:]
@@ -92,12 +95,12 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a budget that is itself malformed, or none", remedy)
         if not moved:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
-        neighbours = ledger._neighbours(connection, walk) | _neighbours_of(moved)
-        agreed = len(neighbours) == 1 and neighbours <= set(ADJACENCIES.values())
+        neighbours = walk.neighbours | _neighbours_of(moved, grounds)
+        agreed = len(neighbours) <= 1
         spent = _counted(walk, moved, stated) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
         record = {
-            "adjacency": min(neighbours) if agreed else walk.adjacency,
+            "adjacency": min(neighbours, default=None) if agreed else walk.adjacency,
             "quarantined": [hashlib.sha256(text.encode()).hexdigest() for text in evidence],
             "spent": records.plain(spent),
             "under": walk.under,
@@ -141,9 +144,9 @@ def _is_number(number: object) -> bool:
     return isinstance(number, int) and number >= 1
 
 
-def _sound(entries: Sequence[Entry]) -> int:
+def _sound(entries: Sequence[Entry], grounds: Mapping[int, str]) -> int:
     """Return how many entries, from the first on, hold together, every price computed again from its certificate."""
-    walk = Walk(lambda number: entries[: number - 1])
+    walk = Walk(lambda number: entries[: number - 1], grounds)
     for place, entry in enumerate(entries):
         if list(walk.take(entry)) or list(walk.end()):
             return place
@@ -151,46 +154,58 @@ def _sound(entries: Sequence[Entry]) -> int:
 
 
 def _told(entry: Entry) -> dict[str, Any]:
-    """Return what an entry that is as it was sealed records; of the others nothing is believed."""
+    """Return what an entry records, as it was sealed or not: what can be read may have been spent."""
     try:
-        record = json.loads(entry.record or "") if entry.digest == entry.seal() else None
+        record = json.loads(entry.record or "")
     except (ValueError, TypeError, RecursionError):
         record = None
     return record if isinstance(record, dict) else {}
 
 
-def _neighbours_of(moved: Sequence[Entry]) -> set[str]:
-    """Return what neighbours are for the moved entries that say it, known or not."""
-    return {str(said) for entry in moved if (said := _told(entry).get("adjacency")) is not None}
+def _neighbours_of(moved: Sequence[Entry], grounds: Mapping[int, str]) -> set[str]:
+    """Return what neighbours are for the moved spends, by every certificate among them that can be read.
+
+    Spends of version 0.2.0 have no certificate; what was kept beside them says it.
+    """
+    found: set[str | None] = {adjacency_in(grounds[entry.number]) for entry in moved if entry.number in grounds}
+    for entry in moved:
+        with suppress(ValueError):
+            found.add(records.neighbours_of(records.read_spend(entry.record)[1]))
+    return {said for said in found if said is not None}
 
 
 def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount) -> Amount:
     """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable."""
-    total, highest = walk.spent + stated, NOTHING
+    sealed = altered = highest = NOTHING
     for entry in moved:
         told = _told(entry)
         # What was spent after a migration is in another currency, and nobody knows what it was worth in this one. What
         # a moved recovery counted has no certificates either. A migration that was altered or deleted shows in `under`.
         if entry.kind in ("migration", "recovery") or told.get("under", walk.under) != walk.under:
             return walk.limit
-        total += _said(walk.currency, entry)
+        if entry.digest == entry.seal():
+            sealed += _said(walk.currency, entry) if entry.kind == "spend" else NOTHING
+        else:
+            altered += _said(walk.currency, entry)
         # Of an entry that is gone the totals after it still tell.
         highest = _larger(highest, _amount_in(told, "spent"))
+    total = walk.spent + sealed + _larger(stated, altered)
     spent = _capped(_larger(total, highest), walk.limit)
     return spent if _is_amount(spent.amount) and _is_amount(spent.delta) else walk.limit
 
 
 def _said(currency: Currency, entry: Entry) -> Amount:
-    """Return what a spend that is as it was sealed costs: what it says, or by its certificate where that is more."""
-    if entry.kind != "spend" or entry.digest != entry.seal():
-        return NOTHING
-    try:
-        if entry.record is None:
-            return currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta)))
-        rest, head = records.read_spend(entry.record)
-        return _larger(_amount_in(rest, "cost"), records.judged(currency.name, head).price)
-    except (ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
-        return _amount_in(_told(entry), "cost")
+    """Return the most that a spend can be read to cost: by its record, its certificate, or its epsilon and delta.
+
+    The last count beside the others where they are amounts of the currency, else where nothing else can be read.
+    """
+    said = _amount_in(_told(entry), "cost")
+    with suppress(ValueError, TypeError, KeyError, OverflowError, EquipoiseError):
+        said = _larger(said, records.judged(currency.name, records.read_spend(entry.record)[1]).price)
+    if currency.id == BASIC or said == NOTHING:
+        with suppress(ValueError, TypeError, OverflowError, EquipoiseError):
+            said = _larger(said, currency.price_of_budget(Budget(float(entry.epsilon), float(entry.delta))))
+    return said
 
 
 def _amount_in(record: Mapping[str, Any], key: str) -> Amount:

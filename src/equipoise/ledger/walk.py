@@ -7,7 +7,7 @@ found by the next verification, and is not stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from equipoise.certify.certificate import ADJACENCIES
@@ -16,6 +16,7 @@ from equipoise.ledger import records
 from equipoise.ledger.chain import NOTHING_BEFORE, Entry, is_amount
 from equipoise.ledger.currencies import Amount, Currency, currency_named
 from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.grounds import adjacency_in
 from equipoise.ledger.names import is_about
 from equipoise.ledger.records import MOST_REMEMBERED, OUTCOMES, amount_of, judged
 from equipoise.vocabulary.facts import Budget
@@ -36,6 +37,9 @@ class Walk:
     earlier : callable, optional
         Returns the entries before a number. With it prices are computed again from the recorded certificates, those
         of a migration included; without it they are taken as they are recorded.
+    grounds : mapping, optional
+        What version 0.2.0 kept beside entries, by number, which says what neighbours are for spends without a record.
+        Without it, as for an export, that is not known.
 
     Attributes
     ----------
@@ -51,6 +55,8 @@ class Walk:
         The number of the entry that set currency and limit: the budget, or the last migration.
     adjacency : str or None
         What neighbours are for the spends so far; None where no record says it.
+    former : set of str
+        What they are for the spends that have no record, as far as that is known.
 
     Examples
     --------
@@ -60,8 +66,12 @@ class Walk:
     ([], '1.0')
     """
 
-    def __init__(self, earlier: Callable[[int], Iterable[Entry]] | None = None) -> None:
-        self._earlier = earlier
+    def __init__(
+        self,
+        earlier: Callable[[int], Iterable[Entry]] | None = None,
+        grounds: Mapping[int, str] | None = None,
+    ) -> None:
+        self._earlier, self._grounds = earlier, grounds
         self._previous, self._place = NOTHING_BEFORE, 1
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
@@ -75,6 +85,12 @@ class Walk:
         self.limit = self.spent = NOTHING
         self.under = 1
         self.adjacency: str | None = None
+        self.former: set[str] = set()
+
+    @property
+    def neighbours(self) -> set[str]:
+        """What neighbours are for all spends so far: one kind, or none where nothing was spent."""
+        return self.former if self.adjacency is None else {self.adjacency}
 
     @classmethod
     def midway(cls, budget: Entry, setter: Entry, first: Entry) -> Walk:
@@ -160,6 +176,8 @@ class Walk:
             self.budget, self.limit = amount, self.currency.limit(amount)
         elif amount is not None:
             self.spent += self.currency.price_of_budget(amount)
+            if self._grounds is not None:
+                self.former.add(adjacency_in(self._grounds.get(entry.number, "")))
         return amount is None
 
     def _budget(self, entry: Entry) -> Iterator[str]:
@@ -245,7 +263,8 @@ class Walk:
         self.spent = spent
 
     def _neighbours(self, adjacency: object) -> Iterator[str]:
-        if self.adjacency is not None and adjacency != self.adjacency:
+        # A recovery after which nothing is left may say nothing: spends before it were not about the same neighbours.
+        if (self.adjacency is not None or adjacency is not None) and self.neighbours - {adjacency}:
             yield "it is about other neighbours than the spends before it"
         elif adjacency is not None and adjacency not in ADJACENCIES.values():
             yield UNKNOWN_NEIGHBOURS
@@ -275,9 +294,13 @@ def faults(entries: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(all_faults(entries, lambda number: entries[: number - 1]))
 
 
-def all_faults(entries: Iterable[Entry], earlier: Callable[[int], Iterable[Entry]]) -> Iterator[str]:
+def all_faults(
+    entries: Iterable[Entry],
+    earlier: Callable[[int], Iterable[Entry]],
+    grounds: Mapping[int, str] | None = None,
+) -> Iterator[str]:
     """Yield the same for a history that is read as it goes by; `earlier` reads what came before a number again."""
-    walk = Walk(earlier)
+    walk = Walk(earlier, grounds)
     for entry in entries:
         yield from walk.take(entry)
     yield from walk.end()

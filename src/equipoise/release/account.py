@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import weakref
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -37,6 +38,9 @@ _SCORES = (
 
 # How many releases of this process nobody counts.
 _uncounted = itertools.count(1)
+
+# Threads that were started inside of an account's block and outlived it: their fits were to be counted.
+_outlived: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def account(epsilon: float, delta: float = 0.0, *, currency: str | None = None) -> Account:
@@ -98,6 +102,7 @@ class Account:
         self._book: Book | None = None
         self._counted: tuple[CountedRelease, ...] | None = None  # once it is over
         self._entered, self._holder, self._before = 0, 0, os.environ.get(VARIABLE)
+        self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()  # those that are older than the block
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -119,6 +124,7 @@ class Account:
                     )
                 self._book, self._holder = Book.create(self._allowance), os.getpid()
                 self._before = os.environ.get(VARIABLE)
+                self._threads.update(threading.enumerate())
                 os.environ[VARIABLE] = str(self._book.folder)
             self._entered += 1
         return self
@@ -126,15 +132,24 @@ class Account:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the account with its outermost block, however that ends; what was spent stays spent."""
+        """End the account with its outermost block, however that ends; what was spent stays spent.
+
+        Left more often than entered, it was ended inside of the block, and what came after that was not counted.
+        """
         with self._lock:
             self._entered -= 1
+            if self._entered < 0 and self._holder == os.getpid() and error is None:
+                remedy = "leave the end to the `with` block, and count what was fitted since as spent"
+                raise LedgerRefused(
+                    "an account that is open until its block ends", "one that was ended before, inside of it", remedy
+                )
             # A copy of the process by fork leaves the block too, and must not take the book away.
             if self._entered or self._book is None or self._holder != os.getpid():
                 return
             try:
                 self._counted = self._book.close()
             finally:
+                _outlived.update(thread for thread in threading.enumerate() if thread not in self._threads)
                 self._counted = self._counted or ()
                 os.environ.pop(VARIABLE, None)
                 if self._before is not None:
@@ -224,6 +239,13 @@ def admit(certificate: Certificate, ledger: str | None) -> None:
     """
     book = Book.found()
     if book is None:
+        if threading.current_thread() in _outlived:
+            raise LedgerRefused(
+                "a fit in a thread that was started inside of an account",
+                "the account is over",
+                "wait for the thread before the block ends, or start it outside of it; nothing was read and nothing "
+                "was spent",
+            )
         # A seeded run is stamped "not for release"; and what a ledger records is counted there.
         if ledger is None and not certificate.terms.seeded and next(_uncounted) == 2:
             warn_the_user(_SECOND_RELEASE, FitNotCounted)
@@ -246,8 +268,8 @@ def _require_release(certificate: Certificate) -> None:
             "a release in this account",
             "a seeded run, whose noise can be drawn again and hides nothing",
             "leave random_state=None, or experiment outside of the account; ensembles of scikit-learn that give their "
-            "members a random_state, such as bagging, are no releases: fit the members one by one. Nothing was read "
-            "and nothing was spent",
+            "members a random_state, such as bagging, are no releases: fit the members one by one, or "
+            "choose a model by eq.PrivateGridSearch. Nothing was read and nothing was spent",
         )
     if certificate.grade != "proved":
         raise LedgerRefused(

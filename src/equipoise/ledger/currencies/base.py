@@ -22,6 +22,8 @@ from equipoise.vocabulary.records import Record
 DIGITS = 25
 # Sums of amounts are exact: no amount has digits beyond this place, and none is above 1e16.
 LAST_PLACE, EXACT_DIGITS = Decimal("1e-60"), 1000
+# What a spend costs at least: sums of anything less grow longer and not larger. postgresql.sql has both bounds.
+SMALLEST_COST = Decimal("1e-30")
 # The part of delta at which the curve of the currency is taken. The rest, a little more than half, is for the deltas
 # beside it, so that the halves of deltas that add up to the whole fit, whatever their last digits are.
 SHARE, REST = 0.5 * (1 - 3e-9), Decimal("0.500000001")
@@ -82,6 +84,33 @@ def rounded(value: float, upwards: bool) -> Decimal:
     way = ROUND_CEILING if upwards else ROUND_FLOOR
     short = Context(prec=DIGITS, rounding=way).create_decimal(Decimal(value))
     return short.quantize(LAST_PLACE, way, Context(prec=EXACT_DIGITS)).normalize(Context(prec=EXACT_DIGITS))
+
+
+def shown(number: Decimal, upwards: bool = False) -> str:
+    """Return a number for people, in at most `DIGITS` digits, rounded down or up.
+
+    Examples
+    --------
+    >>> shown(Decimal("0.30")), shown(Decimal("0.3") + Decimal("1e-27")), shown(Decimal("0.3") + Decimal("1e-27"), True)
+    ('0.30', '0.3000000000000000000000000', '0.3000000000000000000000001')
+    """
+    return str(Context(prec=DIGITS, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
+
+
+def require_countable(cost: Amount) -> None:
+    """Refuse a cost below `SMALLEST_COST`, or with digits beyond `LAST_PLACE`: it would lengthen every later sum.
+
+    Examples
+    --------
+    >>> require_countable(Amount(Decimal("0.1"), Decimal("1e-9")))
+    """
+    last = min(int(part.as_tuple().exponent) for part in (cost.amount, cost.delta))
+    if max(cost.amount, cost.delta) < SMALLEST_COST or last < int(LAST_PLACE.as_tuple().exponent):
+        found = f"{shown(cost.amount)} and delta {shown(cost.delta)}"
+        remedy = (
+            f"raise epsilon, and delta where it is not 0: smaller costs and digits beyond {LAST_PLACE} do not count"
+        )
+        raise LedgerRefused(f"a spend that costs {SMALLEST_COST} or more", found, remedy)
 
 
 def spent_on_order(order: float, delta: float) -> float:
