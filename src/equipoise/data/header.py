@@ -81,13 +81,13 @@ to do: rename them
 def contained_names(names: Sequence[object], source: str, published: bool = True) -> tuple[str, ...]:
     """Return the names that a file with types or a data frame has for its columns; refuse what may be a row.
 
-    Whoever wrote it may have taken a first row for names. Numbers of columns, from 0 or 1 on, tell nothing. Names that
-    are not published, those of new rows, may be anything.
+    Whoever wrote it may have taken a first row for names. Where they number all columns, from 0 or 1 on, they tell
+    nothing. Names that are not published, those of new rows, may be anything.
 
     Examples
     --------
-    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1", "ill"], "people.parquet")
-    (('age', 'town'), ('0', '1', 'ill'))
+    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1"], "people.parquet")
+    (('age', 'town'), ('0', '1'))
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
     equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \

@@ -109,18 +109,17 @@ def reads_as_a_value(name: str) -> bool:
 
 
 def column_numbers(names: Sequence[str]) -> frozenset[str]:
-    """Return the names that number columns from 0 or 1 on, as programs write them for a table without names.
+    """Return all names where they number the columns from 0 or 1 on, as programs write them; otherwise none.
 
-    A single number does so only as the first name: elsewhere it may be a value.
+    Beside a word, small numbers may be somebody's values.
 
     Examples
     --------
-    >>> sorted(column_numbers(["0", "1", "y"])), column_numbers(["31", "2"]), column_numbers(["Smith", "1"])
+    >>> sorted(column_numbers(["0", "1"])), column_numbers(["31", "2"]), column_numbers(["0", "1", "ill"])
     (['0', '1'], frozenset(), frozenset())
     """
-    found = [name for name in names if name.isascii() and name.isdecimal()]
-    counted = any(found == [str(place) for place in range(start, start + len(found))] for start in (0, 1))
-    return frozenset(found) if counted and (len(found) > 1 or found == list(names[:1])) else frozenset()
+    counted = any(list(names) == [str(start + place) for place in range(len(names))] for start in (0, 1))
+    return frozenset(names) if counted else frozenset()
 
 
 def _plain(name: str) -> str:
