@@ -6,11 +6,10 @@ repeated are therefore refused, by their places alone: what stands there may be 
 
 import codecs
 import csv
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from equipoise.data.names import column_numbers, reads_as_a_value
-from equipoise.data.raw import check_names, listed
+from equipoise.data.raw import check_names, positions, repeated_places
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
 from equipoise.data.schema.text import written
 from equipoise.errors import InvalidData
@@ -67,14 +66,12 @@ to do: rename them
     """
     wrong = [place for place, name in enumerate(names, start=1) if name not in numbered and reads_as_a_value(name)]
     if wrong:
-        found = f"a number, a date or no name at {_positions(wrong)}"
+        found = f"a number, a date or no name at {positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
-    counts = Counter(names)
-    repeated = [place for place, name in enumerate(names, start=1) if counts[name] > 1]
-    if repeated:
-        raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", remedy)
+    if repeated := repeated_places(names):
+        raise InvalidData(asked, f"one name several times, at {positions(repeated)}", remedy)
     return check_names(names, source)
 
 
@@ -155,7 +152,3 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
     except csv.Error:
         found = "a first line with an unbalanced quote, or a name that is far too long"
         raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
-
-
-def _positions(places: Sequence[int]) -> str:
-    return f"{'position' if len(places) == 1 else 'positions'} {listed([str(place) for place in places])}"
