@@ -18,7 +18,7 @@ import numpy as np
 
 from equipoise.data.arrow_values import Column
 from equipoise.data.encodings import as_utf_8
-from equipoise.data.header import fields_of, header_names, names_by_position, number_of_values
+from equipoise.data.header import fields_in, fields_of, header_names, names_by_position, number_of_values
 from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.texts import Bytes, Places, Texts, make_ready, padded
@@ -77,6 +77,16 @@ class CsvTable(RawTable):
                 file.readline(LONGEST_LINE + 1)
             for block in _blocks(file, begun):
                 yield from self._rows(block, list(dict.fromkeys(names)))
+
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a value goes on in the line after it, which is another row here."""
+        quote = self.file.quote.encode()
+        if not quote:
+            return False
+        with constant_failure(), self._open(self._location) as file:
+            # In pairs they are closed, or stand for a quote.
+            lines = (line for block in _blocks(file) if quote in block for line in block.split(b"\n"))
+            return any(line.count(quote) % 2 and ends_inside_quotes(line, self.file) for line in lines)
 
     def _rows(self, block: bytes, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of whole lines, in batches that end where there is no more room for values."""
@@ -184,3 +194,21 @@ def row_of(line: bytes, file: FileFormat, width: int) -> list[str] | None:
     except csv.Error:
         return None
     return fields if len(fields) == width and max(map(len, fields)) <= LONGEST_FIELD else None
+
+
+def ends_inside_quotes(line: bytes, file: FileFormat) -> bool:
+    r"""Return whether a line ends inside quotes by the csv module's rules, so that another reader would go on.
+
+    Examples
+    --------
+    >>> [ends_inside_quotes(line, FileFormat()) for line in (b'31,"a note\n', b'31,"a note"\n', b"31,5'11\"\n")]
+    [True, False, False]
+    """
+    if len(line) > LONGEST_LINE:
+        return False
+    lines = iter((line.decode("utf-8", errors="replace"), "the next line"))
+    try:
+        next(fields_in(lines, file), [])
+    except csv.Error:
+        return False
+    return next(lines, None) is None

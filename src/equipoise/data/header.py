@@ -6,7 +6,7 @@ repeated are therefore refused, by their places alone: what stands there may be 
 
 import codecs
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.data.names import column_numbers, reads_as_a_value
 from equipoise.data.raw import check_names, positions, repeated_places
@@ -124,9 +124,14 @@ def number_of_values(line: bytes, file: FileFormat, source: str) -> int:
 
 def fields_of(text: str, file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
     """Return the csv module's reader of one line."""
+    return fields_in((text,), file, strict)
+
+
+def fields_in(lines: Iterable[str], file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
+    """Return the csv module's reader of lines, which takes as many for a row as its quotes go on."""
     if not file.quote:
-        return csv.reader((text,), delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
-    return csv.reader((text,), delimiter=file.delimiter, quotechar=file.quote, strict=strict)
+        return csv.reader(lines, delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+    return csv.reader(lines, delimiter=file.delimiter, quotechar=file.quote, strict=strict)
 
 
 def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:

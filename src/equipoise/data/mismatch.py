@@ -53,6 +53,25 @@ def lines_mismatch(unusable: int, rows: int) -> str | None:
     )
 
 
+def quotes_mismatch(unfinished: bool) -> str | None:
+    """Return what to say of a text file in which a line ends inside quotes, None for another.
+
+    One suffices: its row is several lines, and each of them counts as a row of somebody's.
+
+    Examples
+    --------
+    >>> quotes_mismatch(False) is None
+    True
+    """
+    if not unfinished:
+        return None
+    return (
+        "lines end inside quotes: each line is a row, so that a record of several lines is as many rows, none of them "
+        "usable, and the promise for one row is not one for such a person; write line breaks in values as blanks, "
+        "leave that column out of the file, or save the table as Parquet"
+    )
+
+
 def count_mismatch(rows: int, declared: int | None) -> str | None:
     """Return what to say of a table that lacks most of the declared rows, None for another.
 

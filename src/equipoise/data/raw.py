@@ -97,6 +97,10 @@ class RawTable(ABC):
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)
 
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a line of text ends inside quotes: private, for the owner's diagnosis alone."""
+        return False
+
     def require_same_files(self) -> None:  # noqa: B027 - most tables have no folder
         """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
 
