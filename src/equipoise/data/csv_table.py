@@ -11,13 +11,14 @@ import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from equipoise.data.arrow_values import Column
-from equipoise.data.encodings import as_utf_8
+from equipoise.data.encodings import ONE_BYTE, as_utf_8
 from equipoise.data.header import fields_in, fields_of, header_names, names_by_position, number_of_values
 from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure
 from equipoise.data.schema.file_format import FileFormat
@@ -46,8 +47,8 @@ class CsvTable(RawTable):
         self.n_samples = None
         self._location = location
         self.files = (location,)
-        self.file = file
         self._opener = opener
+        self.file = file if file.published else self._as_marked(file)
         # The first line is read even where a schema tells what it would: a file that cannot be opened is told now.
         line = self._first_line()
         if file.header:
@@ -59,6 +60,14 @@ class CsvTable(RawTable):
 
     def _open(self, location: Path) -> BinaryIO:
         return as_utf_8(self._opener(location), self.file.encoding)
+
+    def _as_marked(self, file: FileFormat) -> FileFormat:
+        """Return how new rows are written: a released schema cannot be corrected, and UTF-8's mark says what it is."""
+        if file.encoding not in ONE_BYTE:
+            return file
+        with opening(self._location), self._opener(self._location) as content:
+            marked = content.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+        return replace(file, encoding="utf-8") if marked else file
 
     def _first_line(self) -> bytes:
         with opening(self._location), self._open(self._location) as file:

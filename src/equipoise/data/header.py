@@ -8,6 +8,7 @@ import codecs
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
+from equipoise.data.encodings import ONE_BYTE
 from equipoise.data.names import column_numbers, reads_as_a_value
 from equipoise.data.raw import check_names, positions, repeated_places
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
@@ -149,6 +150,10 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
         remedy = 'write encoding = "cp1252" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
         found = "bytes that are no UTF-8: another encoding, or no text at all"
         raise InvalidData(f"{asked}, in UTF-8", found, remedy) from None
+    if file.encoding in ONE_BYTE and text.startswith(codecs.BOM_UTF8.decode(file.encoding)):
+        found = f"UTF-8, by the mark at its beginning, and the schema says {file.encoding}"
+        remedy = 'write encoding = "utf-8" into the schema\'s [file], or save the file as it says'
+        raise InvalidData(f"{asked}, in {file.encoding}", found, remedy)
     if "\r" in text:
         found = "a first line with a carriage return inside"
         raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
