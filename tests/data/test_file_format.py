@@ -199,7 +199,7 @@ def test_classes_with_fractions_are_the_texts_of_a_file_with_decimal_commas(tmp_
     facts = {"vouched_by": "A", "vouched_on": "2026-11-16", "file": FileFormat(";", ",")}
     schema = Schema(2, columns, Target("y", classes=classes), **facts)
     raw = open_table(tmp_path / "rows.csv", file=schema.file)
-    with pytest.raises(InvalidData, match="in quotes: .*1,5") as refusal:
+    with pytest.raises(InvalidData, match=r"in quotes: .*1,5") as refusal:
         encoded_table(schema, raw, 2)
     assert "1.5" in refusal.value.found
     for others in ((0, 1), ("0,5", "1,5")):

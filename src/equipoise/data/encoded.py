@@ -19,6 +19,7 @@ from equipoise.data.cells import Cells, CellWork, Counts, counts_of_parts, reade
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
+from equipoise.data.excel_table import WORKBOOKS
 from equipoise.data.number_types import require_held
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable, listed
@@ -195,10 +196,11 @@ def _check_labels(schema: Schema, raw: RawTable) -> None:
 def _check_decimals(classes: Sequence[Label], raw: RawTable, found: Kind) -> None:
     """Refuse classes with a fraction, as numbers, where a text file writes those with a comma: no text is such a class.
 
-    A file without types has texts alone, and labels are compared with them to the letter.
+    A file without types has texts alone, and labels are compared with them to the letter. A workbook has types.
     """
     file = raw.file
-    if file is None or file.decimal == "." or found != "unknown" or raw.n_samples is not None:
+    typed = any(path.suffix.lower() in WORKBOOKS for path in raw.files)
+    if file is None or file.decimal == "." or found != "unknown" or typed:
         return
     fractions = [label for label in classes if not isinstance(label, str) and "." in (text_of(label) or "")]
     if fractions:
