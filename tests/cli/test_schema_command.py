@@ -206,7 +206,7 @@ def test_a_draft_that_nobody_filled_in_is_refused_with_all_its_blanks(folder):
     schema("draft", "people.csv", "--out", "draft.toml", folder=folder)
     blanks = Schema.from_toml(folder / "draft.toml").blanks()
     done = schema("check", "people.csv", "draft.toml", folder=folder)
-    assert_refused(done, "10 blanks", *blanks, "--private-bounds 0.1", "schema.with_private_bounds(0.1)")
+    assert_refused(done, "10 blanks", *blanks, "--private-bounds 0.2", "schema.with_private_bounds(0.2)")
 
 
 BAD = {

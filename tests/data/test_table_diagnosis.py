@@ -190,6 +190,7 @@ def of_two_classes(lines: list[str]) -> list[str]:
         (["30,none,low,1", "30,none,HIGH,2"] * 3, "income: many labels are a class but for capital letters"),
         (["30,none,low,1", ""] * 2 + ["30,none,low,1"], "many rows are without any value"),
         (["30,none,low,1"] * 2, "n: the table has far fewer rows than declared"),
+        (["30,none,low,1"] * 500, "n: the table has far more rows than declared"),
     ],
 )
 def test_what_shows_that_the_schema_describes_another_table_is_said_with_its_remedy(tmp_path, lines, said):
