@@ -126,7 +126,7 @@ def test_plain_data_is_stamped_and_can_be_written_as_json(tmp_path):
 def test_no_value_of_a_row_is_told(tmp_path):
     found = check_table(SCHEMA, table_of(tmp_path, LINES))
     told = str(found) + json.dumps(found.to_plain())
-    assert not any(value in told for value in ("clown", "medium", "young", "16.9", "quote"))
+    assert not any(value in told for value in ("clown", "medium", "young", "16.9", "stray"))
 
 
 def test_a_diagnosis_cannot_be_changed(tmp_path):
