@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
@@ -138,6 +139,30 @@ print(*(name for name in {HEAVY!r} if name in sys.modules), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr.split() == []
+
+
+def test_verify_loads_only_what_it_uses(tmp_path, certificate, monkeypatch):
+    monkeypatch.setenv("EQUIPOISE_HOME", str(tmp_path / "home"))
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2)) / 2
+    domain = eq.Domain(1.0, classes=(0, 1))
+    eq.Ledger("people").create(eq.Budget(3.0))
+    model = eq.LogisticRegression(epsilon=1.0, domain=domain, ledger="people")
+    model.plan(n_samples=200, n_features=2)
+    model.fit(rows, (rows[:, 0] > 0).astype(int))
+    eq.save(model, tmp_path / "released")
+    for path, unused in ((certificate, HEAVY), (tmp_path / "released", (*HEAVY[2:], "scipy.optimize", "sqlalchemy"))):
+        program = f"""
+import sys
+from equipoise.cli import main
+sys.argv = ["equipoise", "verify", {str(path)!r}]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+print(*(name for name in {unused!r} if name in sys.modules), file=sys.stderr)
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert done.stderr.split() == []
 
 
 def test_bounds_prints_every_theorem():

@@ -193,6 +193,13 @@ def test_ids_of_whole_numbers_keep_every_digit(run):
     assert [line[0] for line in said] == ["id", str(2**60 + 1), ""]
 
 
+def test_ids_of_whole_numbers_in_a_workbook_are_written_as_it_shows_them(run):
+    released("logistic")
+    Path("new.xlsx").write_bytes(workbook(("id", "age", "job"), (7, 31, "nurse"), (8.5, 70, "none"), ("p9", 1, "x")))
+    said = lines(run("predict", "release", "new.xlsx", "--id", "id")[1])
+    assert [line[0] for line in said] == ["id", "7", "8.5", "p9"]
+
+
 def test_an_id_that_is_no_column_is_refused_with_those_there_are(run):
     released("logistic")
     code, said, error = run("predict", "release", "rows.csv", "--id", "name")

@@ -1,6 +1,7 @@
 """`[file]`: how a text file is written, as a public fact, and that every value is read by it alone."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -175,3 +176,31 @@ def test_a_table_that_was_opened_otherwise_than_the_schema_says_is_refused(tmp_p
     # A file of the same numbers may have another delimiter.
     (tmp_path / "rows.csv").write_text("größe|ort\n1,75|Wien\n", encoding="utf-8")
     encoded_table(schema, eq.open_table(tmp_path / "rows.csv", "|", schema=schema), 1)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_a_file_that_is_marked_as_utf_8_is_not_read_as_the_schema_says(tmp_path, encoding):
+    (tmp_path / "rows.csv").write_text("Größe;Ort\n1,75;Köln\n", encoding="utf-8-sig")
+    file = FileFormat(";", ",", encoding=encoding)
+    with pytest.raises(InvalidData, match="the mark at its beginning") as refusal:
+        open_table(tmp_path / "rows.csv", file=file)
+    assert 'encoding = "utf-8"' in refusal.value.remedy
+    # Of new rows a released schema says so, which nobody can correct any more.
+    table = open_table(tmp_path / "rows.csv", file=replace(file, published=False))
+    assert table.names == ("Größe", "Ort")
+    (batch,) = table.batches(["Ort"])
+    assert batch["Ort"].tolist() == ["Köln"]
+
+
+@pytest.mark.parametrize("classes", [(0.5, 1.5), (1, 1.5)])
+def test_classes_with_fractions_are_the_texts_of_a_file_with_decimal_commas(tmp_path, classes):
+    (tmp_path / "rows.csv").write_text("x;y\n1,5;0,5\n2,5;1,5\n", encoding="utf-8")
+    columns = (NumberColumn("x", (0, 5)),)
+    facts = {"vouched_by": "A", "vouched_on": "2026-11-16", "file": FileFormat(";", ",")}
+    schema = Schema(2, columns, Target("y", classes=classes), **facts)
+    raw = open_table(tmp_path / "rows.csv", file=schema.file)
+    with pytest.raises(InvalidData, match=r"in quotes: .*1,5") as refusal:
+        encoded_table(schema, raw, 2)
+    assert "1.5" in refusal.value.found
+    for others in ((0, 1), ("0,5", "1,5")):
+        encoded_table(Schema(2, columns, Target("y", classes=others), **facts), raw, 2)

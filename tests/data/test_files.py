@@ -449,7 +449,7 @@ def test_names_and_types_of_arrow_columns_are_refused_like_those_of_csv(tmp_path
         write_arrow(table, tmp_path / name)  # Feather's own writer refuses it
     else:
         WRITERS[name](table, tmp_path / name)
-    with pytest.raises(InvalidData, match="repeated names: a" if wrong == "repeated" else "other types: "):
+    with pytest.raises(InvalidData, match="at positions 1, 2" if wrong == "repeated" else "other types: "):
         open_table(tmp_path / name)
 
 
@@ -648,13 +648,16 @@ def test_large_frames_come_in_batches_and_in_order():
 
 FRAMES = {
     "a lazy frame": (lambda: pl.LazyFrame({"a": [1]}), "collect()"),
-    "a name that is a number": (lambda: pd.DataFrame([[1]], columns=[1]), "of type int"),
+    "a name that is a number": (lambda: pd.DataFrame([[1]], columns=[1]), "of type int at position 1;"),
     "names of two levels": (
         lambda: pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])),
         "of type tuple",
     ),
-    "repeated names in pandas": (lambda: pd.DataFrame([[1, 2]], columns=["a", "a"]), "repeated names: a"),
-    "repeated names in Arrow": (lambda: pa.table([[1], [2]], names=["a", "a"]), "repeated names: a"),
+    "repeated names in pandas": (
+        lambda: pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        "several times, at positions 1, 2",
+    ),
+    "repeated names in Arrow": (lambda: pa.table([[1], [2]], names=["a", "a"]), "several times, at positions 1, 2"),
     "an empty name": (lambda: pd.DataFrame({" ": [1]}), "no name for column 1"),
     "no columns": (pd.DataFrame, "no columns"),
     "lists in Polars": (lambda: pl.DataFrame({"a": [[1]]}), "a (List(Int64))"),
@@ -673,3 +676,11 @@ def test_a_frame_that_is_no_table_of_columns_is_refused_with_a_remedy(case):
     with pytest.raises(InvalidData) as refusal:
         FrameTable(make())
     assert says in str(refusal.value)
+
+
+@pytest.mark.parametrize("person", [31, 8010.5, pd.Timestamp("1970-05-05"), ("Anna", "Muster"), "Anna Muster"], ids=str)
+def test_errors_of_names_tell_the_position_of_what_may_be_a_person(person):
+    frame = pd.DataFrame([[1, 2, 3]], columns=pd.Index(["buy", person, person], dtype=object, tupleize_cols=False))
+    with pytest.raises(InvalidData, match="position") as refusal:
+        FrameTable(frame)
+    assert not [part for part in ("31", "8010", "1970", "Anna", "Muster") if part in str(refusal.value)]

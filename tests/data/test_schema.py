@@ -120,8 +120,8 @@ def test_every_blank_is_listed_by_its_place_and_refused_at_once():
     with pytest.raises(SchemaInvalid, match="8 blanks") as caught:
         schema.require_complete()
     assert all(path in caught.value.found for path in places)
-    assert "--private-bounds 0.1" in caught.value.remedy
-    assert "schema.with_private_bounds(0.1)" in caught.value.remedy
+    assert "--private-bounds 0.2" in caught.value.remedy
+    assert "schema.with_private_bounds(0.2)" in caught.value.remedy
     with pytest.raises(SchemaInvalid, match=r"1 blank: target\.classes"):
         _ = schema.domain
 

@@ -22,6 +22,15 @@ def test_arguments_of_other_libraries_are_answered_with_ours(name):
     assert "Private" not in str(refused.value)
 
 
+def test_each_of_several_arguments_gets_its_answer():
+    with pytest.raises(UnknownArgument) as refused:
+        eq.LogisticRegression(C=1.0, penalty="l2", flavour="sweet")
+    assert refused.value.found == "C, penalty, flavour"
+    for name in ("C", "penalty"):
+        assert f"{name}: {ELSEWHERE[name]}" in refused.value.remedy
+    assert "flavour: leave it out" in refused.value.remedy
+
+
 @pytest.mark.parametrize("kind", [*estimators.members().values(), eq.SchemaEncoder], ids=lambda kind: kind.__name__)
 def test_no_constructor_names_an_internal_class(kind):
     with pytest.raises(UnknownArgument, match=f"asked: arguments of {kind.__name__}: "):

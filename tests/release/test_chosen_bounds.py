@@ -305,6 +305,13 @@ def test_what_a_refusal_tells_to_do_is_enough_and_no_more(columns, epsilon, shor
         assert chosen_bounds(Bounds(names[:fewer], epsilon), n_samples).check() == ()
 
 
+def test_a_part_that_would_do_is_told_to_the_digit():
+    names = tuple("abcde")
+    with pytest.raises(InvalidParameter, match=r"spend at least 0\.2 on bounds"):
+        chosen_bounds(Bounds(names, 0.19), 5000)
+    assert chosen_bounds(Bounds(names, 0.2), 5000).check() == ()
+
+
 def test_too_few_rows_are_refused_before_anything_is_read(tmp_path):
     columns = tuple(NumberColumn(name, None) for name in ("age", "dose"))
     facts = Schema(300, columns, Target("ill", classes=("no", "yes")), vouched_by="A", vouched_on="2026-11-16")

@@ -10,7 +10,6 @@ from typing import Any, get_args, get_type_hints
 from equipoise.artifact.toml_file import read_toml
 from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter
-from equipoise.planning.risk import total_variation
 
 GRADES = ("proved", "conditional")
 
@@ -80,6 +79,9 @@ def advantage(certificate: Certificate) -> float:
     >>> advantage(plan) <= 0.4622
     True
     """
+    # What plans is loaded only where a policy asks.
+    from equipoise.planning.risk import total_variation
+
     return min(total_variation(certificate.epsilon, certificate.delta), certificate.curve().delta(0.0))
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from equipoise.artifact import page_file, statement
 from equipoise.artifact.about import about
-from equipoise.artifact.page_check import EvaluationPage, compared
 from equipoise.artifact.parts import (
     BEYOND_POLICY,
     FILES_SEEN,
@@ -43,6 +42,7 @@ from equipoise.certify.folder import (
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:
+    from equipoise.artifact.page_check import EvaluationPage
     from equipoise.ledger import Entry
 
 SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
@@ -184,6 +184,9 @@ def _page(
     why = "since the rest does not hold" if found.faults else "since nothing that draws evaluations was at hand"
     if found.faults or (evaluation and evaluation_page is None):
         return Part(CHECK_FAILED, unchecked=(f"what the page says: not compared, {why}",))
+    # What plans and draws is loaded only where there is a page to draw again: a certificate alone has none.
+    from equipoise.artifact.page_check import compared
+
     return compared(contents, evaluation_page if evaluation else None)
 
 

@@ -103,7 +103,7 @@ class Purchase:
         lines = []
         if self.buys is not None:
             lines.append(
-                f"buys: {100 * self.buys:.3g} % of what a model without privacy would win, modelled on the "
+                f"buys: {_percent(self.buys)} % of what a model without privacy would win, modelled on the "
                 "reference problem (docs/mechanisms.md)"
             )
         if self.bounds is not None:
@@ -118,6 +118,11 @@ class Purchase:
     def to_plain(self) -> dict[str, object]:
         """Return the same as dictionaries."""
         return asdict(self)
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, of which three digits are shown; 100 is all, and nothing less."""
+    return "over 99.9" if 0.9995 <= share < 1 else f"{100 * share:.3g}"
 
 
 def purchase(plan: Certificate, schema: Schema, ledger: str | None) -> Purchase:

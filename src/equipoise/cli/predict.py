@@ -160,14 +160,23 @@ def _predictions(model: Any, table: "RawTable", threshold: float | None) -> list
 
 
 def _ids(table: "RawTable", name: str | None) -> list[list[object]]:
-    """Return the identifier of every row as the table has it, a missing one as nothing."""
+    """Return the identifier of every row as the table has it, a missing one as nothing.
+
+    Excel keeps whole numbers as others, and shows them without a fraction.
+    """
     if name is None:
         return []
     if name not in table.names:
         remedy = f"choose one of {', '.join(table.names[:20])}"
         raise InvalidData(f"a column {name!r} to pass through", "none of that name", remedy)
     batches = table.with_ids(name).batches([name])
-    return [[value] for batch in batches for value in batch[name].tolist()]
+    return [[_as_shown(value)] for batch in batches for value in batch[name].tolist()]
+
+
+def _as_shown(value: object) -> object:
+    # Beyond this a double does not hold every whole number.
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
+    return int(value) if whole else value
 
 
 @contextmanager

@@ -11,14 +11,15 @@ import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from equipoise.data.arrow_values import Column
-from equipoise.data.encodings import as_utf_8
-from equipoise.data.header import fields_of, header_names, names_by_position, number_of_values
+from equipoise.data.encodings import ONE_BYTE, as_utf_8
+from equipoise.data.header import fields_in, fields_of, header_names, names_by_position, number_of_values
 from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.texts import Bytes, Places, Texts, make_ready, padded
@@ -46,8 +47,8 @@ class CsvTable(RawTable):
         self.n_samples = None
         self._location = location
         self.files = (location,)
-        self.file = file
         self._opener = opener
+        self.file = file if file.published else self._as_marked(file)
         # The first line is read even where a schema tells what it would: a file that cannot be opened is told now.
         line = self._first_line()
         if file.header:
@@ -59,6 +60,14 @@ class CsvTable(RawTable):
 
     def _open(self, location: Path) -> BinaryIO:
         return as_utf_8(self._opener(location), self.file.encoding)
+
+    def _as_marked(self, file: FileFormat) -> FileFormat:
+        """Return how new rows are written: a released schema cannot be corrected, and UTF-8's mark says what it is."""
+        if file.encoding not in ONE_BYTE:
+            return file
+        with opening(self._location), self._opener(self._location) as content:
+            marked = content.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+        return replace(file, encoding="utf-8") if marked else file
 
     def _first_line(self) -> bytes:
         with opening(self._location), self._open(self._location) as file:
@@ -77,6 +86,16 @@ class CsvTable(RawTable):
                 file.readline(LONGEST_LINE + 1)
             for block in _blocks(file, begun):
                 yield from self._rows(block, list(dict.fromkeys(names)))
+
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a value goes on in the line after it, which is another row here."""
+        quote = self.file.quote.encode()
+        if not quote:
+            return False
+        with constant_failure(), self._open(self._location) as file:
+            # In pairs they are closed, or stand for a quote.
+            lines = (line for block in _blocks(file) if quote in block for line in block.split(b"\n"))
+            return any(line.count(quote) % 2 and ends_inside_quotes(line, self.file) for line in lines)
 
     def _rows(self, block: bytes, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of whole lines, in batches that end where there is no more room for values."""
@@ -184,3 +203,21 @@ def row_of(line: bytes, file: FileFormat, width: int) -> list[str] | None:
     except csv.Error:
         return None
     return fields if len(fields) == width and max(map(len, fields)) <= LONGEST_FIELD else None
+
+
+def ends_inside_quotes(line: bytes, file: FileFormat) -> bool:
+    r"""Return whether a line ends inside quotes by the csv module's rules, so that another reader would go on.
+
+    Examples
+    --------
+    >>> [ends_inside_quotes(line, FileFormat()) for line in (b'31,"a note\n', b'31,"a note"\n', b"31,5'11\"\n")]
+    [True, False, False]
+    """
+    if len(line) > LONGEST_LINE:
+        return False
+    lines = iter((line.decode("utf-8", errors="replace"), "the next line"))
+    try:
+        next(fields_in(lines, file), [])
+    except csv.Error:
+        return False
+    return next(lines, None) is None

@@ -21,6 +21,7 @@ from equipoise.data.mismatch import (
     labels_mismatch,
     levels_mismatch,
     lines_mismatch,
+    quotes_mismatch,
     readings_mismatch,
     targets_mismatch,
     values_mismatch,
@@ -264,7 +265,8 @@ def check_table(schema: Schema, raw: RawTable) -> TableDiagnosis:
         more = sum(found > person.rows_at_most for found in slots.counts)
         persons = PersonsDiagnosis(len(slots.counts), schema.n_samples, rows - identified, person.rows_at_most, more)
     declared = schema.n_samples if person is None else None
-    found = [lines_mismatch(unusable, rows), count_mismatch(rows, declared)]
+    quotes = quotes_mismatch(raw.ends_lines_inside_quotes())
+    found = [quotes, lines_mismatch(unusable, rows), count_mismatch(rows, declared)]
     found += [tally.mismatch(rows) or tally.others_mismatch(rows) for tally in tallies[:-1]]
     found.append(tallies[-1].target_mismatch(rows, target.classes))
     mismatches = tuple(mismatch for mismatch in found if mismatch is not None)

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.arrow_values import Column
+from equipoise.data.arrow_values import Column, Kind
 from equipoise.data.cells import Cells, CellWork, Counts, counts_of_parts, reader
 from equipoise.data.encoder import Encoder
 from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.pieces import EncodedParts
+from equipoise.data.excel_table import WORKBOOKS
 from equipoise.data.number_types import require_held
 from equipoise.data.person_runs import PersonRule
 from equipoise.data.raw import RawTable, listed
@@ -26,10 +27,11 @@ from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import NumberColumn, Schema
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.data.schema.kinds.base import can_be, levels_fit
-from equipoise.data.schema.text import number_of, place, text_of
+from equipoise.data.schema.text import number_of, place, text_of, written
 from equipoise.data.slots import Slots
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.vocabulary.facts import Label
 from equipoise.vocabulary.numbers import require_count
 
 Array = NDArray[np.float64]
@@ -185,9 +187,29 @@ def _check_labels(schema: Schema, raw: RawTable) -> None:
             f"{TYPES[found]}, and no class but the first can be one of them",
             f"{CLASSES[found]}, or convert the target by a public rule",
         )
+    _check_decimals(classes, raw, found)
     numbers = [label for label in classes if can_be(text_of(label) or "", "number")]
     asked = f"a target in {raw.source} whose type can be every declared class"
     require_held(asked, raw.number_types.get(schema.target.name), numbers)
+
+
+def _check_decimals(classes: Sequence[Label], raw: RawTable, found: Kind) -> None:
+    """Refuse classes with a fraction, as numbers, where a text file writes those with a comma: no text is such a class.
+
+    A file without types has texts alone, and labels are compared with them to the letter. A workbook has types.
+    """
+    file = raw.file
+    typed = any(path.suffix.lower() in WORKBOOKS for path in raw.files)
+    if file is None or file.decimal == "." or found != "unknown" or typed:
+        return
+    fractions = [label for label in classes if not isinstance(label, str) and "." in (text_of(label) or "")]
+    if fractions:
+        texts = ", ".join(written((text_of(label) or "").replace(".", file.decimal)) for label in fractions[:8])
+        raise InvalidData(
+            f"classes that are texts of {raw.source}, in which numbers have a decimal {written(file.decimal)}",
+            f"numbers with a fraction, which stand there otherwise: {listed([str(label) for label in fractions])}",
+            f"write these classes as the texts in the file, in quotes: {texts}",
+        )
 
 
 def _check_numbers(schema: Schema, raw: RawTable) -> None:

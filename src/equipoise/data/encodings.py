@@ -4,6 +4,8 @@ import codecs
 import io
 from typing import BinaryIO
 
+# Encodings in which every byte is a character, those of UTF-8's byte-order mark too.
+ONE_BYTE = ("latin-1", "cp1252")
 # What is decoded at once, in bytes.
 PIECE_BYTES = 2**16
 

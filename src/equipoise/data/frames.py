@@ -92,7 +92,7 @@ def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
         wrapped = nw.from_native(frame, pass_through=True)
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-        check_names(names, source)  # names them
+        check_names(names, source)  # tells where
         raise InvalidData(f"columns with different names in {source}", "repeated names", "rename them") from None
     if isinstance(wrapped, nw.LazyFrame):
         remedy = "read it first, for example by frame.collect(), and pass what comes back"

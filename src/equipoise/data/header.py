@@ -6,11 +6,11 @@ repeated are therefore refused, by their places alone: what stands there may be 
 
 import codecs
 import csv
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from equipoise.data.encodings import ONE_BYTE
 from equipoise.data.names import column_numbers, reads_as_a_value
-from equipoise.data.raw import check_names, listed
+from equipoise.data.raw import check_names, positions, repeated_places
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
 from equipoise.data.schema.text import written
 from equipoise.errors import InvalidData
@@ -67,27 +67,25 @@ to do: rename them
     """
     wrong = [place for place, name in enumerate(names, start=1) if name not in numbered and reads_as_a_value(name)]
     if wrong:
-        found = f"a number, a date or no name at {_positions(wrong)}"
+        found = f"a number, a date or no name at {positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
-    counts = Counter(names)
-    repeated = [place for place, name in enumerate(names, start=1) if counts[name] > 1]
-    if repeated:
-        raise InvalidData(asked, f"one name several times, at {_positions(repeated)}", remedy)
+    if repeated := repeated_places(names):
+        raise InvalidData(asked, f"one name several times, at {positions(repeated)}", remedy)
     return check_names(names, source)
 
 
 def contained_names(names: Sequence[object], source: str, published: bool = True) -> tuple[str, ...]:
     """Return the names that a file with types or a data frame has for its columns; refuse what may be a row.
 
-    Whoever wrote it may have taken a first row for names. Numbers of columns, from 0 or 1 on, tell nothing. Names that
-    are not published, those of new rows, may be anything.
+    Whoever wrote it may have taken a first row for names. Where they number all columns, from 0 or 1 on, they tell
+    nothing. Names that are not published, those of new rows, may be anything.
 
     Examples
     --------
-    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1", "ill"], "people.parquet")
-    (('age', 'town'), ('0', '1', 'ill'))
+    >>> contained_names(["age", "town"], "people.parquet"), contained_names(["0", "1"], "people.parquet")
+    (('age', 'town'), ('0', '1'))
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
     equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \
@@ -127,9 +125,14 @@ def number_of_values(line: bytes, file: FileFormat, source: str) -> int:
 
 def fields_of(text: str, file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
     """Return the csv module's reader of one line."""
+    return fields_in((text,), file, strict)
+
+
+def fields_in(lines: Iterable[str], file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
+    """Return the csv module's reader of lines, which takes as many for a row as its quotes go on."""
     if not file.quote:
-        return csv.reader((text,), delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
-    return csv.reader((text,), delimiter=file.delimiter, quotechar=file.quote, strict=strict)
+        return csv.reader(lines, delimiter=file.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+    return csv.reader(lines, delimiter=file.delimiter, quotechar=file.quote, strict=strict)
 
 
 def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
@@ -147,6 +150,10 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
         remedy = 'write encoding = "cp1252" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
         found = "bytes that are no UTF-8: another encoding, or no text at all"
         raise InvalidData(f"{asked}, in UTF-8", found, remedy) from None
+    if file.encoding in ONE_BYTE and text.startswith(codecs.BOM_UTF8.decode(file.encoding)):
+        found = f"UTF-8, by the mark at its beginning, and the schema says {file.encoding}"
+        remedy = 'write encoding = "utf-8" into the schema\'s [file], or save the file as it says'
+        raise InvalidData(f"{asked}, in {file.encoding}", found, remedy)
     if "\r" in text:
         found = "a first line with a carriage return inside"
         raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
@@ -155,7 +162,3 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
     except csv.Error:
         found = "a first line with an unbalanced quote, or a name that is far too long"
         raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
-
-
-def _positions(places: Sequence[int]) -> str:
-    return f"{'position' if len(places) == 1 else 'positions'} {listed([str(place) for place in places])}"

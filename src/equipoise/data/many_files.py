@@ -113,6 +113,10 @@ class ManyFiles(RawTable):
         """Return what the file holds that holds most."""
         return max(table.held(names) for table in self.tables)
 
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a line of any file does."""
+        return any(table.ends_lines_inside_quotes() for table in self.tables)
+
     def require_same_files(self) -> None:
         """Refuse a folder that has gained or lost a file since it was opened: its rows would be others."""
         if self._folder is None:

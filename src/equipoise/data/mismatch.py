@@ -13,7 +13,7 @@ from equipoise.data.schema.numerals import Numerals, likeliest, rival
 from equipoise.data.schema.text import written
 
 # A number column fails if more than this share of its values that are not missing are no numbers; a table, if it has
-# fewer rows than this share of the declared number.
+# fewer rows than this share of the declared number, or if that is less than this share of its rows.
 MOST = 0.5
 # A table fails if more than this share of its rows are without any value. Of a file with a blank line after each row it
 # is a half; people do not leave whole rows empty.
@@ -53,14 +53,37 @@ def lines_mismatch(unusable: int, rows: int) -> str | None:
     )
 
 
-def count_mismatch(rows: int, declared: int | None) -> str | None:
-    """Return what to say of a table that lacks most of the declared rows, None for another.
+def quotes_mismatch(unfinished: bool) -> str | None:
+    """Return what to say of a text file in which a line ends inside quotes, None for another.
+
+    One suffices: its row is several lines, and each of them counts as a row of somebody's.
 
     Examples
     --------
-    >>> count_mismatch(50, 100) is None, count_mismatch(50, None) is None
-    (True, True)
+    >>> quotes_mismatch(False) is None
+    True
     """
+    if not unfinished:
+        return None
+    return (
+        "lines end inside quotes: each line is a row, so that a record of several lines is as many rows, none of them "
+        "usable, and the promise for one row is not one for such a person; write line breaks in values as blanks, "
+        "leave that column out of the file, or save the table as Parquet"
+    )
+
+
+def count_mismatch(rows: int, declared: int | None) -> str | None:
+    """Return what to say of a table that lacks most of the declared rows, or has most beyond them, None for another.
+
+    Examples
+    --------
+    >>> count_mismatch(50, 100) is None, count_mismatch(200, 100) is None, count_mismatch(50, None) is None
+    (True, True, True)
+    """
+    if declared is not None and declared < MOST * rows:
+        return (
+            "n: the table has far more rows than declared, and all beyond the declared number are left out; correct n"
+        )
     if declared is None or rows >= MOST * declared:
         return None
     return (

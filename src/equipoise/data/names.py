@@ -1,10 +1,10 @@
 """Whether the name of a column may be somebody's value: names are published, also those that were a first row.
 
 The rule is public, and looks at one name at a time, after invisible characters and accents were taken away. A name
-reads as a value if it is a word for a missing value, or marks alone; if it is a number, alone, in brackets, with a sign
-or with one currency or unit beside it; if it is a date: a month with a year or with two numbers, or numbers with the
-marks of a date or a time of day; or if it is seven digits or more without a letter, such as a telephone number.
-Whatever has another word is a name, and so are ranges and spans of time: "2020 income", "18-24", "65+", "24h".
+reads as a value if it has no letter; if it is a word for a missing value; if it is one number with one unit or currency
+beside it; or if it is a date: digits with a month, a weekday, am or pm, or the marks of a date, and no other words than
+those of dates. Whatever has another word is a name: "2020 income", "1st visit", "24h urine". So are one digit with one
+letter ("5c", part of a question) and letters with one or two digits right behind them ("OCT4", "Mar2").
 """
 
 import math
@@ -41,32 +41,33 @@ _MONTHS = _words(
     年 月 日 년 월 일
     """
 )
-# Words beside a month, or beside digits with marks between them.
-_BESIDE = _words(
+_WEEKDAYS = _words(
     """
     mon tue tues wed thu thur thurs fri sat sun monday tuesday wednesday thursday friday saturday sunday
     mo di mi do fr sa so montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
     lun mar mer jeu ven sam dim lundi mardi mercredi jeudi vendredi samedi dimanche
     lunes martes miercoles jueves viernes sabado domingo lunedi martedi mercoledi giovedi venerdi sabato domenica
-    st nd rd th of the de del den der du le am at um uhr
     """
 )
+# They are other words too, such as "Set 1" and "FEV 1": beside a year or two numbers they are of a date.
+_OTHER_WORDS = _words("set out gen mag fev sat mo di mi do fr sa so mer ven sam dim")
+# Words beside a month, a weekday or digits with marks between them.
+_BESIDE = _words("st nd rd th of the de del den der du le am at um uhr")
 _ZONES = _words("utc gmt z cet cest mez mesz est edt cst cdt mst mdt pst pdt bst ist jst")
 # By their codes: "rs" and "kr" begin other words too.
-_CURRENCIES = _words("eur usd gbp chf cny jpy inr sek nok dkk pln czk")
+_CURRENCIES = _words(
+    "eur usd gbp chf cny jpy inr sek nok dkk pln czk euro euros dollar dollars pound pounds franken yen"
+)
 _UNITS = _CURRENCIES | _words(
     """
     kg g mg \u03bcg ug ng lb lbs oz t m cm mm km \u03bcm nm in inch ft yd mi l ml dl cl \u03bcl mmol mol iu ie
     c f k celsius mmhg bpm kcal cal kj j w kw mw kwh mwh v a hz khz mhz ghz pa hpa
     kpa mpa bar psi n b kb mb gb tb kmh mph pct percent tsd mio mrd bn mn
+    s sec secs second seconds ms min mins minute minutes h hr hrs hour hours d day days week weeks month months
+    y yr yrs year years std stunde stunden minuten sekunden tag tage woche wochen monat monate jahr jahre
+    heures jours semaines mois ans annees horas dias semanas meses anos ore giorni settimane mesi anni
     """
 )
-# Only behind another unit: a span of time alone names what was measured then.
-_TIMES = _words("s sec ms min h hr hour day d week month y yr year std tag jahr")
-
-# So many digits without a letter are a number of somebody's, whatever stands between them.
-LONG = 7
-_SHARES = "%‰°#"
 _INVISIBLE = ("Cf", "Cc", "Mn")
 _WORDS = re.compile(r"[^\W\d_]+")
 # What is told by its place: the time's T between digits, its Z and am or pm behind them.
@@ -88,13 +89,13 @@ _ITEM = re.compile(r"\d[^\W\d_]")
 
 
 def reads_as_a_value(name: str) -> bool:
-    """Return whether the name of a column reads as a number, a date or a missing value.
+    """Return whether the name of a column reads as a number, a date or a missing value, by the rule of this file.
 
     Examples
     --------
     >>> [reads_as_a_value(name) for name in ("31", "3,5", "72 kg", "1/2/2020 3:45 PM", "5. Mai 1970", "N/A", "")]
     [True, True, True, True, True, True, True]
-    >>> [reads_as_a_value(name) for name in ("age", "income 2020", "2020 income", "Q1", "1st visit", "May", "PM2.5")]
+    >>> [reads_as_a_value(name) for name in ("age", "income_2019", "2020 income", "Q1", "1st visit", "May", "PM2.5")]
     [False, False, False, False, False, False, False]
     """
     if name.strip() in DEFAULT_MISSING:
@@ -102,25 +103,21 @@ def reads_as_a_value(name: str) -> bool:
     text = _plain(name)
     if text in _MISSING or any(not math.isnan(way.number_of(text)) for way in KNOWN):
         return True
-    if not any(character.isalpha() for character in text):
-        digits = sum(character.isdigit() for character in text)
-        return not 0 < digits < LONG or _is_a_number(text) or _is_a_date(text)
-    return _has_a_unit(text) or _is_a_date(text)
+    return not any(character.isalpha() for character in text) or _has_a_unit(text) or _is_a_date(text)
 
 
 def column_numbers(names: Sequence[str]) -> frozenset[str]:
-    """Return the names that number columns from 0 or 1 on, as programs write them for a table without names.
+    """Return all names where they number the columns from 0 or 1 on, as programs write them; otherwise none.
 
-    A single number does so only as the first name: elsewhere it may be a value.
+    Beside a word, small numbers may be somebody's values.
 
     Examples
     --------
-    >>> sorted(column_numbers(["0", "1", "y"])), column_numbers(["31", "2"]), column_numbers(["Smith", "1"])
+    >>> sorted(column_numbers(["0", "1"])), column_numbers(["31", "2"]), column_numbers(["0", "1", "ill"])
     (['0', '1'], frozenset(), frozenset())
     """
-    found = [name for name in names if name.isascii() and name.isdecimal()]
-    counted = any(found == [str(place) for place in range(start, start + len(found))] for start in (0, 1))
-    return frozenset(found) if counted and (len(found) > 1 or found == list(names[:1])) else frozenset()
+    counted = any(list(names) == [str(start + place) for place in range(len(names))] for start in (0, 1))
+    return frozenset(names) if counted else frozenset()
 
 
 def _plain(name: str) -> str:
@@ -138,23 +135,17 @@ def _has_a_unit(text: str) -> bool:
         return False
     if found["before"] is not None:
         return found["before"] in _CURRENCIES and not _VARIABLE.fullmatch(text)
-    unit, *others = _WORDS.findall(found["behind"])
-    return unit in _UNITS and set(others) <= _UNITS | _TIMES
-
-
-def _is_a_number(text: str) -> bool:
-    """Return whether a text without letters is one number with signs, brackets or marks of currencies and shares."""
-    plain = "".join(part for part in text if part not in _SHARES and unicodedata.category(part) != "Sc").strip()
-    return re.fullmatch(_NUMBER, plain) is not None
+    return set(_WORDS.findall(found["behind"])) <= _UNITS
 
 
 def _is_a_date(text: str) -> bool:
-    """Return whether a text has digits, and words of dates alone: a month with its numbers, or the marks of a date."""
+    """Return whether a text has digits, something of a date, and no other words than those of dates."""
     rest = _OF_TIMES.sub(" ", text)
     words = set(_WORDS.findall(rest)) - (_ZONES if ":" in text else frozenset())
-    if not words <= _MONTHS | _BESIDE:
-        return False
     numbers = len(re.findall(r"\d+", text))
-    if words & _MONTHS and (numbers > 1 or _YEAR.search(text)):
+    if numbers == 0 or not words <= _MONTHS | _WEEKDAYS | _BESIDE or _VARIABLE.fullmatch(text):
+        return False
+    named = words & (_MONTHS | _WEEKDAYS)
+    if named - _OTHER_WORDS or _WITH_MARKS.search(text):
         return True
-    return numbers > 0 and bool(_WITH_MARKS.search(text) or (rest != text and not words))
+    return numbers > 1 or _YEAR.search(text) is not None if named else rest != text and not words

@@ -97,12 +97,18 @@ class RawTable(ABC):
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)
 
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a line of text ends inside quotes: private, for the owner's diagnosis alone."""
+        return False
+
     def require_same_files(self) -> None:  # noqa: B027 - most tables have no folder
         """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
 
 
 def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:
-    """Return column names that are text, not empty and all different; refuse others.
+    """Return column names that are text, not empty and all different; refuse others by their places alone.
+
+    What stands there may be somebody's: a first row that a program took for names.
 
     Examples
     --------
@@ -114,17 +120,40 @@ def check_names(names: Sequence[object], source: str) -> tuple[str, ...]:
         raise InvalidData(asked, "no columns", "pass a table with at least one column besides the target")
     texts = [name for name in names if isinstance(name, str)]
     if len(texts) < len(names):
-        other = next(name for name in names if not isinstance(name, str))
-        found = f"a name of type {type(other).__name__}: {str(other)[:80]}"
+        place, other = next((place, name) for place, name in enumerate(names, 1) if not isinstance(name, str))
+        found = f"a name of type {type(other).__name__} at {positions([place])}"
         raise InvalidData(asked, found, "name every column by text, for example frame.columns = ['age', 'income']")
     empty = [str(place) for place, name in enumerate(texts, start=1) if not name.strip()]
     if empty:
         found = f"no name for column {listed(empty)}"
         raise InvalidData(asked, found, "name every column; pandas writes a file without its index by index=False")
-    repeated = [name for name, count in Counter(texts).items() if count > 1]
-    if repeated:
-        raise InvalidData(asked, f"repeated names: {listed(repeated)}", "rename or leave out all but one of each")
+    if repeated := repeated_places(texts):
+        found = f"one name several times, at {positions(repeated)}"
+        raise InvalidData(asked, found, "rename or leave out all but one of each")
     return tuple(texts)
+
+
+def repeated_places(names: Sequence[str]) -> list[int]:
+    """Return the places, from 1 on, of names that stand more than once.
+
+    Examples
+    --------
+    >>> repeated_places(["a", "b", "a"])
+    [1, 3]
+    """
+    counts = Counter(names)
+    return [place for place, name in enumerate(names, start=1) if counts[name] > 1]
+
+
+def positions(places: Sequence[int]) -> str:
+    """Return places as a sentence lists them.
+
+    Examples
+    --------
+    >>> positions([1]), positions([1, 3])
+    ('position 1', 'positions 1, 3')
+    """
+    return f"{'position' if len(places) == 1 else 'positions'} {listed([str(place) for place in places])}"
 
 
 def listed(names: Sequence[str]) -> str:

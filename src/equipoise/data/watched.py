@@ -53,6 +53,10 @@ class WatchedTable(RawTable):
         """Return how many bytes reading these columns holds besides batches, by the file's structure."""
         return self._raw.held(names)
 
+    def ends_lines_inside_quotes(self) -> bool:
+        """Return whether a line of the table's files does."""
+        return self._raw.ends_lines_inside_quotes()
+
     def require_same_files(self) -> None:
         """Refuse, by a constant failure, a folder that holds other files than when it was opened."""
         self._raw.require_same_files()

@@ -17,6 +17,7 @@ from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.persons import person_rows
 from equipoise.data.products import products
 from equipoise.data.schema import Schema
+from equipoise.data.schema.useful import require_useful
 from equipoise.data.tables import as_frame, feature_table, require_labels, target_column
 from equipoise.data.unread import Unread
 from equipoise.errors import InvalidData, InvalidParameter, NoTheoremApplies
@@ -176,7 +177,8 @@ class SchemaRows(Intake):
         self.domain = schema.domain
 
     def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
-        """Return the schema's own numbers; others, if any were given, must be the same."""
+        """Return the schema's own numbers; others, if any were given, must be the same, and rows must be of use."""
+        require_useful(self._schema)
         declared = self._schema.n_samples or 0, self._schema.n_features
         given = tuple(
             theirs if ours is None else ours for ours, theirs in zip((n_samples, n_features), declared, strict=True)
@@ -201,6 +203,7 @@ class SchemaRows(Intake):
     def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
         """Return the encoded table; its target is a column of it, or y, and so are its persons' ids."""
         schema = self._schema
+        require_useful(schema)
         if groups is not None:
             raise InvalidParameter(
                 "ids as a column of the table",

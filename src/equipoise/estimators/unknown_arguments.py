@@ -9,6 +9,7 @@ from equipoise.errors import UnknownArgument
 
 _NO_WORK = "leave it out: every fit ends after a number of passes that its certificate states"
 _NO_CHOICE = "leave it out: the solver is chosen by what the certificate needs"
+_NOWHERE = "leave it out, or look for a model that takes it"
 _NO_WEIGHTS = "leave it out: a weight a row would depend on private rows"
 
 # What scikit-learn's and diffprivlib's users are used to, and where it is found here.
@@ -54,7 +55,9 @@ def known_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
     def checked(self: Any, *given: Any, **named: Any) -> Any:
         if unknown := [name for name in named if name not in taken]:
             place = type(self).__name__ + ("" if method.__name__ == "__init__" else f".{method.__name__}")
-            remedy = ELSEWHERE.get(unknown[0], "leave it out, or look for a model that takes it")
+            remedies = {name: ELSEWHERE.get(name, _NOWHERE) for name in unknown}
+            told = "; ".join(f"{name}: {remedy}" for name, remedy in remedies.items())
+            remedy = told if len(unknown) > 1 else remedies[unknown[0]]
             raise UnknownArgument(f"arguments of {place}: {', '.join(taken)}", ", ".join(unknown), remedy)
         return method(self, *given, **named)
 

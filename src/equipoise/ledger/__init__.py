@@ -5,8 +5,21 @@
 rest on. docs/ledger.md says what is guaranteed and what is not.
 """
 
-from equipoise.ledger.book import Ledger
+from typing import TYPE_CHECKING, Any
+
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.statements import Balance, Head, Paid
 
+if TYPE_CHECKING:
+    from equipoise.ledger.book import Ledger
+
 __all__ = ["Balance", "Entry", "Head", "Ledger", "Paid"]
+
+
+def __getattr__(name: str) -> Any:
+    # The database toolkit is loaded only where a ledger is opened: a page is drawn again without one.
+    if name == "Ledger":
+        from equipoise.ledger.book import Ledger
+
+        return Ledger
+    raise AttributeError(f"module 'equipoise.ledger' has no attribute {name!r}; public names: {', '.join(__all__)}")

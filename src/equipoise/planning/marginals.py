@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def spherical(places: Array, widths: Array | None, dimension: int) -> Array:
         exponents = shape * steps - peak * growth
         deviations = np.sqrt(2 * peak * np.exp(steps))
     near = places[:, None] / deviations
-    normal = log_ndtr(-near) if widths is None else log_between(near, widths[:, None] / deviations)
+    normal = scipy.special.log_ndtr(-near) if widths is None else log_between(near, widths[:, None] / deviations)
     values = np.exp(exponents + normal + height[:, None])
     return np.asarray(STEP * values.sum(axis=1))
 
@@ -51,12 +51,12 @@ def log_between(near: Array, width: Array) -> Array:
     It is ``log Q(z) + log(1 - exp(-D))``, D the integral of the hazard ``phi/Q`` over the interval. Over a short one
     Gauss and Legendre's rule gives D, where a difference of logarithms would cancel.
     """
-    upper = log_ndtr(-near)
-    fall = np.array(upper - log_ndtr(-(near + width)))
+    upper = scipy.special.log_ndtr(-near)
+    fall = np.array(upper - scipy.special.log_ndtr(-(near + width)))
     short = width <= 1
     first, length = near[short], width[short]
     # erfcx(x) = exp(x^2) erfc(x): the hazard at t is sqrt(2/pi) / erfcx(t/sqrt(2)).
-    hazard = math.sqrt(2 / math.pi) / erfcx((first[:, None] + length[:, None] * POINTS) / math.sqrt(2))
+    hazard = math.sqrt(2 / math.pi) / scipy.special.erfcx((first[:, None] + length[:, None] * POINTS) / math.sqrt(2))
     fall[short] = length * (hazard @ SHARES)
     with np.errstate(divide="ignore"):
         return np.asarray(upper + np.log(-np.expm1(-fall)))

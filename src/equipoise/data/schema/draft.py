@@ -25,6 +25,9 @@ HEAD = """\
 # them, and no certificate covers that. docs/schema.md explains every key.
 #
 # A column that shall take no part: write kind = "unused" and delete its other lines.
+#
+# In a CSV file each line is a row, also within quotes. Where a person's record may be several lines (a note with line
+# breaks), the promise for one row is not one for that person: take them out, or save the table as Parquet.
 """
 
 FACTS = """\

@@ -238,8 +238,8 @@ class Schema:
         remedy = "fill each in from what is publicly known: docs/schema.md says what to look up"
         if any(path.endswith(".bounds") for path in blanks):
             remedy += (
-                "; or let a part of epsilon pay for blank bounds: train --private-bounds 0.1 on the command line, "
-                "schema.with_private_bounds(0.1) in Python"
+                "; or let a part of epsilon pay for blank bounds: train --private-bounds 0.2 on the command line, "
+                "schema.with_private_bounds(0.2) in Python, which is enough for 5 columns of 5,000 rows"
             )
         count = "1 blank" if len(blanks) == 1 else f"{len(blanks)} blanks"
         raise SchemaInvalid("a complete schema", f"{count}: {', '.join(blanks)}", remedy)

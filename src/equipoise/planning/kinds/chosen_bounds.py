@@ -37,7 +37,7 @@ def chosen_bounds(asked: Bounds, n_samples: int) -> ChosenBounds:
     Traceback (most recent call last):
     ...
     equipoise.errors.InvalidParameter: asked: private bounds of 2 columns for epsilon 0.2; found: 1000 rows, too few \
-for ranges that are of use: they need 2000; to do: spend at least 0.41 on bounds, declare the bounds in the \
+for ranges that are of use: they need 2000; to do: spend at least 0.4 on bounds, declare the bounds in the \
 schema, or train on more rows
     """
     columns = len(asked.columns)
@@ -57,9 +57,9 @@ def _remedy(asked: Bounds, n_samples: int) -> str:
     """Say what would do: more of the budget, fewer blank columns, or more rows."""
     columns = len(asked.columns)
     enough = 2 * columns * ROWS_TO_SCALE / n_samples
-    # Rounded up to two digits, so that what is told is enough.
+    # Rounded up to two digits, so that what is told is enough; what two digits tell exactly is not.
     digits = 1 - math.floor(math.log10(enough))
-    told = f"spend at least {math.ceil(enough * 1.001 * 10**digits) / 10**digits:g} on bounds"
+    told = f"spend at least {math.ceil(enough * 10**digits * (1 - 1e-12)) / 10**digits:g} on bounds"
     fewer = math.floor(n_samples * asked.epsilon / (2 * ROWS_TO_SCALE) * (1 - 1e-9))
     if fewer:
         return f"{told}, leave at most {fewer} of the columns blank and declare the others, or train on more rows"

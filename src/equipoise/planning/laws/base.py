@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from equipoise.certify.laws import Law
 from equipoise.errors import InvalidParameter
@@ -82,7 +82,7 @@ class KnownLaw:
         def above(place: float) -> float:
             return math.log(float(self.upper(np.array(place), dimension))) - level
 
-        return float(brentq(above, 0.0, far, xtol=PRECISION * far))
+        return float(scipy.optimize.brentq(above, 0.0, far, xtol=PRECISION * far))
 
     def _unknown(self) -> InvalidParameter:
         return InvalidParameter(

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammainccinv, log_ndtr, ndtri
+import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 
 from equipoise.certify.curves import ERROR, LATTICE_DELTA, GaussianCurve
 from equipoise.certify.laws import Law
@@ -53,11 +53,11 @@ class KnownGaussian(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a chi variable."""
-        return scale * math.sqrt(2 * float(gammainccinv(dimension / 2, failure)))
+        return scale * math.sqrt(2 * float(scipy.special.gammainccinv(dimension / 2, failure)))
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the normal tail."""
-        return np.asarray(np.exp(log_ndtr(-places)))
+        return np.asarray(np.exp(scipy.special.log_ndtr(-places)))
 
     def between(self, start: Array, width: Array, dimension: int) -> Array:
         """Return the normal probability of intervals."""
@@ -65,7 +65,7 @@ class KnownGaussian(KnownLaw):
 
     def quantile(self, probability: float, dimension: int) -> float:
         """Return the normal quantile."""
-        return -float(ndtri(probability))
+        return -float(scipy.special.ndtri(probability))
 
 
 def cautious(mu: float, releases: int = 1) -> GaussianCurve:

@@ -4,7 +4,7 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammainccinv
+import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.laplace import Laplace
@@ -43,7 +43,7 @@ class KnownLaplace(KnownLaw):
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the smaller of two bounds: the L1 norm, which is Gamma, and Cantelli's on the squared length."""
         spread = math.sqrt(2 * dimension + math.sqrt(20 * dimension * (1 - failure) / failure))
-        return scale * min(float(gammainccinv(dimension, failure)), spread)
+        return scale * min(float(scipy.special.gammainccinv(dimension, failure)), spread)
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return ``exp(-z)/2``."""

@@ -5,8 +5,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import gammainccinv
+import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.spherical_laplace import SphericalLaplace, rounding_epsilon
@@ -61,7 +60,7 @@ class KnownSpherical(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a Gamma variable."""
-        return scale * float(gammainccinv(dimension, failure))
+        return scale * float(scipy.special.gammainccinv(dimension, failure))
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the tail of a normal mixture; in one dimension it is Laplace's."""
@@ -122,7 +121,8 @@ def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float 
         if private > 1e-15 * epsilon:
             # delta runs through many orders of magnitude, and so does the gap: the root is sought in logarithms.
             ends = math.log(private), math.log(excessive)
-            ratio += math.exp(brentq(lambda gap: math.log(beyond(math.exp(gap)) / delta), *ends, xtol=1e-13))
+            root = scipy.optimize.brentq(lambda gap: math.log(beyond(math.exp(gap)) / delta), *ends, xtol=1e-13)
+            ratio += math.exp(root)
     step = 1e-15
     # Whatever was found counts only where the curve of this very ratio meets the budget.
     while spent(ratio, dimension, rounding, epsilon) > delta:
