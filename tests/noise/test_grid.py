@@ -10,10 +10,19 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from equipoise.noise import ExactSource, draws, grid, numbers
+from equipoise.noise import ExactSource, SeededSource, draws, grid, numbers
 from equipoise.noise.draws import Draws, grid_noise
 from equipoise.noise.exact import opendp, vector_space
-from equipoise.noise.grid import GridNoise, KnownWidth, ListedNumbers, grid_of, in_steps, listed_noise, steps_to
+from equipoise.noise.grid import (
+    GridNoise,
+    KnownWidth,
+    ListedNumbers,
+    Width,
+    grid_of,
+    in_steps,
+    listed_noise,
+    steps_to,
+)
 from equipoise.noise.lazy import Deviate, Uniform
 from equipoise.noise.numbers import whole_numbers
 from equipoise.noise.samplers import sampler_of
@@ -29,15 +38,20 @@ def known_width(scale: float) -> KnownWidth:
 
 def noise_of(scale: float, drawn: list[tuple[int, int, bool]], in_bulk: bool) -> GridNoise:
     """Return noise of given numbers, each a whole part, 63 digits and a sign."""
+    return gridded(drawn, known_width(scale), grid_of(scale), in_bulk)
+
+
+def gridded(drawn: list[tuple[int, int, bool]], width: Width, exponent: int, in_bulk: bool) -> GridNoise:
+    """Return given numbers times a width as noise on a grid."""
     if in_bulk:
         found = Draws(
             np.array([whole for whole, _, _ in drawn]),
             np.array([digits << 1 | negative for _, digits, negative in drawn], dtype=np.uint64),
             {},
         )
-        return grid_noise(found, known_width(scale), grid_of(scale))
+        return grid_noise(found, width, exponent)
     listed = [Deviate(whole, Uniform(digits, 63), negative) for whole, digits, negative in drawn]
-    return listed_noise(ListedNumbers(listed), known_width(scale), grid_of(scale))
+    return listed_noise(ListedNumbers(listed), width, exponent)
 
 
 both_ways = pytest.mark.parametrize("in_bulk", [True, False], ids=["compiled", "listed"])
@@ -221,6 +235,32 @@ def test_whole_numbers_have_the_law_of_opendp(count):
     ours = whole_numbers(2.0, count)
     table = np.array([np.bincount(np.clip(sample, -8, 8) + 8, minlength=17) for sample in (theirs, ours)])
     assert scipy.stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > FALSE_ALARM
+
+
+@both_ways
+@pytest.mark.parametrize("scale", [2.0**50, 2.0**52, 3.0 * 2**51, 2.0**60, 2.0**62, 2.0**80, 2.0**130, 2.0**400])
+def test_noisy_counts_are_a_function_of_the_exact_sum(monkeypatch, scale, in_bulk):
+    coins = np.random.default_rng(2)
+    sizes = [(whole, int(coins.integers(2**62, 2**63))) for whole in (0, 1, 2, 7, 8, 30)]
+    # Next to where doubles cease to hold every whole number, and next to where sums are cut off.
+    limits = (Fraction(limit + beside) / Fraction(scale) for limit in (2**53, 2**52) for beside in (-1, 0, 1, 2, 3))
+    sizes += [(math.floor(size), math.floor(size % 1 * 2**63)) for size in limits]
+    drawn = [(whole, digits, negative) for whole, digits in sizes for negative in (False, True)]
+    noise = gridded(drawn, KnownWidth(Fraction(scale)), 0, in_bulk)
+    monkeypatch.setattr(numbers, "noise_of", lambda *_: noise)
+    counts = np.resize(np.array([0, 1, -1, 5, 10**6]), len(drawn))
+    found = ExactSource().add_whole("laplace", counts, scale).tolist()
+    for place, count in enumerate(counts.tolist()):
+        number = noise.numbers.at(place)
+        size, above = (math.floor(Fraction(scale) * end) for end in number.bounds())
+        exact = count - size if number.negative else count + size
+        assert found[place] == max(-(2**52), min(2**52, exact)), (exact, above - size)
+
+
+def test_seeded_counts_do_not_wrap_around():
+    found = SeededSource(0).add_whole("laplace", np.tile([-1, 0, 1], 30), 2.0**80)
+    assert set(np.abs(found).tolist()) <= {0, 1, 2**52}
+    assert {-(2**52), 2**52} <= set(ExactSource().add_whole("laplace", np.tile([-1, 0, 1], 30), 2.0**80).tolist())
 
 
 @pytest.mark.parametrize("law", LAWS)

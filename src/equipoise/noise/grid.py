@@ -86,7 +86,7 @@ class Multiple:
     @classmethod
     def leading(cls, value: Fraction) -> "Multiple":
         """Return the enclosure in so many leading digits as the first look at sums takes."""
-        return cls.exactly(value, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1))
+        return cls.exactly(value, max(0, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1)))
 
 
 class Width(Protocol):

@@ -14,6 +14,8 @@ from equipoise.noise.lazy import Tape, fresh_words
 COMPILED = "equipoise.noise.draws"
 # So many are drawn one by one in less time than a compiler takes to load.
 FEW = 512
+# Whole numbers of noise are exact below this, and cut off here: doubles hold all of them.
+MOST_NOISE = 2**53
 
 
 def loops() -> ModuleType:
@@ -58,7 +60,8 @@ def noise_of(kind: str, count: int, width: Width, exponent: int) -> GridNoise:
 def whole_numbers(scale: float, count: int) -> NDArray[np.int64]:
     """Return independent whole numbers k with probability proportional to ``exp(-|k| / scale)`` (D7).
 
-    The size of an exponential number, rounded down, is geometric, and of the two zeros one is drawn again.
+    The size of an exponential number, rounded down, is geometric, and of the two zeros one is drawn again. Numbers of
+    ``2^53`` and more are cut off there, or at the number before it.
 
     Examples
     --------
@@ -72,4 +75,4 @@ def whole_numbers(scale: float, count: int) -> NDArray[np.int64]:
         # Rounded down, and up where it is negative: an exponential number is whole with probability 0.
         whole = noise.sums(np.full(left, -0.5)) + negative
         found.append(whole[(whole != 0) | ~negative])
-    return np.concatenate([np.empty(0), *found]).astype(np.int64)
+    return np.clip(np.concatenate([np.empty(0), *found]), -MOST_NOISE, MOST_NOISE).astype(np.int64)
