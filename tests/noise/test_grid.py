@@ -153,6 +153,19 @@ def test_a_drawn_width_becomes_narrower_and_stays_where_it_was():
         assert narrow_high - narrow_low < (high - low) / 2**20
 
 
+@pytest.mark.parametrize(("bits", "which"), [(63, "number"), (200, "width")])
+def test_digits_are_drawn_of_what_is_known_worse(bits, which):
+    # A width is shared by all numbers: to extend it for each of them would cost more the more there are.
+    width = DrawnWidth.of(1200, Fraction(2**40))
+    known, noise = width.bits, 4
+    least, most = width.bounds()
+    number = Deviate(0, Uniform(math.floor(2**bits * noise / (least + most) * 2), bits), False)
+    near, far = number.bounds()
+    assert least * near < noise < most * far  # so that 1/2 - noise lies between two points of the grid
+    steps_to(0.5 - noise, 0, width, number)
+    assert (width.bits > known, number.fraction.bits > bits) == (which == "width", which == "number")
+
+
 def test_a_width_of_many_numbers_is_the_root_of_twice_their_sum():
     drawn = draws.draws("exponential", 1000)
     total, bits = drawn.total()

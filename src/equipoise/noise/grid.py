@@ -144,8 +144,12 @@ def steps_to(value: float, exponent: int, width: Width, deviate: Deviate) -> int
         small, large = (-most * far, -least * near) if deviate.negative else (least * near, most * far)
         if math.floor(start + small) == math.floor(start + large):
             return math.floor(start + small)
-        deviate.extend()
-        width.extend()
+        # Of the interval's two shares the larger one is made smaller: a drawn width stands behind many sums, and is
+        # soon known better than their numbers.
+        if (most - least) * far > least * (far - near):
+            width.extend()
+        else:
+            deviate.extend()
 
 
 def nearest_double(steps: int, exponent: int, value: float) -> float:
