@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from equipoise.noise import ExactSource, SeededSource, draws, grid, numbers
+from equipoise.noise import ExactSource, SeededSource, draws, grid, numbers, source
 from equipoise.noise.draws import Draws, grid_noise
 from equipoise.noise.exact import opendp, vector_space
 from equipoise.noise.grid import (
@@ -25,7 +25,7 @@ from equipoise.noise.grid import (
 )
 from equipoise.noise.lazy import Deviate, Uniform
 from equipoise.noise.numbers import whole_numbers
-from equipoise.noise.samplers import sampler_of
+from equipoise.noise.samplers import sampler_of, spherical_laplace
 from equipoise.noise.samplers.spherical_laplace import DrawnWidth
 
 FALSE_ALARM = 1e-6
@@ -295,6 +295,25 @@ def test_few_numbers_need_no_compiler(monkeypatch):
     numbers.loops()
     monkeypatch.undo()
     assert numbers.in_bulk(1)
+
+
+def test_many_numbers_are_drawn_one_by_one_where_no_compiler_can_be_loaded(monkeypatch):
+    def missing():
+        raise ModuleNotFoundError("No module named 'numba'")
+
+    monkeypatch.delitem(numbers.sys.modules, numbers.COMPILED)
+    for place in (numbers, source, spherical_laplace):
+        monkeypatch.setattr(place, "loops", missing)
+    exact = ExactSource()
+    exact.ready(2000)
+    for law in LAWS:
+        noise = exact.noise(law, 2000, 1.0)
+        assert isinstance(noise.numbers, ListedNumbers)
+        assert len(set(noise.sums(np.zeros(2000)).tolist())) == 2000
+    assert len(whole_numbers(1.0, 2000)) == 2000
+    # Secret coins come from a stream that is compiled.
+    with pytest.raises(ModuleNotFoundError):
+        exact.ready(1, streaming=True)
 
 
 def test_a_step_is_the_floor_of_the_exact_sum():

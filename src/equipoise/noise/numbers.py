@@ -38,8 +38,17 @@ def listed(kind: str, count: int) -> ListedNumbers:
 
 
 def in_bulk(count: int) -> bool:
-    """Return whether so many numbers are drawn by compiled loops: that is public, as is what is loaded."""
-    return count > FEW or COMPILED in sys.modules
+    """Return whether so many numbers are drawn by compiled loops, and load them: that is public, as is what is there.
+
+    Where they cannot be loaded, `lazy` draws any number of numbers: of the same law, and slowly (D7, "time").
+    """
+    if count <= FEW:
+        return COMPILED in sys.modules
+    try:
+        loops()
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def noise_of(kind: str, count: int, width: Width, exponent: int) -> GridNoise:

@@ -143,9 +143,10 @@ class ExactSource(NoiseSource):
         return False
 
     def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
-        """Load the compiled draws where there are many, and OpenDP where it chooses."""
+        """Load the compiled draws where there are many and they can be had, a stream, and OpenDP where it chooses."""
         super().ready(numbers, streaming, choosing)
-        if streaming or in_bulk(numbers):
+        in_bulk(numbers)
+        if streaming:
             loops()
         if choosing:
             opendp()
