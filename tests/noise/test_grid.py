@@ -90,6 +90,22 @@ def test_sums_are_the_nearest_points_of_the_grid(scale, in_bulk):
             assert found[place] == values[place]
 
 
+@both_ways
+@pytest.mark.parametrize("scale", [2.0**-1000, 1.0, 2.0**960, 2.0**1000])
+@pytest.mark.parametrize("value", [1.7976931348623157e308, -1.7976931348623157e308, 1e308, 2.0**1000])
+def test_a_point_beyond_all_doubles_becomes_the_last_one_however_it_was_found(scale, value, in_bulk):
+    coins = np.random.default_rng(3)
+    drawn = [(whole, int(coins.integers(2**63)), negative) for whole in range(8) for negative in (False, True)]
+    noise = noise_of(scale, drawn, in_bulk)
+    quick = noise.sums(np.full(len(drawn), value)).tolist()
+    assert quick == [noise.settled(place, value) for place in range(len(drawn))]
+    last = Fraction(math.nextafter(math.inf, 0.0))
+    for place, found in enumerate(quick):
+        steps = steps_to(value, grid_of(scale), noise.width, noise.numbers.at(place))
+        point = steps * Fraction(2) ** grid_of(scale)
+        assert found == float(max(-last, min(last, point)))
+
+
 # --- what known digits do not decide ----------------------------------------------------------------------------------
 
 
