@@ -84,4 +84,5 @@ def whole_numbers(scale: float, count: int) -> NDArray[np.int64]:
         # Rounded down, and up where it is negative: an exponential number is whole with probability 0.
         whole = noise.sums(np.full(left, -0.5)) + negative
         found.append(whole[(whole != 0) | ~negative])
-    return np.clip(np.concatenate([np.empty(0), *found]), -MOST_NOISE, MOST_NOISE).astype(np.int64)
+    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *found])
+    return numbers.clip(-MOST_NOISE, MOST_NOISE).astype(np.int64)
