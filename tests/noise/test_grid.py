@@ -10,13 +10,22 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from equipoise.noise import ExactSource, draws, grid, numbers
+from equipoise.noise import ExactSource, SeededSource, draws, grid, numbers, source
 from equipoise.noise.draws import Draws, grid_noise
 from equipoise.noise.exact import opendp, vector_space
-from equipoise.noise.grid import GridNoise, KnownWidth, ListedNumbers, grid_of, in_steps, listed_noise, steps_to
+from equipoise.noise.grid import (
+    GridNoise,
+    KnownWidth,
+    ListedNumbers,
+    Width,
+    grid_of,
+    in_steps,
+    listed_noise,
+    steps_to,
+)
 from equipoise.noise.lazy import Deviate, Uniform
 from equipoise.noise.numbers import whole_numbers
-from equipoise.noise.samplers import sampler_of
+from equipoise.noise.samplers import sampler_of, spherical_laplace
 from equipoise.noise.samplers.spherical_laplace import DrawnWidth
 
 FALSE_ALARM = 1e-6
@@ -29,15 +38,20 @@ def known_width(scale: float) -> KnownWidth:
 
 def noise_of(scale: float, drawn: list[tuple[int, int, bool]], in_bulk: bool) -> GridNoise:
     """Return noise of given numbers, each a whole part, 63 digits and a sign."""
+    return gridded(drawn, known_width(scale), grid_of(scale), in_bulk)
+
+
+def gridded(drawn: list[tuple[int, int, bool]], width: Width, exponent: int, in_bulk: bool) -> GridNoise:
+    """Return given numbers times a width as noise on a grid."""
     if in_bulk:
         found = Draws(
             np.array([whole for whole, _, _ in drawn]),
             np.array([digits << 1 | negative for _, digits, negative in drawn], dtype=np.uint64),
             {},
         )
-        return grid_noise(found, known_width(scale), grid_of(scale))
+        return grid_noise(found, width, exponent)
     listed = [Deviate(whole, Uniform(digits, 63), negative) for whole, digits, negative in drawn]
-    return listed_noise(ListedNumbers(listed), known_width(scale), grid_of(scale))
+    return listed_noise(ListedNumbers(listed), width, exponent)
 
 
 both_ways = pytest.mark.parametrize("in_bulk", [True, False], ids=["compiled", "listed"])
@@ -74,6 +88,22 @@ def test_sums_are_the_nearest_points_of_the_grid(scale, in_bulk):
             assert found[place] == math.ldexp(float(steps), grid_of(scale)), place
         else:
             assert found[place] == values[place]
+
+
+@both_ways
+@pytest.mark.parametrize("scale", [2.0**-1000, 1.0, 2.0**960, 2.0**1000])
+@pytest.mark.parametrize("value", [1.7976931348623157e308, -1.7976931348623157e308, 1e308, 2.0**1000])
+def test_a_point_beyond_all_doubles_becomes_the_last_one_however_it_was_found(scale, value, in_bulk):
+    coins = np.random.default_rng(3)
+    drawn = [(whole, int(coins.integers(2**63)), negative) for whole in range(8) for negative in (False, True)]
+    noise = noise_of(scale, drawn, in_bulk)
+    quick = noise.sums(np.full(len(drawn), value)).tolist()
+    assert quick == [noise.settled(place, value) for place in range(len(drawn))]
+    last = Fraction(math.nextafter(math.inf, 0.0))
+    for place, found in enumerate(quick):
+        steps = steps_to(value, grid_of(scale), noise.width, noise.numbers.at(place))
+        point = steps * Fraction(2) ** grid_of(scale)
+        assert found == float(max(-last, min(last, point)))
 
 
 # --- what known digits do not decide ----------------------------------------------------------------------------------
@@ -137,6 +167,19 @@ def test_a_drawn_width_becomes_narrower_and_stays_where_it_was():
         narrow_low, narrow_high = width.bounds()
         assert low <= narrow_low < narrow_high <= high
         assert narrow_high - narrow_low < (high - low) / 2**20
+
+
+@pytest.mark.parametrize(("bits", "which"), [(63, "number"), (200, "width")])
+def test_digits_are_drawn_of_what_is_known_worse(bits, which):
+    # A width is shared by all numbers: to extend it for each of them would cost more the more there are.
+    width = DrawnWidth.of(1200, Fraction(2**40))
+    known, noise = width.bits, 4
+    least, most = width.bounds()
+    number = Deviate(0, Uniform(math.floor(2**bits * noise / (least + most) * 2), bits), False)
+    near, far = number.bounds()
+    assert least * near < noise < most * far  # so that 1/2 - noise lies between two points of the grid
+    steps_to(0.5 - noise, 0, width, number)
+    assert (width.bits > known, number.fraction.bits > bits) == (which == "width", which == "number")
 
 
 def test_a_width_of_many_numbers_is_the_root_of_twice_their_sum():
@@ -223,6 +266,32 @@ def test_whole_numbers_have_the_law_of_opendp(count):
     assert scipy.stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > FALSE_ALARM
 
 
+@both_ways
+@pytest.mark.parametrize("scale", [2.0**50, 2.0**52, 3.0 * 2**51, 2.0**60, 2.0**62, 2.0**80, 2.0**130, 2.0**400])
+def test_noisy_counts_are_a_function_of_the_exact_sum(monkeypatch, scale, in_bulk):
+    coins = np.random.default_rng(2)
+    sizes = [(whole, int(coins.integers(2**62, 2**63))) for whole in (0, 1, 2, 7, 8, 30)]
+    # Next to where doubles cease to hold every whole number, and next to where sums are cut off.
+    limits = (Fraction(limit + beside) / Fraction(scale) for limit in (2**53, 2**52) for beside in (-1, 0, 1, 2, 3))
+    sizes += [(math.floor(size), math.floor(size % 1 * 2**63)) for size in limits]
+    drawn = [(whole, digits, negative) for whole, digits in sizes for negative in (False, True)]
+    noise = gridded(drawn, KnownWidth(Fraction(scale)), 0, in_bulk)
+    monkeypatch.setattr(numbers, "noise_of", lambda *_: noise)
+    counts = np.resize(np.array([0, 1, -1, 5, 10**6]), len(drawn))
+    found = ExactSource().add_whole("laplace", counts, scale).tolist()
+    for place, count in enumerate(counts.tolist()):
+        number = noise.numbers.at(place)
+        size, above = (math.floor(Fraction(scale) * end) for end in number.bounds())
+        exact = count - size if number.negative else count + size
+        assert found[place] == max(-(2**52), min(2**52, exact)), (exact, above - size)
+
+
+def test_seeded_counts_do_not_wrap_around():
+    found = SeededSource(0).add_whole("laplace", np.tile([-1, 0, 1], 30), 2.0**80)
+    assert set(np.abs(found).tolist()) <= {0, 1, 2**52}
+    assert {-(2**52), 2**52} <= set(ExactSource().add_whole("laplace", np.tile([-1, 0, 1], 30), 2.0**80).tolist())
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_a_few_numbers_and_many_have_one_law(law, monkeypatch):
     # Short vectors are drawn one by one where no compiler is loaded.
@@ -242,6 +311,25 @@ def test_few_numbers_need_no_compiler(monkeypatch):
     numbers.loops()
     monkeypatch.undo()
     assert numbers.in_bulk(1)
+
+
+def test_many_numbers_are_drawn_one_by_one_where_no_compiler_can_be_loaded(monkeypatch):
+    def missing():
+        raise ModuleNotFoundError("No module named 'numba'")
+
+    monkeypatch.delitem(numbers.sys.modules, numbers.COMPILED)
+    for place in (numbers, source, spherical_laplace):
+        monkeypatch.setattr(place, "loops", missing)
+    exact = ExactSource()
+    exact.ready(2000)
+    for law in LAWS:
+        noise = exact.noise(law, 2000, 1.0)
+        assert isinstance(noise.numbers, ListedNumbers)
+        assert len(set(noise.sums(np.zeros(2000)).tolist())) == 2000
+    assert len(whole_numbers(1.0, 2000)) == 2000
+    # Secret coins come from a stream that is compiled.
+    with pytest.raises(ModuleNotFoundError):
+        exact.ready(1, streaming=True)
 
 
 def test_a_step_is_the_floor_of_the_exact_sum():

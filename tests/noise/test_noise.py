@@ -9,6 +9,7 @@ import math
 import random
 import secrets
 from fractions import Fraction
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from equipoise.certify import laws
 from equipoise.errors import InvalidParameter, UnknownName
-from equipoise.noise import ExactSource, NoiseSource, SeededSource, noise_source, samplers
+from equipoise.noise import ExactSource, NoiseSource, SeededSource, exact, noise_source, samplers
 from equipoise.noise.exact import software
 from equipoise.noise.grid import GRID_BITS
 from equipoise.noise.samplers import sampler_of
@@ -255,6 +256,16 @@ def test_the_software_that_is_named_is_what_noise_comes_from():
     assert [name for name, _ in software(seeded=True)] == ["numpy"]
     assert dict(software(seeded=True))["numpy"] == np.__version__
     assert [name for name, _ in software(seeded=False)] == ["cryptography", "numba", "opendp"]
+
+
+def test_software_that_is_not_installed_is_not_named(monkeypatch):
+    def version(name: str) -> str:
+        if name == "numba":
+            raise PackageNotFoundError(name)
+        return "1"
+
+    monkeypatch.setattr(exact, "version", version)
+    assert [name for name, _ in software.__wrapped__(seeded=False)] == ["cryptography", "opendp"]
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "7", True, [1]])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,7 +16,8 @@ from equipoise.data.rows import DenseArrays, SparseArrays, row_source
 from equipoise.data.tables import Columns
 from equipoise.errors import InvalidParameter
 from equipoise.noise.grid import GridNoise
-from equipoise.solve.descents import kernels, orders
+from equipoise.solve.compiled_slope import compiled_slope
+from equipoise.solve.descents import gridded, kernels, orders
 from equipoise.solve.descents.stochastic import Hand, Run, run_hands, run_noisy, run_noisy_hands, run_passes
 from equipoise.vocabulary import losses
 from equipoise.vocabulary.facts import Domain
@@ -168,6 +170,28 @@ def test_another_process_compiles_nothing_again_and_never_takes_one_loss_s_loop_
     compiled = [int(answer.rsplit(" ", 1)[1]) for answer in answers]
     assert compiled[0] > compiled[1] > 0
     assert compiled[2:] == [0]
+
+
+def test_what_loops_take_from_other_files_stands_in_the_type_by_which_the_cache_knows_them(monkeypatch):
+    # Numba's cache stamps a loop with the content of its own file and of no other.
+    others = [
+        value
+        for value in vars(kernels).values()
+        if hasattr(value, "py_func") and value.py_func.__module__ != kernels.__name__
+    ]
+    taken = []
+    monkeypatch.setattr(kernels, "dense_steps", lambda slope, *_: taken.append(slope.type) or 1)
+    X, y = data()
+    loss = losses.named("squared")
+    run_passes(row_source(X, domain_of(loss), 0.0), y, loss, Run(batch=N, steps=1, step=0.1), orders_for("fresh", N, 1))
+    assert others == [gridded.add_noise]
+    assert taken == [compiled_slope(loss, *others).type]
+
+    def add_noise(gradient, batch, noise, here):
+        return True
+
+    changed = {compiled_slope(loss, *found).type.name for found in ([], others, [numba.njit(add_noise)])}
+    assert len(changed) == 3
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

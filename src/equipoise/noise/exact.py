@@ -1,7 +1,7 @@
 """OpenDP, which chooses among scores, loaded where that is asked for and not before: it takes a second to import."""
 
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 
@@ -20,7 +20,7 @@ def vector_space(dp: Any, count: int, metric: Any) -> tuple[Any, Any]:
 
 @cache
 def software(seeded: bool) -> tuple[tuple[str, str], ...]:
-    """Return the libraries that noise comes from, with their versions.
+    """Return the libraries that noise comes from, with their versions; what is not installed draws nothing.
 
     Examples
     --------
@@ -28,4 +28,11 @@ def software(seeded: bool) -> tuple[tuple[str, str], ...]:
     ['cryptography', 'numba', 'opendp']
     """
     names = ("numpy",) if seeded else ("cryptography", "numba", "opendp")
-    return tuple((name, version(name)) for name in names)
+    return tuple((name, found) for name in names if (found := _version(name)) is not None)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -6,6 +6,7 @@ of the real sum, and whatever the real sum hides stays hidden, however coarse th
 """
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -27,6 +28,7 @@ MOST_WHOLE = 8
 FRACTION_BITS = 63
 # Doubles hold every whole number up to here, and twice as far.
 MOST_EXACT = 2.0**52
+LAST_DOUBLE = sys.float_info.max
 # What sums of a few doubles below 2 may be wrong by, and more.
 DOUBLES = 2.0**-50
 
@@ -86,7 +88,7 @@ class Multiple:
     @classmethod
     def leading(cls, value: Fraction) -> "Multiple":
         """Return the enclosure in so many leading digits as the first look at sums takes."""
-        return cls.exactly(value, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1))
+        return cls.exactly(value, max(0, min(MULTIPLE_BITS - math.floor(value).bit_length(), MULTIPLE_BITS - 1)))
 
 
 class Width(Protocol):
@@ -144,16 +146,26 @@ def steps_to(value: float, exponent: int, width: Width, deviate: Deviate) -> int
         small, large = (-most * far, -least * near) if deviate.negative else (least * near, most * far)
         if math.floor(start + small) == math.floor(start + large):
             return math.floor(start + small)
-        deviate.extend()
-        width.extend()
+        # Of the interval's two shares the larger one is made smaller: a drawn width stands behind many sums, and is
+        # soon known better than their numbers.
+        if (most - least) * far > least * (far - near):
+            width.extend()
+        else:
+            deviate.extend()
 
 
-def nearest_double(steps: int, exponent: int, value: float) -> float:
-    """Return a point of the grid as a double; where steps are beyond all doubles it is the value."""
+def nearest_double(steps: int, exponent: int) -> float:
+    """Return the double next to a point of the grid: beyond all doubles it is the last one.
+
+    Examples
+    --------
+    >>> nearest_double(3, -1), nearest_double(-3, 1023) == -LAST_DOUBLE
+    (1.5, True)
+    """
     try:
-        return math.ldexp(float(steps), exponent)
+        return float(steps * Fraction(2) ** exponent)
     except OverflowError:
-        return value
+        return LAST_DOUBLE if steps > 0 else -LAST_DOUBLE
 
 
 @dataclass(slots=True)
@@ -194,13 +206,14 @@ class GridNoise:
         return cls(exponent, wholes, steps - wholes, -1.0, ListedNumbers([]), KnownWidth(in_steps(scale, exponent)))
 
     def sums(self, values: Array) -> Array:
-        """Return values plus noise, each rounded to the grid and then to a double."""
+        """Return finite values plus noise, each rounded to the grid and then to a double."""
         with np.errstate(all="ignore"):
             scaled = np.ldexp(values, -self.exponent)
             nearest = np.rint(scaled)
             carried = scaled - nearest + 0.5 + self.parts
             decided = np.abs(carried - np.rint(carried)) > self.margin
             sums = np.ldexp(nearest + (self.wholes + np.floor(carried)), self.exponent)
+            np.clip(sums, -LAST_DOUBLE, LAST_DOUBLE, out=sums)
         for place in np.flatnonzero(~decided):
             sums[place] = self.settled(int(place), float(values[place]))
         return sums
@@ -208,7 +221,7 @@ class GridNoise:
     def settled(self, place: int, value: float) -> float:
         """Return one of these sums, whatever digits it takes."""
         steps = steps_to(value, self.exponent, self.width, self.numbers.at(place))
-        return nearest_double(steps, self.exponent, value)
+        return nearest_double(steps, self.exponent)
 
 
 def margin_of(multiple: Multiple) -> float:

@@ -14,6 +14,8 @@ from equipoise.noise.lazy import Tape, fresh_words
 COMPILED = "equipoise.noise.draws"
 # So many are drawn one by one in less time than a compiler takes to load.
 FEW = 512
+# Whole numbers of noise are exact below this, and cut off here: doubles hold all of them.
+MOST_NOISE = 2**53
 
 
 def loops() -> ModuleType:
@@ -36,8 +38,17 @@ def listed(kind: str, count: int) -> ListedNumbers:
 
 
 def in_bulk(count: int) -> bool:
-    """Return whether so many numbers are drawn by compiled loops: that is public, as is what is loaded."""
-    return count > FEW or COMPILED in sys.modules
+    """Return whether so many numbers are drawn by compiled loops, and load them: that is public, as is what is there.
+
+    Where they cannot be loaded, `lazy` draws any number of numbers: of the same law, and slowly (D7, "time").
+    """
+    if count <= FEW:
+        return COMPILED in sys.modules
+    try:
+        loops()
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def noise_of(kind: str, count: int, width: Width, exponent: int) -> GridNoise:
@@ -58,7 +69,8 @@ def noise_of(kind: str, count: int, width: Width, exponent: int) -> GridNoise:
 def whole_numbers(scale: float, count: int) -> NDArray[np.int64]:
     """Return independent whole numbers k with probability proportional to ``exp(-|k| / scale)`` (D7).
 
-    The size of an exponential number, rounded down, is geometric, and of the two zeros one is drawn again.
+    The size of an exponential number, rounded down, is geometric, and of the two zeros one is drawn again. Numbers of
+    ``2^53`` and more are cut off there, or at the number before it.
 
     Examples
     --------
@@ -72,4 +84,5 @@ def whole_numbers(scale: float, count: int) -> NDArray[np.int64]:
         # Rounded down, and up where it is negative: an exponential number is whole with probability 0.
         whole = noise.sums(np.full(left, -0.5)) + negative
         found.append(whole[(whole != 0) | ~negative])
-    return np.concatenate([np.empty(0), *found]).astype(np.int64)
+    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *found])
+    return numbers.clip(-MOST_NOISE, MOST_NOISE).astype(np.int64)

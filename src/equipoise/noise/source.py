@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from equipoise.errors import InvalidParameter
 from equipoise.noise.exact import opendp, vector_space
 from equipoise.noise.grid import GridNoise
-from equipoise.noise.numbers import in_bulk, loops, whole_numbers
+from equipoise.noise.numbers import MOST_NOISE, in_bulk, loops, whole_numbers
 from equipoise.noise.samplers import members as samplers
 from equipoise.noise.samplers import sampler_of
 from equipoise.vocabulary.numbers import plain
 
 Array = NDArray[np.float64]
+
+# Noisy counts are cut off here. A table has fewer rows.
+MOST_NOISY = MOST_NOISE // 2
 
 
 class NoiseSource(ABC):
@@ -45,7 +48,7 @@ class NoiseSource(ABC):
         Sources draw Laplace noise on the whole numbers themselves, where it is smaller: the probability of k is
         proportional to ``exp(-|k| / scale)``.
         """
-        return _whole(np.rint(self.add(law, counts.astype(np.float64), scale)))
+        return _cut_off(np.rint(self.add(law, counts.astype(np.float64), scale)))
 
     @abstractmethod
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
@@ -105,7 +108,8 @@ class SeededSource(NoiseSource):
             return super().add_whole(law, counts, scale)
         stop = -np.expm1(-1 / scale)
         draw = self._generator.geometric
-        return _whole(counts + draw(stop, counts.size) - draw(stop, counts.size))
+        noise = draw(stop, counts.size) - draw(stop, counts.size)
+        return _cut_off(counts + np.clip(noise, -MOST_NOISE, MOST_NOISE))
 
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset in rising order."""
@@ -139,9 +143,10 @@ class ExactSource(NoiseSource):
         return False
 
     def ready(self, numbers: int, streaming: bool = False, choosing: bool = False) -> None:
-        """Load the compiled draws where there are many, and OpenDP where it chooses."""
+        """Load the compiled draws where there are many and they can be had, a stream, and OpenDP where it chooses."""
         super().ready(numbers, streaming, choosing)
-        if streaming or in_bulk(numbers):
+        in_bulk(numbers)
+        if streaming:
             loops()
         if choosing:
             opendp()
@@ -158,7 +163,7 @@ class ExactSource(NoiseSource):
         """Return the counts plus exact noise: of Laplace's law on whole numbers (D7)."""
         if law != "laplace":
             return super().add_whole(law, counts, scale)
-        return _whole(counts + whole_numbers(scale, counts.size))
+        return _cut_off(counts + whole_numbers(scale, counts.size))
 
     def subset(self, count: int, size: int) -> NDArray[np.intp]:
         """Return a random subset, drawn from the operating system's entropy without bias."""
@@ -181,9 +186,10 @@ class ExactSource(NoiseSource):
         _stream().integers(bound, out)
 
 
-def _whole(noisy: NDArray[Any]) -> NDArray[np.int64]:
-    # Doubles hold every whole number up to 2^53; beyond it a count is cut off, which is post-processing too.
-    whole: NDArray[np.int64] = np.clip(noisy, -(2**53), 2**53).astype(np.int64)
+def _cut_off(noisy: NDArray[Any]) -> NDArray[np.int64]:
+    # Noise was cut off at twice this. A count, which is below this, does not lead back from there: what is left is a
+    # function of the exact sum, and cutting off is post-processing (D7, "whole numbers").
+    whole: NDArray[np.int64] = np.clip(noisy, -MOST_NOISY, MOST_NOISY).astype(np.int64)
     return whole
 
 

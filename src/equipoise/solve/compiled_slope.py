@@ -5,11 +5,13 @@ called and not inlined, which makes a step of one row a third to two thirds slow
 is inlined, but Numba's cache on disk does not recognise it in another process, and compiles the loop again. So a slope
 is passed as an empty object whose *type* names the formula: every formula gets a loop of its own, as fast as one that
 was written for it, and the cache finds it by the name. The name carries a digest of the formula, because the cache
-looks at the date of the loop's file alone, and would keep a formula that was changed elsewhere.
+looks at the loop's own file alone, and would keep a formula that was changed elsewhere. Whatever else a loop takes from
+other files stands in the same digest.
 """
 
 import functools
 import hashlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -30,30 +32,35 @@ class SlopeType(numba.types.Type):
 
 
 class CompiledSlope:
-    """A formula, for loops to take as an argument."""
+    """A formula, for loops to take as an argument; `beside` are functions of other files that they take as well."""
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, *beside: Callable[..., Any]) -> None:
         self.formula = formula
-        name = f"{formula.__module__}.{formula.__qualname__}({_digest(formula)})"
+        digests = "-".join(map(_digest, (formula, *beside)))
+        name = f"{formula.__module__}.{formula.__qualname__}({digests})"
         _FORMULAS[name] = formula
         self.type = SlopeType(name)
 
 
-def _digest(formula: Formula) -> str:
+def _digest(formula: Callable[..., Any]) -> str:
     """Return a digest of all that Numba compiles in: instructions, constants, and the values of names from outside."""
-    code, outside = formula.__code__, formula.__globals__
+    plain = inspect.unwrap(formula)
+    code, outside = plain.__code__, plain.__globals__
     values = [outside[name] for name in code.co_names if name in outside]
-    values += [cell.cell_contents for cell in formula.__closure__ or ()]
+    values += [cell.cell_contents for cell in plain.__closure__ or ()]
     return hashlib.sha256(repr((code.co_code, code.co_consts, code.co_names, values)).encode()).hexdigest()
 
 
 @functools.cache
-def _compiled(formula: Formula) -> CompiledSlope:
-    return CompiledSlope(formula)
+def _compiled(formula: Formula, *beside: Callable[..., Any]) -> CompiledSlope:
+    return CompiledSlope(formula, *beside)
 
 
-def compiled_slope(loss: Loss) -> CompiledSlope:
+def compiled_slope(loss: Loss, *beside: Callable[..., Any]) -> CompiledSlope:
     """Return what the compiled loops take as the slope of a loss: its class's `slope_at`.
+
+    `beside` are the functions that these loops compile in from other files than their own: where one of them changes,
+    so does the type, and the cache on disk has no loop of it.
 
     Examples
     --------
@@ -68,7 +75,7 @@ def compiled_slope(loss: Loss) -> CompiledSlope:
             f"the loss {loss.name!r}",
             "use a loss with one prediction a row, or a solver that minimises",
         )
-    return _compiled(type(loss).slope_at)
+    return _compiled(type(loss).slope_at, *beside)
 
 
 def slope(compiled: CompiledSlope, prediction: float, target: float, parameter: float) -> float:

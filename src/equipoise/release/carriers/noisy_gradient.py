@@ -34,7 +34,8 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
 
     def ready(self, claim: NoisyGradient, source: NoiseSource) -> None:
         """Load the noise; from so many steps on, that of many."""
-        source.ready(numbers_of(claim), streaming=claim.steps * numbers_of(claim) > ONE_BY_ONE)
+        total = claim.steps * numbers_of(claim)
+        source.ready(total if total > ONE_BY_ONE else numbers_of(claim))
 
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""

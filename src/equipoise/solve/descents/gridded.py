@@ -1,7 +1,7 @@
 """Noise in a step's gradient, compiled: the sum is rounded to the noise's grid before a descent sees it (D7).
 
-Numba's cache of the loops that call it looks at the date of their own file, `kernels`: whoever changes this one touches
-that one.
+Numba's cache of the loops that call it looks at their own file, `kernels`, and no other: this function's digest stands
+in the type of the slope that they are given (`equipoise.solve.compiled_slope`).
 """
 
 import numpy as np

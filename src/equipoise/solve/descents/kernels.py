@@ -1,7 +1,7 @@
 """The loops of stochastic descent, compiled: one step a turn, dense or sparse rows, any loss of one output.
 
-All of them stand in this file because Numba's cache looks at no other file's date; the slope comes with the loss, and
-the cache knows it by its formula (`equipoise.solve.compiled_slope`). They are the loops that
+All of them stand in this file because Numba's cache looks at no other file; the slope comes with the loss, and the
+cache knows it and `add_noise` by a digest (`equipoise.solve.compiled_slope`). They are the loops that
 docs/proofs/SGD-rounding.md prices: sums may be taken in any order, so products of vectors may be reassociated and
 fused, and nothing else may. Division by zero gives infinity, as in NumPy; no value of a row raises or is reported. What
 is random comes in arrays.

@@ -323,11 +323,12 @@ class _Steps:
 
     def __init__(self, dimension: int, loss: Loss, run: Run, start: Array | None) -> None:
         from equipoise.solve.compiled_slope import compiled_slope
+        from equipoise.solve.descents.gridded import add_noise
 
         self.run = run
         self.dimension = dimension
         self._loss = loss
-        self._slope = compiled_slope(loss)
+        self._slope = compiled_slope(loss, add_noise)
         self._weights = np.zeros(dimension) if start is None else np.array(start, dtype=np.float64)
         self._total = np.zeros(dimension)
         self._done = 0
