@@ -240,6 +240,10 @@ def test_other_weights_than_those_that_were_evaluated_are_noticed(pair, tmp_path
     assert altered(tmp_path / "release", lambda record: None) == ()
     faults = altered(tmp_path / "release", lambda record: record["intercepts"].__setitem__(0, 0.25))
     assert faults == ("certificate.json: an evaluation of another release, or of other weights",)
+    # What is left out of the digest is the certificate's own, where it belongs, and nowhere else.
+    digest = pair[0].certificate_.digest
+    faults = altered(tmp_path / "release", lambda record: record["model"].__setitem__("name", f"logistic{digest}"))
+    assert "certificate.json: an evaluation of another release, or of other weights" in faults
 
 
 def test_an_evaluation_under_another_releases_name_and_a_plan_are_noticed(pair, tmp_path):

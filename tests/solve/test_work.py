@@ -143,7 +143,7 @@ def test_the_hunt_climbs():
 def test_the_hunt_notices_too_few_steps_for_corners(counted, monkeypatch):
     """Solver and certificate agree on a number that is 400 times too small: weights that are not near do not return."""
     monkeypatch.setattr(kinks, "corner_steps", lambda *facts: corner_steps(*facts) / 400)
-    monkeypatch.setattr("equipoise.certify.work.corner_steps", lambda *facts: corner_steps(*facts) / 400)
+    monkeypatch.setattr("equipoise.vocabulary.work.corner_steps", lambda *facts: corner_steps(*facts) / 400)
     without_first_attempts(monkeypatch)
     forget()
     with pytest.raises(PrivateFailure):

@@ -19,7 +19,7 @@ def about(certificate: Certificate, release: Path | None) -> Part:
     if release is None:
         return Part(CHECK_FAILED, unchecked=EVALUATED[-1:])
     faults = tuple(f"--release: {fault}" for fault in faults_of(certificate, release))
-    found = f"it is about {release.name or release}: that folder holds, and its id and model are those that are named"
+    found = f"it is about {release.name or release}: its id and model are those that are named, and its claim holds"
     return Part(CHECK_FAILED, faults) if faults else Part(CHECK_FAILED, confirmed=(found,))
 
 

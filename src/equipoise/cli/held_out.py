@@ -24,9 +24,10 @@ def require_holdout(share: float | None, by: str, engine: str, out: Path, evalua
     if engine != "memory":
         found, remedy = f"--engine {engine}", "leave --engine out, or evaluate on another table (equipoise evaluate)"
         raise InvalidParameter("a table in memory, to hold rows out by their places", found, remedy)
-    if out.absolute() == evaluation.absolute():
-        remedy = "pass --evaluation FOLDER"
-        raise InvalidParameter("a folder for the release and another for its evaluation", f"{out} twice", remedy)
+    one, other = out.resolve(), evaluation.resolve()
+    if one == other or one in other.parents or other in one.parents:
+        found, remedy = f"{out} and {evaluation}, one in the other", "pass --evaluation FOLDER, beside the release"
+        raise InvalidParameter("a folder for the release and another for its evaluation", found, remedy)
     from equipoise.evaluation.page import require_drawing
 
     require_drawing()

@@ -175,8 +175,9 @@ def _ids(table: "RawTable", name: str | None) -> list[list[object]]:
 
 def _as_shown(value: object) -> object:
     # Beyond this a double does not hold every whole number.
-    whole = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
-    return int(value) if whole else value
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return int(value)
+    return value
 
 
 @contextmanager

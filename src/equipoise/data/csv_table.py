@@ -7,13 +7,14 @@ same, are split by a compiled loop, and only the others are handed to the rule.
 
 import codecs
 import contextlib
+import copy
 import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class CsvTable(RawTable):
     """A CSV file of which the header was read; `open_table` makes it."""
 
     file: FileFormat
+    # What at the very end of the file is no row: a blank line, unless rows of another file would move up for it.
+    no_row: tuple[bytes, ...] = BLANK
 
     def __init__(self, location: Path, file: FileFormat, opener: Callable[[Path], BinaryIO]) -> None:
         make_ready()
@@ -84,8 +87,14 @@ class CsvTable(RawTable):
             begun = b"" if self.file.header else file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
             if self.file.header:
                 file.readline(LONGEST_LINE + 1)
-            for block in _blocks(file, begun):
+            for block in _blocks(file, begun, self.no_row):
                 yield from self._rows(block, list(dict.fromkeys(names)))
+
+    def followed(self) -> Self:
+        """Return the file with every line a row, a blank one at its end too: it may be somebody's."""
+        table = copy.copy(self)
+        table.no_row = ()
+        return table
 
     def ends_lines_inside_quotes(self) -> bool:
         """Return whether a value goes on in the line after it, which is another row here."""
@@ -157,8 +166,8 @@ def opening(location: Path) -> Iterator[None]:
         raise cannot_open(location, fault) from None
 
 
-def _blocks(file: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
-    """Yield what has begun and the rest of a file in pieces of whole lines; a blank line at its very end is none."""
+def _blocks(file: BinaryIO, begun: bytes = b"", no_row: tuple[bytes, ...] = BLANK) -> Iterator[bytes]:
+    """Yield what has begun and the rest of a file in pieces of whole lines, without a last one that is no row."""
     piece = file.read(BLOCK_BYTES)
     if begun and not piece:
         piece, begun = begun, b""
@@ -173,7 +182,7 @@ def _blocks(file: BinaryIO, begun: bytes = b"") -> Iterator[bytes]:
             end = block.rfind(b"\n") + 1
         else:
             last = block.rfind(b"\n", 0, -1) + 1
-            end = last if block[last:] in BLANK else len(block)
+            end = last if block[last:] in no_row else len(block)
         if end > 0:
             yield block[:end]
         begun, piece = block[end:][: LONGEST_LINE + 1], following

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,11 @@ class ExcelTable(RawTable):
 
     def _column(self, values: list[Value]) -> NDArray[np.object_]:
         return SheetColumn.of(np.fromiter(values, dtype=object, count=len(values)), self._numerals)
+
+    def followed(self) -> Self:
+        """Refuse: a sheet does not tell a last row without values from none, and later rows would move up for it."""
+        remedy = "copy the rows into one sheet, or save each workbook as CSV"
+        raise InvalidData("one workbook, with all rows", "several, or other files after one", remedy)
 
     def _rows(self, book: Workbook) -> Iterator[dict[int, Value]]:
         """Yield the cells of every row below the first, by column; where a sheet leaves a row out, there is none."""

@@ -79,7 +79,8 @@ class ManyFiles(RawTable):
         first = tables[0]
         for table in tables[1:]:
             _require_alike(first, table)
-        self.tables = tuple(tables)
+        # A row's place must not hang on what the last row of a file before it holds (N3, and every order by place).
+        self.tables = (*(table.followed() for table in tables[:-1]), tables[-1])
         self.names, self.source = first.names, source
         counts = [table.n_samples for table in tables]
         self.n_samples = None if None in counts else sum(count or 0 for count in counts)

@@ -97,6 +97,10 @@ class RawTable(ABC):
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)
 
+    def followed(self) -> Self:
+        """Return the table as one after which rows of another file come: no value of its last row may move those."""
+        return self
+
     def ends_lines_inside_quotes(self) -> bool:
         """Return whether a line of text ends inside quotes: private, for the owner's diagnosis alone."""
         return False
