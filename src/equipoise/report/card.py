@@ -143,7 +143,10 @@ def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Sect
         words += " They also count that residuals are known by their bins only."
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
-    named = f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}."
+    named = (
+        f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}. Who signed "
+        "it and what paid for it was not looked at here: equipoise verify tells, of its folder too."
+    )
     figures = evaluation["figures"][:MOST_FIGURES]
     rows = (
         ("figure", "value, and its interval of 95 %"),
