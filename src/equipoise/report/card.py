@@ -144,8 +144,8 @@ def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Sect
     withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
     named = (
-        f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}. Who signed "
-        "it and what paid for it was not looked at here: equipoise verify tells, of its folder too."
+        f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}. "
+        "Who signed it and what paid for it was not looked at here: equipoise verify tells, of its folder too."
     )
     figures = evaluation["figures"][:MOST_FIGURES]
     rows = (
