@@ -136,7 +136,7 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
         held = {name: opened.read(name) for name in opened.namelist() if ".dist-info/" not in name}
     sources = ROOT / "src" / "equipoise"
     shared = [*(sources / "vocabulary").rglob("*.py"), *(sources / "certify").rglob("*.py")]
-    shared += [sources / "errors.py", sources / "keys" / "signatures.py", sources / "py.typed"]
+    shared += [sources / "errors.py", sources / "wording.py", sources / "keys" / "signatures.py", sources / "py.typed"]
     shared += [
         sources / "artifact" / f"{name}.py" for name in ("findings", "page_file", "parts", "shipped", "statement")
     ]
