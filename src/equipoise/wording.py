@@ -4,7 +4,7 @@ This file ships with equipoise-verify, too.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 
 
@@ -44,3 +44,17 @@ def gains_in_words(
     yield f"Advantage, the true positive rate less the false one: at most {percent(advantage)}."
     if mu is not None:
         yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {four_digits(mu)} apart."
+
+
+def standing_in_words(theorems: Mapping[str, str]) -> Iterator[str]:
+    """Yield how theorems are known, a line for each way, the best known first.
+
+    Examples
+    --------
+    >>> list(standing_in_words({"A2": "proved on paper", "A1": "machine-checked", "B1": "machine-checked"}))
+    ['machine-checked: A1, B1', 'proved on paper: A2']
+    """
+    for known in ("machine-checked", "proved on paper", "cited"):
+        names = [name for name, how in theorems.items() if how == known]
+        if names:
+            yield f"{known}: {', '.join(names)}"

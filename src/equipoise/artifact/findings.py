@@ -31,6 +31,7 @@ from ..certify.folder import (
 from ..certify.record import AGAIN
 from ..errors import ReleaseUnreadable
 from ..vocabulary.records import Record
+from ..wording import standing_in_words
 
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
@@ -80,6 +81,8 @@ class Findings(Record):
         if not self.faults:
             once = "once " if self.withdrawn else ""
             yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
+            # Of what was withdrawn nobody says that it is proved.
+            yield from (f"  {line}" for line in standing_in_words({} if self.withdrawn else claim.theorems()))
             yield from (f"  assumed: {line}" for line in claim.assumptions)
             yield from (f"  part: {each.kind}, {each.n_samples} rows" for each in getattr(claim.claim, "of", ()))
             yield f"  checked: {self.checked}"
@@ -88,7 +91,9 @@ class Findings(Record):
     def plain(self) -> dict[str, object]:
         """Return the answer for programs."""
         found = {"faults": self.faults, "withdrawn": self.withdrawn, "unchecked": self.unchecked}
-        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **found}
+        consistent = self.verdict[0] == DONE
+        theorems = self.certificate.theorems() if consistent else {}
+        return {"verdict": self.verdict[1], "consistent": consistent, **found, "theorems": theorems}
 
 
 def contents_of(folder: Path) -> dict[str, bytes]:

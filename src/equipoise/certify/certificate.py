@@ -14,11 +14,12 @@ from typing import Any, Literal, TypeVar
 from ..errors import CertificateUnreadable, EquipoiseError, NotCheckable
 from ..vocabulary.facts import Bound, Record
 from ..vocabulary.records import Of
-from ..wording import gains_in_words
+from ..wording import gains_in_words, standing_in_words
 from .claims import Claim
 from .curves import WholeCurve
 from .gains import Gains, gains_of
 from .record import AGAIN, MOST_ENTRIES_OF_A_CERTIFICATE, build, canonical, parse, read, to_plain
+from .standing import standing, theorems_of
 from .withdrawn import affecting
 
 Answer = TypeVar("Answer")
@@ -165,6 +166,10 @@ class Certificate(Record):
         """Return the members that the claim rests on, each with its family, once."""
         return tuple(dict.fromkeys(member for node in self.claim.nodes() for member in node.rests_on()))
 
+    def theorems(self) -> dict[str, str]:
+        """Return every theorem that the claim rests on, and how this version knows it (docs/machine-checked.md)."""
+        return {name: standing(name) for name in theorems_of(self.claim)}
+
     def withdrawn(self) -> tuple[str, ...]:
         """Return one line for everything it rests on that was found false since, in a version that made it."""
         return affecting(self.rests_on(), self.release.software if self.release else ())
@@ -205,6 +210,7 @@ class Certificate(Record):
             *noted,
             ("Released on the way, and paid for", released),
             ("Checked", checked),
+            ("Theorems that it rests on", tuple(standing_in_words(self.theorems() if holds else {}))),
             ("Assumptions that make it conditional", self.assumptions),
             ("What to keep in mind", self.caveats),
         )
