@@ -6,6 +6,10 @@ This file ships with equipoise-verify, too.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
+from typing import Any, Protocol
+
+# A table of another n has other public facts, from which another plan follows: no theorem here compares the two.
+ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 
 
 def percent(share: float) -> str:
@@ -58,3 +62,67 @@ def standing_in_words(theorems: Mapping[str, str]) -> Iterator[str]:
         names = [name for name, how in theorems.items() if how == known]
         if names:
             yield f"{known}: {', '.join(names)}"
+
+
+class Told(Protocol):
+    """What is said of a certificate as it stands."""
+
+    @property
+    def epsilon(self) -> float:
+        """That of the whole release."""
+
+    @property
+    def delta(self) -> float:
+        """That of the whole release."""
+
+    @property
+    def grade(self) -> str:
+        """Whether it is proved or conditional."""
+
+    @property
+    def adjacency(self) -> str:
+        """What neighbours are called."""
+
+    @property
+    def n_samples(self) -> int:
+        """The public number of rows, or of persons."""
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What makes it conditional."""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What else to keep in mind."""
+
+
+def explained(
+    told: Told,
+    unit: str,
+    checked: Sequence[tuple[str, bool]],
+    released: tuple[str, ...],
+    gains: Mapping[str, Any],
+    theorems: Mapping[str, str],
+    noted: tuple[str, ...],
+    sections: Sequence[tuple[str, tuple[str, ...]]],
+) -> str:
+    """Return a claim in plain words, what the planner noted, and everything that was checked.
+
+    `gains` and `theorems` are empty where the claim does not hold.
+    """
+    kind = "pure" if told.delta == 0 else "approximate"
+    head = f"Claim ({told.grade}): ({told.epsilon:.6g}, {told.delta:.6g})-{kind} differential privacy"
+    replaced = "one row is" if unit == "row" else "all rows of one person are"
+    about = f"Neighbours: {told.adjacency}; n = {told.n_samples} is public and {replaced} replaced."
+    condition = ", if the assumptions hold" * bool(told.assumptions)
+    parts = (
+        (head, (about, ADD_OR_REMOVE, *noted)),
+        (f"What an attacker gains, at most{condition}", tuple(gains_in_words(unit, **gains)) if gains else ()),
+        *sections,
+        ("Released on the way, and paid for", released),
+        ("Checked", tuple(f"{'yes' if holds else 'NO '} {claim}" for claim, holds in checked)),
+        ("Theorems that it rests on", tuple(standing_in_words(theorems))),
+        ("Assumptions that make it conditional", told.assumptions),
+        ("What to keep in mind", told.caveats),
+    )
+    return "\n\n".join("\n  ".join((title, *lines)) for title, lines in parts if lines) + "\n"
