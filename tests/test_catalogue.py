@@ -9,6 +9,7 @@ import pytest
 import equipoise as eq
 import proof_pins
 from equipoise.artifact import shipped
+from equipoise.certify import standing
 from equipoise.certify.theorems.base import Theorem
 from equipoise.planning import comparisons
 from equipoise.vocabulary.discovery import discover
@@ -44,7 +45,9 @@ def test_every_row_of_the_catalogue_is_complete():
 @pytest.mark.parametrize("name", [name for name, row in ENTRIES.items() if row[3]])
 def test_what_a_row_names_exists(name):
     _, _, page, code, test = ENTRIES[name]
-    assert (PROOFS / re.search(r"\((.*)\)", page)[1]).is_file()
+    linked = re.findall(r"\(([^)]*)\)", page)
+    assert linked
+    assert all((PROOFS / link).is_file() for link in linked)
     code, test = code.strip("`"), test.strip("`")
     assert (ROOT / code).exists() or (ROOT / "src" / "equipoise" / code).exists()
     assert (ROOT / "tests" / test).is_file()
@@ -75,6 +78,64 @@ def test_every_id_that_code_and_pages_cite_is_in_the_catalogue():
     for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "studies" / "src").rglob("*.py"), *PAGES]:
         names = {name for match in cited.finditer(path.read_text()) for name in match.groups() if name}
         assert names <= known, path
+
+
+def proved_in_coq() -> set[str]:
+    """Return what proofs/check reads from the files, compiles and asks Coq about, with the files' names."""
+    stated = re.compile(r"^(?:Theorem|Corollary) ([\w']+)", flags=re.MULTILINE)
+    files = (ROOT / "proofs").glob("*.v")
+    return {f"{file.stem}.{name}" for file in files for name in stated.findall(file.read_text())}
+
+
+def coq(name: str, how: str) -> list[str]:
+    """Return the theorems of proofs/ that a row links to after a word, as the checker's table writes them."""
+    links = re.search(rf", {how} (\[.*)$", ENTRIES[name][2])
+    found = re.findall(r"\[([\w']+)\]\(\.\./\.\./proofs/(\w+)\.v\)", links[1] if links else "")
+    return [f"{file}.{theorem}" for theorem, file in found]
+
+
+def test_what_the_checker_calls_machine_checked_is_a_theorem_of_coq_that_the_catalogue_links_to():
+    assert {name: coq(name, "Coq") for name in ENTRIES if coq(name, "Coq")} == {
+        name: [theorem] for name, theorem in standing.MACHINE_CHECKED.items()
+    }
+    # `make proofs` compiles these, prints their names and asks Coq for their assumptions.
+    linked = {theorem for name in ENTRIES for how in ("Coq", "in part") for theorem in coq(name, how)}
+    assert linked <= proved_in_coq()
+    # A theorem of Coq that bears an id is linked to by its row, as a whole or in part.
+    names = {theorem.split(".")[1].split("_")[0] for theorem in proved_in_coq()}
+    partly = {name for name in ENTRIES if coq(name, "in part")}
+    assert names & set(ENTRIES) <= partly | set(standing.MACHINE_CHECKED)
+    assert not partly & set(standing.MACHINE_CHECKED)
+    # A page on which the machine has something to say is a row with a link.
+    said = re.findall(r"^\| ((?:\[[^|]*)+) \|", (ROOT / "docs" / "machine-checked.md").read_text(), re.MULTILINE)
+    assert {name for cell in said for name in re.findall(r"\[([^\]]+)\]", cell)} == partly | set(
+        standing.MACHINE_CHECKED
+    )
+
+
+def test_the_checker_knows_how_every_theorem_is_known_that_a_claim_may_rest_on():
+    stored = [eq.Certificate.from_json(path.read_text()) for path in STORED]
+    named = {name for certificate in stored for name in certificate.theorems()}
+    resting = {*shipped.SHIPPED["theorem"].split(), *named}
+    known = {*standing.MACHINE_CHECKED, *standing.ON_PAPER.split()}
+    assert resting == known
+    assert len(known) == len(standing.MACHINE_CHECKED) + len(standing.ON_PAPER.split()), "one word for a theorem"
+    # In the catalogue's words; what it only cites, the checker has no proof of.
+    assert {name for name in known if ENTRIES[name][1] not in {"proved", "attained"}} == set()
+    assert {standing.standing(name) for name, row in ENTRIES.items() if row[1] in {"cited", "open"}} == {"cited"}
+
+
+@pytest.mark.parametrize("page", ["machine-checked.md", "proofs/README.md"])
+def test_pages_count_what_is_known_and_how(page):
+    text = " ".join((ROOT / "docs" / page).read_text().split())
+    counts = re.search(
+        r"Of the (\d+) (?:theorems )?that a claim may rest on, (\d+) are machine-checked.*?(\d+) are proved on paper"
+        r".*?\b(\d+) of (?:which|them).*?\b(\d+) are cited",
+        text,
+    )
+    partly = sum(bool(coq(name, "in part")) for name in ENTRIES)
+    by_machine, on_paper = len(standing.MACHINE_CHECKED), len(standing.ON_PAPER.split())
+    assert [int(count) for count in counts.groups()] == [by_machine + on_paper, by_machine, on_paper, partly, 0]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -200,7 +200,8 @@ def test_verify_names_the_field_and_fails(certificate):
 
 CONSISTENT = """\
 consistent; origin unproved: (1, 0)-differential privacy, replace-one
-  proved, by A2+A4, output and laplace
+  proved, by A2+A4, output and spherical-laplace
+  proved on paper: A2, A4, D1, D6, M4, N10
   checked: claim
   not checked: who made the release and when: no signature was looked at
   not checked: whether a ledger recorded the spend
@@ -215,8 +216,7 @@ look at rows, and what else was released from them: no arithmetic can tell
 def test_verify_says_what_a_claim_rests_on_and_what_was_not_checked(certificate):
     verified = equipoise("verify", certificate)
     assert (verified.returncode, verified.stderr) == (0, "")
-    mechanism = json.loads(certificate.read_text())["claim"]["noise"]["law"]
-    assert verified.stdout == CONSISTENT.replace("laplace", mechanism)
+    assert verified.stdout == CONSISTENT
     report = json.loads(equipoise("verify", certificate, "--json").stdout)
     unchecked = [line.removeprefix("  not checked: ") for line in CONSISTENT.splitlines() if "not checked" in line]
     assert report == {
@@ -225,6 +225,7 @@ def test_verify_says_what_a_claim_rests_on_and_what_was_not_checked(certificate)
         "faults": [],
         "withdrawn": [],
         "unchecked": unchecked,
+        "theorems": dict.fromkeys(("A2", "A4", "D1", "D6", "M4", "N10"), "proved on paper"),
         "confirmed": [],
         "exit_code": 0,
         "trusted": [],
@@ -254,12 +255,13 @@ def test_verify_answers_withdrawn_with_the_reason_and_exit_code_5(certificate, m
     assert first == "withdrawn: (1, 0)-differential privacy, replace-one"
     assert second == ("  withdrawn on 2026-11-16: theorem A2, all versions: rows of [length] 0 were forgotten")
     assert third.startswith("  once proved, by A2+A4, output and ")
-    assert rest == CONSISTENT.splitlines()[2:]
+    # Nobody says any more that what it rests on is proved.
+    assert rest == CONSISTENT.splitlines()[3:]
     done = equipoise("verify", certificate, "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 5
     assert (report["verdict"], report["consistent"]) == ("withdrawn", False)
-    assert (report["faults"], report["withdrawn"]) == ([], [str(FALSE)])
+    assert (report["faults"], report["withdrawn"], report["theorems"]) == ([], [str(FALSE)], {})
     assert equipoise("verify", certificate, "--quiet").returncode == 5
 
 
@@ -352,7 +354,7 @@ def test_a_member_that_this_version_does_not_know_ends_with_6_and_with_1_where_s
     assert first == "unknown: (1, 0)-differential privacy, replace-one"
     assert second.startswith(f"  output: {place[-1]}")
     assert second.endswith(" 'mine', unknown here")
-    assert rest == CONSISTENT.splitlines()[3:]
+    assert rest == CONSISTENT.splitlines()[4:]
     told = equipoise("verify", certificate, "--json")
     report = json.loads(told.stdout)
     assert told.returncode == 6

@@ -18,6 +18,7 @@ from .claims import Claim
 from .curves import WholeCurve
 from .gains import Gains, gains_of
 from .record import AGAIN, MOST_ENTRIES_OF_A_CERTIFICATE, build, canonical, parse, read, to_plain
+from .standing import standing, theorems_of
 from .withdrawn import affecting
 
 Answer = TypeVar("Answer")
@@ -30,8 +31,6 @@ MOST_CLAIMS, MOST_PASSES = 1000, 10**6
 # What neighbours are called, by what they differ in.
 ADJACENCIES = {"row": "replace-one", "person": "replace-one-person"}
 
-# A table of another n has other public facts, from which another plan follows: no theorem here compares the two.
-ADD_OR_REMOVE = "Neighbours by add-or-remove, with another n: nothing is claimed about them."
 ABOUT_NOTES = "written for people by the program that planned; no claim rests on them"
 
 
@@ -164,6 +163,10 @@ class Certificate(Record):
         """Return the members that the claim rests on, each with its family, once."""
         return tuple(dict.fromkeys(member for node in self.claim.nodes() for member in node.rests_on()))
 
+    def theorems(self) -> dict[str, str]:
+        """Return every theorem that the claim rests on, and how this version knows it (docs/machine-checked.md)."""
+        return {name: standing(name) for name in theorems_of(self.claim)}
+
     def withdrawn(self) -> tuple[str, ...]:
         """Return one line for everything it rests on that was found false since, in a version that made it."""
         return affecting(self.rests_on(), self.release.software if self.release else ())
@@ -187,27 +190,22 @@ class Certificate(Record):
 
     def explain(self) -> str:
         """Return the claim in plain words, what the planner noted, and everything that was checked."""
-        noted = read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections")
-        found = tuple(self.claim.checked())
-        checked = tuple(f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in found)
+        # A check needs no sentence.
+        from ..wording import explained
+
+        claim, found = self.claim, tuple(self.claim.checked())
         holds = all(entry.holds for entry in found) and not self.withdrawn()
-        gains = self.gains().lines(self.claim.unit) if holds else ()
-        held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
-        released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
-        kind = "pure" if self.delta == 0 else "approximate"
-        head = f"Claim ({self.grade}): ({self.epsilon:.6g}, {self.delta:.6g})-{kind} differential privacy"
-        replaced = "one row is" if self.claim.unit == "row" else "all rows of one person are"
-        about = f"Neighbours: {self.adjacency}; n = {self.n_samples} is public and {replaced} replaced."
-        sections = (
-            (head, (about, ADD_OR_REMOVE, *read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"))),
-            (f"What an attacker gains, at most{', if the assumptions hold' * bool(self.assumptions)}", tuple(gains)),
-            *noted,
-            ("Released on the way, and paid for", released),
-            ("Checked", checked),
-            ("Assumptions that make it conditional", self.assumptions),
-            ("What to keep in mind", self.caveats),
+        held = ((node.kind, getattr(node, "released", None)) for node in claim.nodes())
+        return explained(
+            self,
+            claim.unit,
+            tuple((entry.claim, entry.holds) for entry in found),
+            tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None),
+            to_plain(self.gains()) if holds else {},
+            self.theorems() if holds else {},
+            read(tuple[str, ...], self.notes.get("claim", []), "notes.claim"),
+            read(tuple[tuple[str, tuple[str, ...]], ...], self.notes.get("sections", []), "notes.sections"),
         )
-        return "\n\n".join("\n  ".join((title, *lines)) for title, lines in sections if lines) + "\n"
 
     __str__ = explain
 

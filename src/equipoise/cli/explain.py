@@ -15,6 +15,7 @@ def command(certificate: CertificatePath, as_json: AsJson = False) -> None:
         # Among the notes, on which no claim rests: what is printed is still a certificate.
         if not found.verify():
             record["notes"]["gains"] = to_plain(found.gains())
+            record["notes"]["theorems"] = found.theorems()
         print(json.dumps(record, indent=2))
         return
     # The notes of a file may hold what a terminal obeys.

@@ -1,0 +1,55 @@
+"""How each theorem is known on which a claim rests: checked by a machine, proved on paper, or cited.
+
+The words are this version's, whoever made a certificate and whenever. docs/machine-checked.md says what of a theorem
+on paper a machine has checked as well; tests compare this table with the Coq files and the catalogue.
+"""
+
+from .claims import Claim
+
+MACHINE, PAPER, CITED = "machine-checked", "proved on paper", "cited"
+
+# The theorem of proofs/ that states all of what certificates use, over the real numbers.
+MACHINE_CHECKED = {"A1": "Minimisers.A1", "B1": "Descents.B1", "B4": "Descents.B4", "ball": "Minimisers.ball"}
+
+ON_PAPER = """
+    A2 A4 B2 B3 B5 B6 B7 B9.heavy-ball B9.nesterov C1 C1.random C3 C5 D1 D2 D3 D6 E2 E2a E3a E3b E3c E4 E5 E6 E7 F1 F3
+    G3 G4 G5 K1 L3 M1 M4 N1 N10 N2 N3 N4 N6 P1 Q1 SGD-rounding SSP bagging.clipped bagging.minimisers ball.descent
+    bootstrap bridge graph-convolution multi-task ranking"""
+
+# What members rest on besides the theorems that a claim names: constants and radii, rounding, laws, compositions.
+BENEATH = {
+    "method noisy-gradient noisy-sgd objective output": "A2 M4",
+    "phased sgd": "A2 B2 M4 SGD-rounding",
+    "dropout functional sufficient-statistics": "M4",
+    "held-out post-processing sequence": "N3",
+    "spherical-laplace": "D1 D6",
+    "laplace": "D2",
+    "gaussian": "D3",
+    "clipped-logistic clipped-squared": "B7",
+    "bridge": "bridge",
+    "elastic-net": "F1",
+}
+
+
+def standing(theorem: str) -> str:
+    """Return how a theorem is known; one that this version does not prove is cited, whoever names it.
+
+    Examples
+    --------
+    >>> standing("A1"), standing("A2"), standing("novel")
+    ('machine-checked', 'proved on paper', 'cited')
+    """
+    return MACHINE if theorem in MACHINE_CHECKED else PAPER if theorem in ON_PAPER.split() else CITED
+
+
+def theorems_of(claim: Claim) -> tuple[str, ...]:
+    """Return every theorem that a claim and its parts rest on, named or beneath what is named, in order, once."""
+    found: set[str] = set()
+    for node in claim.nodes():
+        named = [*node.rests_on()]
+        found |= {name for family, name in named if family == "theorem"}
+        found.update(*(ids.split() for names, ids in BENEATH.items() for _, name in named if name in names.split()))
+        solved = (getattr(each, "passes", None) for each in (node, *getattr(node, "phases", ())))
+        clipped = getattr(getattr(node, "recipe", None), "clip", None) is not None
+        found.update(["N10"] * any(passes is not None for passes in solved), ["B7"] * clipped)
+    return tuple(sorted(found))

@@ -1,0 +1,72 @@
+"""How the theorems are known that a claim rests on: by the checker's own table, whatever a file says."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import equipoise as eq
+from equipoise.artifact.findings import inspect
+from equipoise.certify import standing
+from equipoise.certify.withdrawn import Withdrawal
+from stored_certificates import STORED
+
+STORED_BY_NAME = {path.stem: path for path in STORED}
+NUMBERS = eq.Domain(1.0, labels=(0.0, 1.0))
+DESCENT = eq.SGDRegressor(1.0, 0.0, NUMBERS, 0.1, passes=2).plan(600, 3)
+NET = eq.ElasticNet(1.0, 0.0, NUMBERS, 0.1).plan(600, 3)
+
+
+def known(certificate: eq.Certificate) -> list[str]:
+    """Return what `explain` says of theorems."""
+    section = certificate.explain().partition("\n\nTheorems that it rests on\n")[2].partition("\n\n")[0]
+    return [line.strip() for line in section.splitlines()]
+
+
+def test_a_descent_rests_on_its_theorem_and_on_what_lies_beneath():
+    stored = eq.Certificate.from_json(STORED_BY_NAME["sgd-decay"].read_text())
+    assert (stored.theorem, stored.mechanism) == ("B4", "spherical-laplace")
+    assert known(stored) == ["machine-checked: B4", "proved on paper: A2, B2, D1, D6, M4, SGD-rounding"]
+    clipped = replace(stored.claim, recipe=replace(stored.claim.recipe, clip=1.0))
+    assert {*standing.theorems_of(clipped)} - {*stored.theorems()} == {"B7"}
+
+
+@pytest.mark.parametrize(
+    ("stem", "named"),
+    [("held-out-ordinary", "N3"), ("private-bounds-ordinary", "N3"), ("persons-schema", "N1"), ("weights-sgd", "N2")],
+)
+def test_parts_laws_and_units_are_among_them(stem, named):
+    found = eq.Certificate.from_json(STORED_BY_NAME[stem].read_text()).theorems()
+    assert found[named] == "proved on paper"
+    assert {"D1", "D2", "D3"} & found.keys()
+
+
+def test_the_table_counts_and_not_the_file(tmp_path, monkeypatch):
+    noted = replace(NET, notes={**NET.notes, "theorems": dict.fromkeys(NET.theorems(), "machine-checked")})
+    path = tmp_path / "certificate.json"
+    path.write_text(noted.to_json())
+    read = eq.Certificate.from_json(path.read_text())
+    assert read.theorems() == NET.theorems()
+    assert [line for line in inspect(path).lines() if "machine-checked" in line] == []
+    # A later version may know more of an older file.
+    monkeypatch.setitem(standing.MACHINE_CHECKED, "F1", "Penalties.F1")
+    assert known(read)[0] == "machine-checked: F1"
+    assert inspect(path).plain()["theorems"]["F1"] == "machine-checked"
+
+
+def test_what_this_version_does_not_prove_is_cited():
+    other = replace(DESCENT, claim=replace(DESCENT.claim, theorem="novel"))
+    assert other.theorems()["novel"] == "cited"
+
+
+def test_of_what_was_withdrawn_nobody_says_that_it_is_proved(tmp_path, monkeypatch):
+    path = tmp_path / "certificate.json"
+    path.write_text(NET.to_json())
+    assert known(NET)
+    assert inspect(path).plain()["theorems"]
+    entry = Withdrawal("2027-01-01", "theorem", "A4", "its proof was wrong")
+    monkeypatch.setattr("equipoise.certify.withdrawn.WITHDRAWN", (entry,))
+    assert known(NET) == []
+    assert inspect(path).plain()["theorems"] == {}
+    assert not [line for line in inspect(path).lines() if "proved on paper" in line]
+    assert json.loads(NET.to_json())["notes"].get("theorems") is None
