@@ -46,7 +46,7 @@ def entered(frame, event, argument):
 
 sys.settrace(entered)
 from pathlib import Path
-from equipoise.certify.folder import inspect
+from equipoise.artifact.findings import inspect
 
 code = inspect(Path(sys.argv[1])).verdict[0]
 sys.settrace(None)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.certify.folder import MANIFEST, inspect, manifest_of
+from equipoise.artifact.findings import inspect
+from equipoise.certify.folder import MANIFEST, manifest_of
 from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnreadable
 
 

@@ -109,7 +109,8 @@ def test_the_trusted_base_ships_under_any_name_and_needs_next_to_nothing(path):
     assert {module.split(".")[0] for module in named} <= sys.stdlib_module_names | {"mpmath"} | composing
     inside = {module_of(node, path).split(".")[1] for node in relative}
     known = {"vocabulary", "errors"} if "vocabulary" in path.parts else {"vocabulary", "certify", "errors"}
-    assert inside <= known
+    # `explain` asks for its sentences; nothing that decides does.
+    assert inside <= known | ({"wording"} if path.stem == "certificate" else set())
 
 
 def test_every_member_of_the_trusted_base_answers_without_numpy():

@@ -10,10 +10,11 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from .artifact.findings import Findings, files_at, findings_of
 from .artifact.parts import NOT_SIGNED, WORDS
 from .artifact.shipped import strangers
 from .artifact.statement import digests_of, found_in
-from .certify.folder import DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN, Findings, files_at, findings_of
+from .certify.folder import DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN
 from .errors import EquipoiseError, NotCheckable, UnknownMember
 
 

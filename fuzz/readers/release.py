@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact import folder as released
+from equipoise.artifact.findings import inspect
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import MANIFEST, inspect, manifest_of
+from equipoise.certify.folder import MANIFEST, manifest_of
 from fuzz.mutation import json_values, lines
 from fuzz.sample_tables import FACTS, tables
 from fuzz.written import folder

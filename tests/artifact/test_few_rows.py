@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import ClassifierMixin
 
 import equipoise as eq
+from equipoise.artifact.findings import inspect
 from equipoise.artifact.folder import rehearse
-from equipoise.certify.folder import inspect
 from equipoise.errors import EquipoiseError
 from equipoise.estimators import models
 

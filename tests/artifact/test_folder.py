@@ -14,8 +14,9 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import model_file
+from equipoise.artifact.findings import inspect
 from equipoise.certify.certificate import Certificate, _digest
-from equipoise.certify.folder import MANIFEST, inspect
+from equipoise.certify.folder import MANIFEST
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable, UnknownName
 from equipoise.estimators import models

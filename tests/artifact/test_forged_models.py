@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import equipoise as eq
+from equipoise.artifact.findings import inspect
 from equipoise.artifact.folder import save
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import CHECK_FAILED, DONE, MANIFEST, MODEL, inspect, manifest_of, model_faults
+from equipoise.certify.folder import CHECK_FAILED, DONE, MANIFEST, MODEL, manifest_of, model_faults
 from equipoise.data.unread import Unread
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.noise.source import ExactSource

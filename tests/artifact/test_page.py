@@ -29,10 +29,10 @@ from equipoise.planning.kinds import planner_of
 from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes
 from equipoise.planning.request import Bounds
-from equipoise.report.page import four_digits
 from equipoise.report.runtime import runtime
 from equipoise.solve.losses import arrays_of
 from equipoise.vocabulary.facts import Budget
+from equipoise.wording import four_digits
 from sample_releases import (
     HOSTILE,
     MODELS,

@@ -13,19 +13,11 @@ import pytest
 
 import equipoise as eq
 from equipoise.artifact import page_check, page_file, page_rule
+from equipoise.artifact.findings import contents_of
 from equipoise.artifact.page_check import COMPARED, compared, difference
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import (
-    CERTIFICATE,
-    CHECK_FAILED,
-    DONE,
-    MODEL,
-    NOT_CHECKABLE,
-    PAGE,
-    REPORT,
-    contents_of,
-)
+from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MODEL, NOT_CHECKABLE, PAGE, REPORT
 from equipoise.errors import InvalidParameter, MissingExtra, ReleaseUnreadable
 from equipoise.report.page import beginning
 from released_folders import changed, sealed

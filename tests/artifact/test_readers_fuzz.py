@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import model_file, version_1
+from equipoise.artifact.findings import LARGEST, inspect
 from equipoise.certify import record as records
 from equipoise.certify.claims.simplex import MOST_ONES, CountCurve
-from equipoise.certify.folder import CERTIFICATE, LARGEST, MANIFEST, MODEL, inspect, manifest_faults, manifest_of
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, manifest_faults, manifest_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import CertificateUnreadable, EquipoiseError, ReleaseUnreadable
 from equipoise.vocabulary.facts import Label

@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as PlainRidge
 
 import equipoise as eq
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA, inspect
+from equipoise.artifact.findings import inspect
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, ReleaseUnreadable, UnknownName
 from released_folders import changed, every_changed_byte_is_noticed, found, same_predictions

@@ -14,6 +14,7 @@ import pytest
 import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
+from equipoise.artifact.findings import NOT_SEEN, NOTES, contents_of
 from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
 from equipoise.artifact.payment import FILES_NOT_SEEN, payment, recorded_in
 from equipoise.artifact.signing import sign_folder
@@ -25,14 +26,11 @@ from equipoise.certify.folder import (
     DONE,
     MANIFEST,
     MODEL,
-    NOT_SEEN,
-    NOTES,
     PAGE,
     REFUSED,
     REPORT,
     SCHEMA,
     STATEMENT,
-    contents_of,
 )
 from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable
 from equipoise.keys import private_key, sign

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.artifact import page_check, page_file
+from equipoise.artifact.findings import contents_of
 from equipoise.artifact.parts import NOT_SIGNED, NOT_TRUSTED
 from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
@@ -24,7 +25,6 @@ from equipoise.certify.folder import (
     REPORT,
     SCHEMA,
     STATEMENT,
-    contents_of,
 )
 from equipoise.cli.exit_codes import code_of
 from equipoise.errors import EquipoiseError

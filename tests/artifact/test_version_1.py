@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
-from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA, inspect
+from equipoise.artifact.findings import inspect
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, REPORT, SCHEMA
 from equipoise.errors import CertificateUnreadable, InvalidParameter, NotCheckable, ReleaseUnreadable
 from released_folders import sealed
 

@@ -10,10 +10,10 @@ import pytest
 
 import equipoise as eq
 from equipoise.certify.curves import Curve, GaussianCurve, PointCurve, PureCurve, SumCurve, WholeCurve
-from equipoise.certify.gains import RATES, Gains, four_digits, gains_of, percent, true_positive_rate
+from equipoise.certify.gains import RATES, gains_of, true_positive_rate
 from equipoise.certify.withdrawn import Withdrawal
-from equipoise.report import page
 from equipoise.vocabulary.facts import Budget
+from equipoise.wording import gains_in_words, percent
 from program import run_program
 from stored_certificates import STORED
 
@@ -140,9 +140,7 @@ def test_shares_are_rounded_up_in_words():
     assert percent(0.5) == "50 %"
     assert percent(0.0027182) == "0.272 %"
     assert percent(1.0) == "100 %"
-    # A page, which knows nothing of claims, writes the same.
-    assert all(page.percent(share) == percent(share) for share in (0.0, 1e-9, 0.001, 0.0123, 0.1, 0.33333, 0.9999, 1.0))
-    text = "\n".join(Gains(0.2, 0.6, ((0.01, 0.0271),), 0.5).lines("person"))
+    text = "\n".join(gains_in_words("person", 0.6, ((0.01, 0.0271),), 0.2, 0.5))
     for said in ("two candidate persons", "at most 60 % of cases", "at most 2.71 %", "at most 20 %", "mu = 0.5 apart"):
         assert said in text
 
@@ -153,11 +151,9 @@ def test_mu_is_rounded_up_as_a_number_and_in_words(epsilon):
     plan = model.plan(5000, 6)
     found = plan.gains()
     assert Fraction(found.mu) >= Fraction(plan.sensitivity) / Fraction(plan.noise_scale)
-    (line,) = (line for line in found.lines("row") if "mu = " in line)
+    (line,) = (line for line in plan.explain().splitlines() if "means are mu = " in line)
     said = line.partition("mu = ")[2].partition(" ")[0]
     assert Fraction(found.mu) <= Fraction(said) <= Fraction(found.mu) * Fraction("1.001")
-    # A page, which knows nothing of claims, writes the same.
-    assert said == page.four_digits(found.mu) == four_digits(found.mu)
 
 
 def test_a_claim_that_was_withdrawn_says_nothing_of_gains(monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 import equipoise as eq
-from equipoise.certify.folder import inspect
+from equipoise.artifact.findings import inspect
 from equipoise.errors import (
     EquipoiseError,
     InvalidData,

@@ -9,7 +9,8 @@ import pytest
 
 import equipoise as eq
 from equipoise.artifact.card import card_of
-from equipoise.certify.folder import MANIFEST, MODEL, inspect, manifest_of
+from equipoise.artifact.findings import inspect
+from equipoise.certify.folder import MANIFEST, MODEL, manifest_of
 from equipoise.data.encoded import EncodedTable
 from equipoise.data.frames import FrameTable
 from equipoise.errors import (

@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 import equipoise as eq
+from equipoise.artifact.findings import inspect
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.dropout import ReleasedCurvature
-from equipoise.certify.folder import inspect
 from equipoise.data.rows import Rows
 from equipoise.data.tables import feature_table, target_column
 from equipoise.errors import BudgetImpossible, CertificateUnreadable, InvalidParameter, NoTheoremApplies

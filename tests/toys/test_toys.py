@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.certify.folder import inspect
+from equipoise.artifact.findings import inspect
 from equipoise.errors import UnknownMember
 from stored_certificates import STORED
 

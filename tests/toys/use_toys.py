@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 import equipoise as eq
+from equipoise.artifact.findings import inspect
 from equipoise.artifact.shipped import strangers
-from equipoise.certify.folder import inspect
 from equipoise.solve import solvers
 
 DOMAIN = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))

@@ -17,6 +17,7 @@ import equipoise as eq
 from empty_environment import ROOT, VERIFY, Environment, wheel_of
 from equipoise.artifact import folder as released
 from equipoise.artifact import statement
+from equipoise.artifact.findings import contents_of, inspect
 from equipoise.artifact.parts import NOT_SIGNED
 from equipoise.artifact.signing import envelope_of
 from equipoise.certify.certificate import Certificate, _digest
@@ -31,8 +32,6 @@ from equipoise.certify.folder import (
     SCHEMA,
     STATEMENT,
     WITHDRAWN,
-    contents_of,
-    inspect,
 )
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.keys import fingerprint, new_key, private_key
@@ -137,8 +136,10 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
         held = {name: opened.read(name) for name in opened.namelist() if ".dist-info/" not in name}
     sources = ROOT / "src" / "equipoise"
     shared = [*(sources / "vocabulary").rglob("*.py"), *(sources / "certify").rglob("*.py")]
-    shared += [sources / "errors.py", sources / "keys" / "signatures.py", sources / "py.typed"]
-    shared += [sources / "artifact" / f"{name}.py" for name in ("page_file", "parts", "shipped", "statement")]
+    shared += [sources / "errors.py", sources / "wording.py", sources / "keys" / "signatures.py", sources / "py.typed"]
+    shared += [
+        sources / "artifact" / f"{name}.py" for name in ("findings", "page_file", "parts", "shipped", "statement")
+    ]
     expected = {path.relative_to(sources).as_posix(): path.read_bytes() for path in shared}
     expected |= {name: (VERIFY / name).read_bytes() for name in ("__init__.py", "command.py")}
     expected["LICENSE"] = (ROOT / "LICENSE").read_bytes()
@@ -220,7 +221,7 @@ def test_a_statement_beside_a_release_is_looked_at_where_cryptography_is_install
 CHECK_ALL = """
 import json, sys
 from pathlib import Path
-from equipoise_verify.certify.folder import inspect
+from equipoise_verify.artifact.findings import inspect
 
 print(json.dumps({Path(path).stem: inspect(Path(path)).verdict[0] for path in sys.argv[1:]}))
 assert not {"numpy", "scipy", "equipoise"} & set(sys.modules)

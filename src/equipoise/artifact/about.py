@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from equipoise.artifact.findings import EVALUATED, contents_of, findings_of
 from equipoise.artifact.parts import Part
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import CHECK_FAILED, EVALUATED, MODEL, contents_of, findings_of
+from equipoise.certify.folder import CHECK_FAILED, MODEL
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 OTHER_FOLDER = "pass the folder of the release that was evaluated"

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact import statement
+from equipoise.artifact.findings import UNCHECKED, contents_of
 from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import UNCHECKED, contents_of
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.base import Column

@@ -5,7 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from equipoise.certify.folder import LARGEST, MODEL
+from equipoise.artifact.findings import LARGEST
+from equipoise.certify.folder import MODEL
 from equipoise.certify.record import MOST_ENTRIES, build, parse, weight_of
 from equipoise.errors import CertificateUnreadable, InvalidParameter, ReleaseUnreadable
 from equipoise.estimators.saved import FORMAT_VERSION, Saved, written

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.artifact import model_file
+from equipoise.artifact.findings import contents_of
 from equipoise.certify import folder as checked
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.private_bounds import PrivateBounds
@@ -40,7 +41,7 @@ class ReadRelease:
 
 def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:
     """Return what a released folder holds; refuse files that were altered or that do not belong together."""
-    return release_in(checked.contents_of(Path(folder)))
+    return release_in(contents_of(Path(folder)))
 
 
 def release_in(contents: dict[str, bytes]) -> ReadRelease | OldRelease:

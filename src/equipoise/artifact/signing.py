@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise.artifact import statement
+from equipoise.artifact.findings import contents_of, findings_of
 from equipoise.artifact.page_check import EvaluationPage, compared
 from equipoise.artifact.staging import new_file, sweep
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import CERTIFICATE, MODEL, PAGE, STATEMENT, contents_of, findings_of, text_of
+from equipoise.certify.folder import CERTIFICATE, MODEL, PAGE, STATEMENT, text_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.keys import PrivateKey, sign
 

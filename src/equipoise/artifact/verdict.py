@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.artifact import page_file, statement
 from equipoise.artifact.about import about
+from equipoise.artifact.findings import ALONE, NOT_SEEN, NOTES, Findings, files_at, findings_of
 from equipoise.artifact.parts import (
     BEYOND_POLICY,
     FILES_SEEN,
@@ -23,22 +24,7 @@ from equipoise.artifact.parts import (
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import Trusted, origin
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import (
-    ALONE,
-    CERTIFICATE,
-    CHECK_FAILED,
-    DONE,
-    MANIFEST,
-    MODEL,
-    NOT_SEEN,
-    NOTES,
-    PAGE,
-    WITHDRAWN,
-    Findings,
-    files_at,
-    findings_of,
-    text_of,
-)
+from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MANIFEST, MODEL, PAGE, WITHDRAWN, text_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from ..errors import CertificateUnreadable, EquipoiseError, NotCheckable
 from ..vocabulary.facts import Bound, Record
 from ..vocabulary.records import Of
+from ..wording import gains_in_words
 from .claims import Claim
 from .curves import WholeCurve
 from .gains import Gains, gains_of
@@ -191,7 +192,7 @@ class Certificate(Record):
         found = tuple(self.claim.checked())
         checked = tuple(f"{'yes' if entry.holds else 'NO '} {entry.claim}" for entry in found)
         holds = all(entry.holds for entry in found) and not self.withdrawn()
-        gains = self.gains().lines(self.claim.unit) if holds else ()
+        gains = gains_in_words(self.claim.unit, **to_plain(self.gains())) if holds else ()
         held = ((node.kind, getattr(node, "released", None)) for node in self.claim.nodes())
         released = tuple(f"{name}: {canonical(value)}" for name, value in held if value is not None)
         kind = "pure" if self.delta == 0 else "approximate"

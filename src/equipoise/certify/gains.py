@@ -4,8 +4,6 @@ The attacker knows two candidate records, one of which was in the table, and all
 """
 
 import math
-from collections.abc import Iterator
-from decimal import ROUND_CEILING, Context
 
 from ..vocabulary.records import Record
 from .curves import Curve, GaussianCurve, WholeCurve, points_of
@@ -26,42 +24,6 @@ class Gains(Record):
     guess: float
     true_positive_rates: tuple[tuple[float, float], ...]
     mu: float | None = None
-
-    def lines(self, unit: str) -> Iterator[str]:
-        """Yield them in words."""
-        yield f"An attacker knows two candidate {unit}s, one of which was in the table, and all the rest of the table."
-        yield f"Both being equally likely beforehand, the right one is named in at most {percent(self.guess)} of cases,"
-        yield "by whichever method; by a coin in 50 %."
-        yield "To name the first where it was the second is a false positive, where it was the first a true one."
-        for false, true in self.true_positive_rates:
-            yield f"With false positives in {percent(false)} of cases, true ones are at most {percent(true)}."
-        yield f"Advantage, the true positive rate less the false one: at most {percent(self.advantage)}."
-        if self.mu is not None:
-            mu = four_digits(self.mu)
-            yield f"No easier to tell than two normal laws of deviation 1 whose means are mu = {mu} apart."
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.731058), percent(0.002718)
-    ('50 %', '73.2 %', '0.272 %')
-    """
-    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
-    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
-
-
-def four_digits(number: float) -> str:
-    """Return a number in at most four digits, rounded up.
-
-    Examples
-    --------
-    >>> four_digits(0.5), four_digits(0.26801), four_digits(1e-06)
-    ('0.5', '0.2681', '1e-06')
-    """
-    return f"{float(Context(4, ROUND_CEILING).create_decimal_from_float(number)):.4g}"
 
 
 def true_positive_rate(curve: Curve, last: float, false: float) -> float:

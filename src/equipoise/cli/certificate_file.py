@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from equipoise.artifact.findings import files_at
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.folder import CERTIFICATE, files_at, text_of
+from equipoise.certify.folder import CERTIFICATE, text_of
 
 CertificatePath = Annotated[Path, typer.Argument(help="A released folder, or a certificate.json.")]
 

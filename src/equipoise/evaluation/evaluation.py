@@ -7,21 +7,12 @@ from pathlib import Path
 from typing import Self
 
 from equipoise.artifact import page_file
+from equipoise.artifact.findings import contents_of, inspect
 from equipoise.artifact.folder import staging
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
-from equipoise.certify.folder import (
-    CERTIFICATE,
-    MANIFEST,
-    PAGE,
-    REPORT,
-    SCHEMA,
-    contents_of,
-    inspect,
-    manifest_of,
-    text_of,
-)
+from equipoise.certify.folder import CERTIFICATE, MANIFEST, PAGE, REPORT, SCHEMA, manifest_of, text_of
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.evaluation import page

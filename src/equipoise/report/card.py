@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from equipoise.report.evaluation_record import Shown
-from equipoise.report.page import STYLE, escape, percent
+from equipoise.report.page import STYLE, escape
+from equipoise.wording import percent
 
 # More columns or classes than these are left to the folder: a card is one page.
 MOST_COLUMNS, MOST_CLASSES = 12, 6

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from equipoise.report import evaluation_charts
 from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown
-from equipoise.report.page import document, escape, figure, folded, number, paragraph, percent, table
+from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
 from equipoise.report.release_page import STYLE as RELEASE_STYLE
 from equipoise.report.runtime import runtime
 from equipoise.report.vega import Record
+from equipoise.wording import percent
 
 # Names of groups on an axis; the table has them in full.
 LONGEST_LABEL = 20

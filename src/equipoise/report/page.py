@@ -6,7 +6,6 @@ import html
 import json
 import math
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, Context
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fbfaf7; --line: #d9d5cb; --soft: #5b6472; --mark: #fff3d6;
@@ -96,29 +95,6 @@ def escape(text: str) -> str:
     '&lt;/script&gt;&lt;img src=&quot;x&quot;&gt;'
     """
     return html.escape(_encodable(text))
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, rounded up, small ones to more digits: no more is promised than is proved.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.731058), percent(0.0271), percent(0.002718)
-    ('50 %', '73.2 %', '2.71 %', '0.272 %')
-    """
-    digits = 1 if share >= 0.1 else 2 if share >= 0.01 else 3
-    return f"{min(math.ceil(share * 100 * 10**digits * (1 - 1e-12)) / 10**digits, 100):g} %"
-
-
-def four_digits(value: float) -> str:
-    """Return a number in at most four digits, rounded up: for what is proved to be no larger.
-
-    Examples
-    --------
-    >>> four_digits(0.5), four_digits(0.26801), four_digits(1e-06)
-    ('0.5', '0.2681', '1e-06')
-    """
-    return f"{float(Context(4, ROUND_CEILING).create_decimal_from_float(value)):.4g}"
 
 
 def number(value: float) -> str:

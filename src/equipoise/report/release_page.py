@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
-from equipoise.report.page import document, escape, figure, folded, four_digits, number, paragraph, percent, table
+from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
 from equipoise.report.release_errors import errors_section
 from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
 from equipoise.report.vega import Record
+from equipoise.wording import four_digits, percent
 
 # More weights than this make no picture, and more than that no table that anyone reads.
 MOST_BARS, MOST_LINES = 40, 2000

@@ -1,0 +1,142 @@
+"""A released folder is read and checked: its bytes, what is wrong with them, what was not looked at, in words.
+
+What is checked stands in `certify`; here are the file system and the sentences. That of an evaluation holds no model:
+its certificate names the release that it is about. This file ships with equipoise-verify, too; that is why it imports
+relatively.
+"""
+
+# ruff: noqa: TID252
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..certify.certificate import Certificate
+from ..certify.claims import UNKNOWN
+from ..certify.folder import (
+    CERTIFICATE,
+    CHECK_FAILED,
+    DONE,
+    MANIFEST,
+    MODEL,
+    NOT_CHECKABLE,
+    PAGE,
+    REPORT,
+    SCHEMA,
+    STATEMENT,
+    WITHDRAWN,
+    folder_faults,
+    text_of,
+)
+from ..certify.record import AGAIN
+from ..errors import ReleaseUnreadable
+from ..vocabulary.records import Record
+
+# No file of an honest release is longer; a longer one is not read.
+LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
+LARGEST[STATEMENT] = 2**16
+# An evaluation has no model, a model of numbers no schema; older releases have no page.json.
+OPTIONAL = {MODEL, SCHEMA, PAGE, STATEMENT}
+
+NOT_SEEN = (
+    "who made the release and when: no signature was looked at",
+    "whether a ledger recorded the spend",
+    "whether noise was drawn and rows were mapped by the declared facts, whether those were chosen without a look at "
+    "rows, and what else was released from them: no arithmetic can tell",
+)
+NOTES = "sentences and figures of the certificate's notes, which the page and explain repeat: no claim rests on them"
+PAGE_UNSEEN = "what the page says: its bytes are those of the manifest, and nobody compared its numbers"
+UNCHECKED = (*NOT_SEEN, NOTES, PAGE_UNSEEN)
+EVALUATED = (*UNCHECKED, "the release that it is about, which lies apart: its id and the digest of its model are named")
+ALONE = (*NOT_SEEN, NOTES, "model, schema and page: this certificate lies apart from its release")
+
+
+class Findings(Record):
+    """What a check found: the certificate, everything that is wrong, what was withdrawn, and what was not looked at."""
+
+    certificate: Certificate
+    faults: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    checked: str = "manifest, claim, schema digest, model shape"
+
+    @property
+    def withdrawn(self) -> tuple[str, ...]:
+        """What the claim rests on that was found false since."""
+        return self.certificate.withdrawn()
+
+    @property
+    def verdict(self) -> tuple[int, str]:
+        """The answer for scripts, an exit code, and in a word or two."""
+        if self.faults:
+            unknown = all(fault.endswith(UNKNOWN) for fault in self.faults)
+            return (NOT_CHECKABLE, "unknown") if unknown else (CHECK_FAILED, "does not hold")
+        return (WITHDRAWN, "withdrawn") if self.withdrawn else (DONE, "consistent; origin unproved")
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer for people: the verdict, what it rests on or what is wrong, and what was not checked."""
+        claim = self.certificate
+        yield f"{self.verdict[1]}: ({claim.epsilon:g}, {claim.delta:g})-differential privacy, {claim.adjacency}"
+        yield from (f"  {line}" for line in (*self.faults, *self.withdrawn))
+        if not self.faults:
+            once = "once " if self.withdrawn else ""
+            yield f"  {once}{claim.grade}, by {claim.theorem}, {claim.kind} and {claim.mechanism}"
+            yield from (f"  assumed: {line}" for line in claim.assumptions)
+            yield from (f"  part: {each.kind}, {each.n_samples} rows" for each in getattr(claim.claim, "of", ()))
+            yield f"  checked: {self.checked}"
+        yield from (f"  not checked: {line}" for line in self.unchecked)
+
+    def plain(self) -> dict[str, object]:
+        """Return the answer for programs."""
+        found = {"faults": self.faults, "withdrawn": self.withdrawn, "unchecked": self.unchecked}
+        return {"verdict": self.verdict[1], "consistent": self.verdict[0] == DONE, **found}
+
+
+def contents_of(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file; anything but the files of a release is refused unread."""
+    try:
+        names = set(os.listdir(folder))
+    except OSError as error:
+        raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
+    if strange or missing:
+        found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
+        raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
+    return {name: _bytes(folder / name, name) for name in names}
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        plain, content = not path.is_symlink() and path.is_file(), b""
+        if plain:
+            with path.open("rb") as file:
+                # Some files, such as those of /proc, do not tell how long they are.
+                content = file.read(LARGEST[name] + 1)
+        if not plain or len(content) > LARGEST[name]:
+            found = f"{'a longer one' if plain else 'a link, or no file'} at {path}"
+            raise ReleaseUnreadable(f"a plain file {name} of at most {LARGEST[name]} bytes", found, AGAIN)
+        return content
+    except OSError as error:
+        raise ReleaseUnreadable(f"the file {path}", f"{error.strerror}", "check its permissions") from None
+
+
+def files_at(at: Path) -> dict[str, bytes]:
+    """Return the files of a released folder, or a certificate.json by itself."""
+    # Unlike the methods of a path, these two questions never raise.
+    return contents_of(at) if os.path.isdir(at) else {CERTIFICATE: _bytes(Path(os.path.realpath(at)), CERTIFICATE)}
+
+
+def inspect(path: Path) -> Findings:
+    """Return what a check of every byte of a released folder finds, or of a certificate.json by itself."""
+    return findings_of(files_at(path))
+
+
+def findings_of(contents: dict[str, bytes]) -> Findings:
+    """Return what a check of these files finds; the model is taken out, so that it is not held twice."""
+    certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+    if MANIFEST not in contents:
+        return Findings(certificate, certificate.faults(), ALONE, "claim")
+    model = MODEL in contents
+    faults = folder_faults(contents, certificate)
+    if not model:
+        return Findings(certificate, faults, EVALUATED, "manifest, claim, schema digest")
+    return Findings(certificate, faults, UNCHECKED)
