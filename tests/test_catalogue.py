@@ -74,7 +74,7 @@ def test_what_claims_name_is_proved_and_what_is_compared_is_not_named():
 
 def test_every_id_that_code_and_pages_cite_is_in_the_catalogue():
     known = set(ENTRIES)
-    cited = re.compile(r"\((?:docs/proofs/)?([A-HJ-NPQ][1-9]\d?[a-c]?)(?:, ([A-HJ-NPQ][1-9]\d?[a-c]?))*\)")
+    cited = re.compile(r"\((?:docs/proofs/)?([A-HJ-NPQ][1-9]\d?[a-d]?)(?:, ([A-HJ-NPQ][1-9]\d?[a-d]?))*\)")
     for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "studies" / "src").rglob("*.py"), *PAGES]:
         names = {name for match in cited.finditer(path.read_text()) for name in match.groups() if name}
         assert names <= known, path

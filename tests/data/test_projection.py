@@ -102,7 +102,7 @@ def test_released_weights_lie_in_the_directions_and_predictions_are_those_of_tra
     inside = np.linalg.lstsq(columns, model.coef_[0], rcond=None)[0]
     np.testing.assert_allclose(columns @ inside, model.coef_[0], atol=1e-9)
     products = X @ columns
-    scores = shortening(products, 1.0) * (products @ inside) + model.intercept_
+    scores = shortening(products, CLASSES) * (products @ inside) + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-9)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.certify.record import to_plain
-from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, read_domain
+from equipoise.cli.public_facts import Classes, Labels, Radius, RowNorm, RowSum, read_domain
 from equipoise.cli.recipe_options import RecipeText, read_recipe
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary import losses, penalties
@@ -22,6 +22,7 @@ def command(
     loss: Annotated[str, typer.Option(help="logistic, squared, hinge, huber:1.0, ...")] = "logistic",
     penalty: Annotated[str, typer.Option(help="l2, elastic-net:0.5, bridge:1.5.")] = "l2",
     row_norm: RowNorm = 1.0,
+    row_sum: RowSum = None,
     classes: Classes = None,
     labels: Labels = None,
     radius: Radius = None,
@@ -42,7 +43,7 @@ def command(
 
     if classes is None and labels is None and loss == "logistic":
         classes = "0,1"
-    domain = read_domain(row_norm, classes, labels, radius)
+    domain = read_domain(row_norm, classes, labels, radius, row_sum)
     problem = Problem(losses.named(loss), penalties.named(penalty, alpha), domain, intercept)
     entries = read_recipe(recipe)
     if foreign := entries.keys() - {field.name for field in dataclasses.fields(Recipe)}:

@@ -10,15 +10,18 @@ from equipoise.vocabulary.facts import Domain, Label
 RowNorm = Annotated[float, typer.Option(help="Rows are clipped to this L2 norm.")]
 Classes = Annotated[str | None, typer.Option(help="The public classes, for example 0,1 or no,yes.")]
 Labels = Annotated[str | None, typer.Option(help="The public range of the target, for example 0,400.")]
+RowSum = Annotated[float | None, typer.Option(help="Rows are clipped to this sum of absolute values, too.")]
 Radius = Annotated[float | None, typer.Option(help="A constraint on the norm of the weights.")]
 
 
-def read_domain(row_norm: float, classes: str | None, labels: str | None, radius: float | None) -> Domain:
+def read_domain(
+    row_norm: float, classes: str | None, labels: str | None, radius: float | None, row_sum: float | None
+) -> Domain:
     """Return the domain that the options describe.
 
     Examples
     --------
-    >>> read_domain(1.0, "0,1", None, None).classes
+    >>> read_domain(1.0, "0,1", None, None, None).classes
     (0, 1)
     """
     return Domain(
@@ -26,6 +29,7 @@ def read_domain(row_norm: float, classes: str | None, labels: str | None, radius
         classes=None if classes is None else tuple(_label(part) for part in classes.split(",")),
         labels=None if labels is None else _range(labels),
         radius=radius,
+        row_sum=row_sum,
     )
 
 

@@ -28,7 +28,7 @@ from equipoise.data.mismatch import (
 )
 from equipoise.data.raw import RawTable
 from equipoise.data.readings import LOOKED_AT, Reading
-from equipoise.data.rows import class_codes
+from equipoise.data.rows import class_codes, sizes
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.date import DateColumn
@@ -97,7 +97,7 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
         values = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
         finite = np.isfinite(values)
         with np.errstate(all="ignore"):
-            norms = np.linalg.norm(np.where(finite, values, domain.fill), axis=1)
+            norms = sizes(np.where(finite, values, domain.fill), domain)
         filled += int(np.sum(~finite.all(axis=1)))
         clipped += int(np.sum(norms > domain.row_norm))
     mapped, others = _mapped_targets(target.read(), domain)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.rows import Rows, RowSource, row_source
+from equipoise.data.rows import Rows, RowSource, row_source, sizes
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
@@ -26,16 +26,16 @@ def directions(n_features: int, count: int, public_seed: int) -> Array:
     return columns * math.sqrt(n_features / count)
 
 
-def shortening(products: Array, row_norm: float) -> Array:
+def shortening(products: Array, domain: Domain) -> Array:
     """Return the factor by which each row's products with the columns are clipped.
 
     Examples
     --------
-    >>> shortening(np.array([[3.0, 4.0], [0.3, 0.4]]), row_norm=1.0)
+    >>> shortening(np.array([[3.0, 4.0], [0.3, 0.4]]), Domain(row_norm=1.0))
     array([0.2, 1. ])
     """
-    lengths = np.linalg.norm(products, axis=1)
-    return np.minimum(1.0, row_norm / np.where(lengths > 0, lengths, 1.0))
+    found = sizes(products, domain)
+    return np.minimum(1.0, domain.row_norm / np.where(found > 0, found, 1.0))
 
 
 def projected_rows(matrix: object, domain: Domain, intercept: float, columns: Array) -> RowSource:

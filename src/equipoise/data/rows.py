@@ -235,7 +235,7 @@ class Rows(RowSource):
         self.dimension = self._n_features + (1 if intercept > 0 else 0)
         self._matrix, self._intercept = matrix, intercept
         self._factors = np.empty(self.n_samples)
-        self._row_norm = domain.row_norm
+        self._domain = domain
         self._repaired: dict[int, Repaired] = {}
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
         for start in range(0, self.n_samples, BLOCK_ROWS):
@@ -303,10 +303,11 @@ class Rows(RowSource):
             if start in self._repaired:
                 places, repaired = self._repaired[start]
                 # A row of about unit length fits into every type, and its factor clips what rounding adds.
-                units = (repaired / self._row_norm).astype(kind)
+                row_norm = self._domain.row_norm
+                units = (repaired / row_norm).astype(kind)
                 copy[start + places] = units
-                lengths = _norms_one_by_one(units.astype(np.float64))
-                factors[start + places] = self._row_norm / np.maximum(lengths, 1.0)
+                lengths = _sizes_one_by_one(units.astype(np.float64), self._domain)
+                factors[start + places] = row_norm / np.maximum(lengths, 1.0)
         return DenseArrays(copy, factors, self._intercept)
 
     def gram(self, block: Any, curvatures: Array) -> Array:
@@ -323,17 +324,19 @@ def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | No
         block = block.astype(np.float64, order="C")
     norms, repaired = np.einsum("ij,ij->i", block, block), None
     largest_square = norms.max()  # NaN, if one of them is
-    if largest_square < (1 - 2.0**-50) * domain.row_norm**2:
+    if domain.row_sum is None and largest_square < (1 - 2.0**-50) * domain.row_norm**2:
         # Less than the square, however that is rounded: no root is above the row norm, and the rule below gives ones.
         return np.ones(len(norms)), None
     np.sqrt(norms, out=norms)
+    if domain.row_sum is not None:
+        norms = _larger(norms, np.abs(block).sum(axis=1), domain)
     if not largest_square < np.inf:
         odd = np.flatnonzero(~np.isfinite(norms))
         rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
         # Finite values can overflow when squared: the largest entry is divided out first.
         largest = np.abs(rows).max(axis=1, keepdims=True)
         rows /= np.where(largest > 0, largest, 1.0)
-        unit_norms = _norms_one_by_one(rows)[:, None]
+        unit_norms = _sizes_one_by_one(rows, domain)[:, None]
         shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
         repaired = Repaired(odd, rows * np.minimum(largest, shorter))
         norms[odd] = np.inf
@@ -382,10 +385,27 @@ class SparseRows(RowSource):
         return product
 
 
-def _norms_one_by_one(rows: Array) -> Array:
-    """Return the lengths of a few rows; like `_one_by_one`, whatever their number."""
-    lengths: Array = np.sqrt(np.add.accumulate(rows * rows, axis=1)[:, -1])
-    return lengths
+def sizes(rows: Array, domain: Domain) -> Array:
+    """Return what a domain keeps at most as large as its row norm: the lengths of rows.
+
+    Where the sum of absolute values is bounded too, it is the larger of the length and that sum, in proportion (E2d).
+
+    Examples
+    --------
+    >>> sizes(np.array([[3.0, 4.0]]), Domain(row_norm=1.0, row_sum=1.0)).tolist()
+    [7.0]
+    """
+    return _larger(np.linalg.norm(rows, axis=1), np.abs(rows).sum(axis=1), domain)
+
+
+def _larger(lengths: Array, sums: Array, domain: Domain) -> Array:
+    return lengths if domain.row_sum is None else np.maximum(lengths, sums * (domain.row_norm / domain.row_sum))
+
+
+def _sizes_one_by_one(rows: Array, domain: Domain) -> Array:
+    """Return the sizes of a few rows; like `_one_by_one`, whatever their number."""
+    squares, sums = (np.add.accumulate(terms, axis=1)[:, -1] for terms in (rows * rows, np.abs(rows)))
+    return _larger(np.sqrt(squares), sums, domain)
 
 
 def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
@@ -397,9 +417,11 @@ def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
     largest = np.zeros(block.shape[0])
     np.maximum.at(largest, np.repeat(np.arange(len(counts)), counts), np.abs(block.data))
     scaled = block.data / np.repeat(np.where(largest > 0, largest, 1.0), counts)
-    squares = np.zeros(block.shape[0])
+    squares, sums = np.zeros((2, block.shape[0]))
     np.add.at(squares, np.repeat(np.arange(len(counts)), counts), scaled**2)
-    limit = domain.row_norm / np.sqrt(np.where(squares > 0, squares, 1.0))
+    np.add.at(sums, np.repeat(np.arange(len(counts)), counts), np.abs(scaled))
+    found = _larger(np.sqrt(squares), sums, domain)
+    limit = domain.row_norm / np.where(found > 0, found, 1.0)
     block.data = np.where(np.repeat(largest > limit, counts), scaled * np.repeat(limit, counts), block.data)
     if intercept == 0:
         return block

@@ -50,7 +50,7 @@ class PredictionFacts:
         """
         if self.projection:
             columns = directions(self.n_features, self.projection, self.public_seed)
-            products *= shortening(reduced(columns), self.domain.row_norm)[:, None]
+            products *= shortening(reduced(columns), self.domain)[:, None]
 
 
 def encoded_products(schema: Schema, table: RawTable, weights: Array) -> Array:

@@ -15,7 +15,7 @@ from equipoise.planning.laws import Calibration, known
 from equipoise.planning.laws.base import smallest_scale
 from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Setting
 
-LAWS = ("spherical-laplace", "gaussian")
+LAWS = ("spherical-laplace", "laplace", "gaussian")
 
 # Calibration ends when the scale is known to this share, on the private side.
 FINENESS = 1e-7
@@ -135,7 +135,7 @@ def _pure_scale(theorem: PureTilt, setting: Setting, epsilon: float) -> float | 
     rest = epsilon - determinant_price(setting)
     if rest <= 0:
         return None
-    scale, step = setting.constants.gradient_diameter / rest, 1e-15
+    scale, step = theorem.diameter(setting) / rest, 1e-15
     while not private(scale):
         scale, step = math.nextafter(scale * (1 + step), math.inf), 2 * step
     return scale

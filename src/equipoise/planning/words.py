@@ -76,8 +76,9 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
     passes = getattr(claim, "passes", None)
     ending = "" if passes is None else f", on any rows after at most {passes:,} passes over them (N10)"
     target = f"classes {domain.classes}" if domain.classes is not None else f"targets in {domain.labels}"
+    summed = "" if domain.row_sum is None else f" and to a sum of absolute values of {number(domain.row_sum)}"
     lines = (
-        f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}, "
+        f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}{summed}, "
         f"non-finite values become {domain.fill:g}; {target}",
         *_persons(domain),
         *_weights(domain),

@@ -67,6 +67,9 @@ class Domain(Record):
     class_weights : tuple of float, optional
         What a row of each class counts for, in the order of `classes`: above 0 and at most 1. None where every row
         counts for 1. Estimators take weights of any size by `class_weight` (N2).
+    row_sum : float, optional
+        Every row is clipped so that the absolute values of its entries add up to this at most: rows of a few entries
+        that are not 0 need less noise for it (E2d). None where only the norm is bounded.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Domain(Record):
     fill: float = 0.0
     rows_a_person: int | None = None
     class_weights: tuple[float, ...] | None = None
+    row_sum: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
@@ -90,6 +94,8 @@ class Domain(Record):
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
+        if self.row_sum is not None:
+            settle(self, "row_sum", above=0.0, remedy="leave row_sum out, or bound the sum of a row's absolute values")
         settle(self, "fill", above=-math.inf, remedy="pass the value that replaces NaN")
         if self.rows_a_person is not None:
             remedy = "pass the most rows that one person counts with, for example 100, or leave it out"

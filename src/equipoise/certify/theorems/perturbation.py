@@ -28,6 +28,8 @@ class Perturbation(ABC):
 
     id: ClassVar[str]
     units: ClassVar[tuple[str, ...]] = ("row",)
+    # Those whose densities the proof is about.
+    laws: ClassVar[tuple[str, ...]] = ("spherical-laplace", "gaussian")
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
         """Yield every condition, met or not, each with its remedy."""
@@ -40,8 +42,8 @@ class Perturbation(ABC):
         yield Hypothesis(claim, math.isfinite(facts.smoothness), "use a smooth loss, such as logistic")
         claim, remedy = "the slope is bounded where the weights may lie", "use a Lipschitz loss, or declare a radius"
         yield Hypothesis(claim, math.isfinite(facts.gradient_diameter), remedy)
-        claim = "the noise has the same log-concave law in every direction (E3a)"
-        yield Hypothesis(claim, law.rotation_invariant, "use spherical-laplace or gaussian noise")
+        claim = f"the noise is {' or '.join(self.laws)}"
+        yield Hypothesis(claim, law.id in self.laws, f"use {' or '.join(self.laws)} noise")
 
     @abstractmethod
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
@@ -78,20 +80,42 @@ class PureTilt(Perturbation):
 
     id = "E2"
     units = ("row", "person")
+    laws = ("spherical-laplace",)
 
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield the common conditions, and that the noise is spherical Laplace."""
-        yield from super().hypotheses(setting, law)
-        claim, spherical = "the noise has density exp(-||b|| / s)", law.id == "spherical-laplace"
-        yield Hypothesis(claim, spherical, "use spherical-laplace noise")
+    def diameter(self, setting: Setting) -> float:
+        """Return how far apart two rows' gradients are, in the norm that the noise's density falls with."""
+        return setting.constants.gradient_diameter
 
     def level(self, setting: Setting, scale: float) -> float:
         """Return the epsilon of this scale, rounded up."""
-        return (setting.constants.gradient_diameter / scale + determinant_price(setting)) * LAST_DIGITS
+        return (self.diameter(setting) / scale + determinant_price(setting)) * LAST_DIGITS
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the pure curve."""
         return PureCurve(self.level(setting, scale))
+
+
+class SummedTilt(PureTilt):
+    """``epsilon = 2 s B_1 / scale + price``: a row's slope is at most s, the sum of its entries at most B_1 (E2d).
+
+    Noise of its own in every coordinate is less than that of one length, where rows have few entries that are not 0.
+    """
+
+    id = "E2d"
+    laws = ("laplace",)
+
+    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
+        """Yield those of E2, and that sums of rows are bounded."""
+        yield from super().hypotheses(setting, law)
+        bounded = setting.problem.domain.row_sum is not None
+        yield Hypothesis("the sums of rows are bounded", bounded, "declare row_sum, or use spherical-laplace noise")
+        yield Hypothesis("a row has one prediction", setting.problem.loss.outputs == 1, "use E2 for several classes")
+
+    def diameter(self, setting: Setting) -> float:
+        """Return ``2 s B_1``, the constant column's entry included."""
+        facts, problem = setting.constants, setting.problem
+        summed = (problem.domain.row_sum or math.inf) * (1 + ROUNDING_MARGIN) + problem.intercept
+        return 2 * facts.lipschitz / problem.row_norm * summed * (1 + ROUNDING_MARGIN)
 
 
 class FreeDeterminant(PureTilt):
@@ -188,11 +212,11 @@ class GaussianShift(Perturbation):
 
     id = "E3c"
     units = ("row", "weighted row")
+    laws = ("gaussian",)
 
     def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield the common conditions, that the noise is Gaussian and that a row has one prediction."""
+        """Yield the common conditions, and that a row has one prediction."""
         yield from super().hypotheses(setting, law)
-        yield Hypothesis("the noise is Gaussian", law.id == "gaussian", "use gaussian noise")
         yield Hypothesis("a row has one prediction", setting.problem.loss.outputs == 1, "use E3a for several classes")
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
@@ -242,11 +266,7 @@ class PersonsShift(Perturbation):
 
     id = "N1"
     units = ("person",)
-
-    def hypotheses(self, setting: Setting, law: Law) -> Conditions:
-        """Yield the common conditions, and that the noise is Gaussian."""
-        yield from super().hypotheses(setting, law)
-        yield Hypothesis("the noise is Gaussian", law.id == "gaussian", "use gaussian noise")
+    laws = ("gaussian",)
 
     def curve(self, setting: Setting, law: Law, scale: float) -> Curve:
         """Return the bound for the corners that the loss names, or for the diameter alone."""

@@ -114,7 +114,9 @@ class EncodedPieces:
         """Return encoded rows in their domain, with the constant column: in place, unless they are reduced."""
         domain, intercept = self.problem.domain, self.problem.intercept
         if self.columns is None:
-            return clipped_in_place(encoded, domain, intercept, longest)
+            summed = self.schema.domain.row_sum
+            inside = domain.row_sum is None or (summed is not None and summed <= domain.row_sum)
+            return clipped_in_place(encoded, domain, intercept, longest if inside else math.inf)
         ((block, _),) = projected_rows(encoded, domain, intercept, self.columns).blocks()
         return np.asarray(block)
 

@@ -279,15 +279,18 @@ class Schema:
     def domain(self) -> Domain:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1].
 
-        What a row of each class counts for is relative to the heaviest (N2).
+        What a row of each class counts for is relative to the heaviest (N2). Of a category only one entry is not 0: a
+        row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, a little more by rounding (E2d).
         """
         most = None if self.person is None else self.person.rows_at_most
+        entries = sum(1 if column.spread else column.width for column in self.columns)
+        summed = math.sqrt(entries) * (1 + 1e-9) if entries < self.n_features else None
         if self.target.classes is None:
-            return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most)
+            return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most, row_sum=summed)
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
         weights = self.target.class_weight
         counts = None if weights is None else tuple(weight / max(weights) for weight in weights)
-        return Domain(row_norm=1.0, classes=self.target.classes, rows_a_person=most, class_weights=counts)
+        return Domain(1.0, self.target.classes, rows_a_person=most, class_weights=counts, row_sum=summed)
 
     @property
     def n_features(self) -> int:

@@ -96,6 +96,6 @@ def _predictions(claim: Trained, job: Job, matrix: Any, weights: Array) -> Array
     if count:
         # Rows are clipped in their few directions as in training (P1).
         found = directions(columns, count, job.terms.public_seed)
-        products *= shortening(rows.predictions(found), domain.row_norm)[:, None]
+        products *= shortening(rows.predictions(found), domain)[:, None]
     intercept = claim.problem.intercept
     return products + intercept * weights[:, -1] if intercept > 0 else products
