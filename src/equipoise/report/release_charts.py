@@ -58,8 +58,15 @@ def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> str
     return responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
 
 
-def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[float, float]]) -> str:
-    """Return the largest true positive rate over the false positive rate, both axes logarithmic, and blind guessing."""
+def trade_off(
+    points: Sequence[tuple[float, float]],
+    marked: Sequence[tuple[float, float]],
+    measured: Sequence[tuple[float, float, float, float]] = (),
+) -> str:
+    """Return the largest true positive rate over the false positive rate, both axes logarithmic, and blind guessing.
+
+    What an attack reached is drawn beside it: rates of false and true positives, and the ends of an interval.
+    """
     low = min(false for false, _ in points)
     keys = ("false", "true")
     axis = {"values": marks(low, 1.0), "format": "~%"}
@@ -76,8 +83,33 @@ def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[floa
         layer(blind, encoding, [dict.fromkeys(keys, rate) for rate in (low, 1.0)]),
         layer(line, encoding, [dict(zip(keys, point, strict=True)) for point in points]),
         layer(dot, encoding, [dict(zip(keys, point, strict=True)) for point in marked]),
+        *(_measured(measured, low, encoding) if measured else ()),
     ]
     return responsive(layers, "The largest true positive rate over the false positive rate, with blind guessing.")
+
+
+def _measured(
+    points: Sequence[tuple[float, float, float, float]], least: float, encoding: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return diamonds at measured rates, and their intervals; what lies below the picture is drawn at its edge."""
+    rows: list[Record] = [
+        {
+            "false": false,
+            "true": max(true, least),
+            "low": max(low, least),
+            "high": max(high, least),
+            "text": f"{100 * true:.3g} %, from {100 * low:.3g} to {100 * high:.3g} %",
+        }
+        for false, true, low, high in points
+    ]
+    tooltip = [quantity("false", format=".3~%"), word("text", title="true, measured")]
+    places = {"x": encoding["x"], "tooltip": tooltip}
+    interval = {**places, "y": {**encoding["y"], "field": "low"}, "y2": {"field": "high"}}
+    diamond = {"type": "point", "style": "soft", "shape": "diamond", "filled": True, "size": 90, "opacity": 1}
+    return [
+        layer({"type": "rule", "style": "soft", "strokeWidth": 2}, interval, rows),
+        layer(diamond, {**places, "y": encoding["y"]}, rows),
+    ]
 
 
 def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> str:
