@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact import statement
-from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
+from equipoise.artifact.reading import OldRelease, ReadRelease, read_release, trained_on
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
-from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.folder import UNCHECKED, contents_of
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
@@ -120,17 +119,11 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _trained_on(certificate: Certificate) -> int:
-    """Return the public number of rows, or persons, without those that were held out from the training."""
-    claim = certificate.claim
-    return claim.of[-1].n_samples if isinstance(claim, HeldOut) else certificate.n_samples
-
-
 def _training(certificate: Certificate, schema: Schema | None) -> dict[str, Any]:
     terms, person = certificate.terms, None if schema is None else schema.person
     return {
         "unit": certificate.claim.unit,
-        "n": _trained_on(certificate),
+        "n": trained_on(certificate),
         "vouched": terms.vouched or None,
         "ledger": terms.ledger,
         "person": None if person is None else _plain(dataclasses.asdict(person)),
@@ -157,7 +150,7 @@ def _privacy(certificate: Certificate) -> dict[str, Any]:
 
 def _disclosure(found: ReadRelease) -> dict[str, Any]:
     """Return what checks of disclosure control ask for, as far as it is public; None is private, and stays so."""
-    saved, n = found.saved, _trained_on(found.certificate)
+    saved, n = found.saved, trained_on(found.certificate)
     numbers = sum(map(len, saved.coefficients)) + len(saved.intercepts)
     return {
         "model_type": f"linear model, {saved.model.name}" if saved.coefficients else saved.model.name,

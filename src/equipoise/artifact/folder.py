@@ -59,7 +59,11 @@ def files_of(
     if isinstance(facts := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = facts.to_toml()
-    files[MANIFEST] = checked.manifest_of({name: text.encode() for name, text in files.items()})
+    contents = {name: text.encode() for name, text in files.items()}
+    if faults := (*checked.schema_faults(contents, certificate), *checked.pair_faults(contents, certificate)):
+        remedy = "save it as it was fitted: weights, settings and schema, and a copy for whatever is changed"
+        raise InvalidParameter("a model as it was released", f"{'; '.join(faults)}", remedy)
+    files[MANIFEST] = checked.manifest_of(contents)
     return files
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise.artifact.reading import trained_on
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.choice import Choice, Stopping
@@ -140,7 +141,8 @@ def record_of(
         kind=certificate.kind,
         law=certificate.mechanism,
         procedure=words_of(claim.main).words,
-        n_samples=certificate.n_samples,
+        n_samples=trained_on(certificate),
+        held_out=certificate.n_samples - trained_on(certificate),
         n_features=certificate.n_features,
         alpha=certificate.alpha,
         alpha_words="of the candidate that was chosen" if searched else "fixed before any row was read",

@@ -121,12 +121,13 @@ def _vouched(record: ReleaseRecord) -> str:
 
 
 def _facts(record: ReleaseRecord) -> str:
+    apart = f"; {record.held_out:,} further rows were held out to evaluate it" if record.held_out else ""
     entries = [
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
-        ("table", record.counted, f"declared, public; {record.n_features:,} columns as the model sees them"),
+        ("table", record.counted, f"declared, public; {record.n_features:,} columns as the model sees them{apart}"),
     ]
     if record.target:
         among = f"one of {len(record.classes):,} classes" if record.classes else "a number"

@@ -173,6 +173,8 @@ class ReleaseRecord:
         The release's random name, when it was made and by which versions; empty in a plan.
     attack : MeasuredAttack, optional
         What an attack reached, where one was run.
+    held_out : int
+        So many further rows were held out from the training, and counted by what it released.
     """
 
     model: str
@@ -216,6 +218,7 @@ class ReleaseRecord:
     made: str = ""
     software: tuple[tuple[str, str], ...] = ()
     attack: MeasuredAttack | None = None
+    held_out: int = 0
 
     @property
     def unit(self) -> str:
