@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from equipoise.artifact import statement
-from equipoise.artifact.reading import OldRelease, ReadRelease, read_release, trained_on
+from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
+from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.certify.folder import UNCHECKED, contents_of
@@ -22,7 +22,11 @@ from equipoise.errors import NotCheckable, ReleaseUnreadable
 CARD_VERSION = 1
 
 
-def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def card_of(
+    folder: str | os.PathLike[str],
+    evaluation: Mapping[str, Any] | None = None,
+    trusted: Mapping[bytes, Trusted] | None = None,
+) -> dict[str, Any]:
     """Return the record of a released folder; refuse one that was altered, or whose claim does not hold.
 
     Parameters
@@ -31,8 +35,11 @@ def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None
         What `equipoise train` or `equipoise.save` wrote.
     evaluation : mapping, optional
         The record of a paid evaluation of it (`equipoise.evaluation.card.evaluation_of`).
+    trusted : mapping, optional
+        The keys that count: one of them must have signed the folder. Without them its origin stays unproved.
     """
-    found = read_release(folder)
+    contents = contents_of(Path(folder))
+    found = release_in(dict(contents))
     if isinstance(found, OldRelease):
         remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
         raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
@@ -42,7 +49,7 @@ def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None
         raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
     return {
         "card_version": CARD_VERSION,
-        "release": {**_release(found.certificate), "signature": _signature(Path(folder), found.certificate)},
+        "release": {**_release(found.certificate), **signer_of(contents, found.certificate, trusted)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
         "privacy": _privacy(found.certificate),
@@ -62,20 +69,6 @@ def _release(certificate: Certificate) -> dict[str, Any]:
         "certificate": certificate.digest,
         "schema": certificate.terms.schema or None,
     }
-
-
-def _signature(folder: Path, certificate: Certificate) -> dict[str, Any] | None:
-    """Return what the folder's statement says of who signed it, as they say; None where there is no statement."""
-    contents = contents_of(folder)
-    found = statement.found_in(contents, statement.digests_of(contents), certificate)
-    if found.faults:
-        remedy = "ask whoever made it; equipoise verify says more"
-        raise ReleaseUnreadable("a release as it was signed", f"{'; '.join(found.faults):.300}", remedy)
-    if found.signed is None:
-        return None
-    signed = found.signed
-    facts = {"producer": signed.producer or None, "signed": signed.time}
-    return {**facts, "key": signed.key.hex(), "fingerprint": signed.name}
 
 
 def _model(found: ReadRelease) -> dict[str, Any]:

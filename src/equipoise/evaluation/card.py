@@ -2,24 +2,34 @@
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.about import require_about
+from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.certify.claims.evaluation import HeldOut
+from equipoise.certify.folder import contents_of
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.page import bars_of, lines_of
 
 
-def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str]) -> dict[str, Any]:
+def evaluation_of(
+    folder: str | os.PathLike[str],
+    release: str | os.PathLike[str],
+    trusted: Mapping[bytes, Trusted] | None = None,
+) -> dict[str, Any]:
     """Return the record of an evaluation of this release; refuse one of another, or one that does not hold.
 
     Parameters
     ----------
     folder, release : path
         What `equipoise evaluate` wrote, and the released folder that it is about.
+    trusted : mapping, optional
+        The keys that count: one of them must have signed the evaluation. Without them its origin stays unproved.
     """
-    found = Evaluation.load(folder)
+    contents = contents_of(Path(folder))
+    found = Evaluation.of(contents)
     certificate, cells = found.certificate, found.claim.cells
     require_about(certificate, Path(release))
     made, bars = certificate.release, bars_of(found.counts, cells)
@@ -27,6 +37,7 @@ def evaluation_of(folder: str | os.PathLike[str], release: str | os.PathLike[str
         "id": made.id if made else None,
         "made": made.made if made else None,
         "certificate": certificate.digest,
+        **signer_of(contents, certificate, trusted),
         "rows": found.counts.n_samples,
         "epsilon": certificate.epsilon,
         "delta": certificate.delta,

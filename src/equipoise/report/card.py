@@ -22,6 +22,9 @@ ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-
   margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
 """
 
+# What a record says where no key that counts signed.
+UNPROVED = "origin unproved"
+
 NOT_EVALUATED = (
     "Not on this card: a score on private rows has to be paid for; equipoise evaluate does it, in a folder of its own."
 )
@@ -145,7 +148,7 @@ def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Sect
     seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
     named = (
         f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}. "
-        "Who signed it and what paid for it was not looked at here: equipoise verify tells, of its folder too."
+        f"{_signer(evaluation, 'evaluation')} What paid for it was not looked at here: equipoise verify tells."
     )
     figures = evaluation["figures"][:MOST_FIGURES]
     rows = (
@@ -226,18 +229,25 @@ def _made(release: Mapping[str, Any], training: Mapping[str, Any]) -> Section:
     words = (
         f"Made {release['made']} by {versions or 'software that is not named'}. "
         + (f"{vouched} vouches for the public facts. " if vouched else "Nobody is named who vouches for public facts. ")
-        + _signer(release["signature"])
+        + _signer(release, "release")
     )
     return Section("By whom, and when", (words,))
 
 
-def _signer(signature: Mapping[str, Any] | None) -> str:
+def _signer(folder: Mapping[str, Any], what: str) -> str:
+    """Return who signed a folder, and whether that was checked against a key that somebody trusts."""
+    signature, origin = folder["signature"], folder["origin"]
     if signature is None:
-        return "Who ran the training is not in the certificate: a signature would say so, and the folder has none."
+        said = f"who made the {what} is not in the certificate: a signature would say so, and the folder has none"
+        return f"{origin.capitalize()}: {said}."
+    when = f"on {signature['signed']} with the key {signature['fingerprint']}"
+    if origin != UNPROVED:
+        says = f", who says to be {signature['producer']}," if signature["producer"] else ""
+        return f"The {what} was {origin}{says} {when}: checked against the keys that this card was made with."
     who = f"{signature['producer']} signed it" if signature["producer"] else "it was signed"
     return (
-        f"The folder says that {who} on {signature['signed']} with the key {signature['fingerprint']}; whether that is "
-        "so, equipoise verify FOLDER --key FILE.pub tells whoever has that public key."
+        f"{origin.capitalize()}: the folder says that {who} {when}; whether that is so, equipoise verify FOLDER --key FILE.pub "
+        "tells whoever has that public key."
     )
 
 
