@@ -13,8 +13,11 @@ from equipoise.report.vega import Record, layer, logarithmic, quantity, responsi
 # What the axis of a logarithmic scale is marked with: 1, 2 and 5 times powers of ten.
 MANTISSAS = (1, 2, 5)
 
-# The height of one weight's bar, in pixels.
-ROW = 21
+# A label's lines. It is our own expression: names stay data.
+LINES = "split(datum.label, '\\n')"
+
+# The height of one weight's bar, and of every further line of its name, in pixels.
+ROW, LINE = 21, 13
 
 # A picture of tiny deltas ends this factor below the claimed one.
 FAINTEST = 1e-4
@@ -170,16 +173,24 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
     Parameters
     ----------
     rows : sequence of dict
-        With the keys label (different for every row), name, output, value, kind, and low and high, the ends of the
-        band, which are None where nothing is known.
+        With the keys label (different for every row, of one line or more), name, output, value, kind, and low and
+        high, the ends of the band, which are None where nothing is known.
     kinds : sequence of str
         The kinds of bars; the last of several is drawn muted.
     """
+    further = max(str(row["label"]).count("\n") for row in rows)
     vertical = word(
         "label",
         sort=None,
         title=None,
-        axis={"labelLimit": 170, "grid": False, "ticks": False},
+        axis={
+            "labelLimit": 180,
+            "grid": False,
+            "ticks": False,
+            "labelExpr": LINES,
+            # Vega puts the first line where the bar's middle is.
+            "labelOffset": -LINE * further / 2,
+        },
         scale={"paddingInner": 0, "paddingOuter": 0.2},
     )
     longest = max(abs(float(str(row["value"]))) for row in rows) or 1.0
@@ -209,4 +220,4 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
         band = {"y": vertical, "x": quantity("low", **horizontal), "x2": {"field": "high"}, "tooltip": tooltip}
         layers.insert(0, layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
     description = "Released weights as bars, over bands of twice the noise's deviation."
-    return responsive(layers, description, height=ROW * len(rows), data={"values": list(rows)})
+    return responsive(layers, description, height=(ROW + LINE * further) * len(rows), data={"values": list(rows)})

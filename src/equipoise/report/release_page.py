@@ -6,6 +6,7 @@ gives the same page.
 """
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -19,8 +20,8 @@ from equipoise.report.vega import Record
 # More weights than this make no picture, and more than that no table that anyone reads.
 MOST_BARS, MOST_LINES = 40, 2000
 
-# Names of columns on an axis; the table has them in full.
-LONGEST_LABEL = 24
+# Letters in a line of a name on an axis, of which there are two; the table and a bar's own words have it in full.
+LONGEST_LINE = 20
 
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
@@ -322,19 +323,38 @@ def _is_within(line: WeightLine) -> bool:
     return line.deviation is not None and abs(line.value) <= 2 * line.deviation
 
 
+def _in_lines(name: str, most: int = 2) -> str:
+    """Return a name in so many lines at most; of a longer one the end stays, by which levels of a column differ.
+
+    Examples
+    --------
+    >>> _in_lines("occupation of the father=nurse").splitlines()
+    ['occupation of the', 'father=nurse']
+    >>> _in_lines("occupation of the mother or guardian=professional specialty").splitlines()
+    ['occupation of the…', '…fessional specialty']
+    """
+    words = " ".join(name.split())
+    lines = textwrap.wrap(words, LONGEST_LINE)
+    if len(lines) > most:
+        first, last = (textwrap.wrap(text, LONGEST_LINE - 1)[0] for text in (words, words[::-1]))
+        lines = [f"{first}…", f"…{last[::-1]}"][:most]
+    return "\n".join(lines)
+
+
 def _labels(lines: Sequence[WeightLine]) -> list[str]:
     """Return a short label for each line, different for all of them: equal labels would share one place."""
     several = len({line.output for line in lines}) > 1
     labels: list[str] = []
     for line in lines:
-        name = " ".join(line.name.split()) or "(no name)"
-        name = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-        label = first = f"{name}, {line.output[:LONGEST_LABEL]}" if several else name
+        name = _in_lines(line.name) or "(no name)"
+        label = first = f"{name}\n{_in_lines(f'for {line.output}', 1)}" if several else name
         again = 2
         while label in labels:
             label, again = f"{first} ({again})", again + 1
         labels.append(label)
-    return labels
+    # Shorter labels begin lower, so that all stand about the middle of their bars.
+    most = max((label.count("\n") for label in labels), default=0)
+    return ["\n" * ((most - label.count("\n")) // 2) + label for label in labels]
 
 
 def _private_bounds(record: ReleaseRecord) -> str:
