@@ -130,7 +130,8 @@ def _points(curve: "AttackCurve") -> tuple[tuple[float, float, float, float], ..
     from equipoise.lab.attack_finding import RATES
 
     def rounded(one: float, towards: Callable[[float], int]) -> float:
-        return min(max(towards(one * 10**ATTACK_DIGITS), 0), 10**ATTACK_DIGITS) / 10**ATTACK_DIGITS
+        units = 10.0**ATTACK_DIGITS
+        return min(max(towards(one * units) / units, 0.0), 1.0)
 
     return tuple(
         (rate, rounded(one.value, round), rounded(one.low, math.floor), rounded(one.high, math.ceil))

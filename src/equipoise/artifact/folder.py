@@ -93,8 +93,8 @@ def report_of(model: PrivateEstimator, spends: Spends | None = None, attack: pag
     certificate, saved = _certificate_of(model), model._saved()
     target = facts.target.name if isinstance(facts := model._public_facts, Schema) else ""
     shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), target)
-    said = (None, "") if spends is None else (spends.balance, spends.at)
-    return page_of(certificate, shown, *said, attack)
+    balance, at = (None, "") if spends is None else (spends.balance, spends.at)
+    return page_of(certificate, shown, balance, at, attack)
 
 
 def support_of(model: PrivateEstimator) -> list[int] | None:
