@@ -19,6 +19,7 @@ from equipoise.artifact import folder as released
 from equipoise.artifact.card import card_of
 from equipoise.artifact.disclosure import sacroml_target
 from equipoise.artifact.signing import envelope_of
+from equipoise.artifact.trust import Trusted
 from equipoise.certify.folder import CERTIFICATE, MODEL, REPORT, SCHEMA, STATEMENT
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, MissingExtra, NotCheckable, ReleaseUnreadable
@@ -74,9 +75,14 @@ def test_a_card_says_who_signed_as_the_folder_says(release, tmp_path):
         "fingerprint": fingerprint(key.public),
     }
     text = markdown(card)
-    assert "The folder says that Data office, St. Anna signed it on" in text
+    assert "Origin unproved: the folder says that Data office, St. Anna signed it on" in text
     assert fingerprint(key.public) in text
     assert "a signature would say so" not in text
+    card = card_of(release, trusted={key.public: Trusted("Office")})
+    assert card["release"]["origin"] == "signed by Office"
+    assert "was signed by Office, who says to be Data office, St. Anna, on" in markdown(card)
+    with pytest.raises(ReleaseUnreadable, match="signed by a key that is trusted"):
+        card_of(release, trusted={bytes(32): Trusted("Somebody else")})
     (release / STATEMENT).write_text(envelope_of({**contents, REPORT: b""}, key))
     with pytest.raises(ReleaseUnreadable, match="as it was signed"):
         card_of(release)
@@ -153,7 +159,7 @@ def test_a_card_says_what_a_reader_asks(release):
 
 
 def test_nothing_is_on_a_card_that_is_not_in_the_folder(release):
-    card, own = card_of(release), {"card_version", "disclosure", "not_checked", "gains", "evaluation"}
+    card, own = card_of(release), {"card_version", "disclosure", "not_checked", "gains", "evaluation", "origin"}
     texts = " ".join(path.read_text() for path in release.iterdir())
 
     def values(entry, name=""):

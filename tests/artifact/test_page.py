@@ -41,6 +41,7 @@ from sample_releases import (
     SEARCHES,
     SELECTED,
     SELECTIONS,
+    THREE,
     TWO,
     carried_out,
     hostile_page,
@@ -332,6 +333,42 @@ def test_of_many_weights_the_largest_are_drawn_and_all_are_listed():
     assert [row["value"] for row in rows] == sorted(weights[0], reverse=True)[:40]
     assert len({row["label"] for row in rows}) == 40
     assert Outline(page).text.count("the same long name of a column") == 60
+
+
+LONG = ("occupation of the father or guardian=", "professional specialty or executive", "nurse")
+
+
+def page_of_long_names() -> str:
+    certificate = eq.LogisticRegression(epsilon=1.0, domain=THREE, alpha=0.05, mechanism="output").plan(5000, 2)
+    names = [LONG[0] + level for level in LONG[1:]]
+    return page_of(certificate, Shown(np.array([[1.5, -0.8], [0.5, 0.25], [-2.0, 1.0]]), [0.0] * 3, names))
+
+
+def test_long_names_stand_in_lines_and_keep_the_end_by_which_they_differ():
+    rows = bars(page_of_long_names())
+    assert len({row["label"] for row in rows}) == len(rows)
+    for row in rows:
+        lines = row["label"].split("\n")
+        assert max(map(len, lines)) <= 20
+        assert lines[-1] == f"for {row['output']}"
+        if row["name"] != "intercept":
+            assert row["name"].endswith(lines[1].removeprefix("…")), "the level"
+        # The bar's own words have it in full.
+        assert row["name"] in ("intercept", *(LONG[0] + level for level in LONG[1:]))
+
+
+@needs_browser
+def test_lines_of_long_names_are_drawn_whole(tmp_path):
+    (tmp_path / "long.html").write_text(page_of_long_names(), encoding="utf-8")
+    drawn = visit(tmp_path / "long.html").drawn("weights")
+    for row in bars(page_of_long_names()):
+        for line in filter(None, row["label"].split("\n")):
+            assert f">{line}<" in drawn, line
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_what_to_keep_in_mind_has_no_powers_that_nobody_reads(name):
+    assert not [line for line in release(name).caveats if "^" in line or re.search(r"[0-9]e-[0-9]", line)]
 
 
 def test_a_regressions_intercept_is_measured_from_the_middle_of_its_range():

@@ -49,7 +49,7 @@ def plain_pages():
         yield
 
 
-def page_without_charts(certificate, shown, balance=None, at="") -> str:
+def page_without_charts(certificate, shown, balance=None, at="", attack=None) -> str:
     left = None if balance is None else balance.epsilon_left
     return f"<p>{certificate.digest} {shown.coefficients} {left} {at}</p>"
 

@@ -777,15 +777,13 @@ def axes_ratio(scale: float, ridge: float, length: float) -> float:
     """
     many, reach = 1e9, 9 * scale + 3
     crowd = ((-1.0, 0.0), (0.0, -1.0))
-    side = np.linspace(
-        *(
-            brentq(
-                lambda weight: ridge * weight + many * expit(weight) + push, -1e3 - reach / ridge, 1e3 + reach / ridge
-            )  # noqa: B023
-            for push in (reach, -reach)
-        ),
-        500,
-    )
+
+    def along(push: float) -> float:
+        """Return the weight for which the crowd's pull and the ridge balance a push."""
+        far = 1e3 + reach / ridge
+        return float(brentq(lambda weight: ridge * weight + many * expit(weight) + push, -far, far))
+
+    side = np.linspace(along(reach), along(-reach), 500)
     grid = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1)
     one, other = (
         Plane(scale, "laplace", (*crowd, row), (many, many, 1.0), (ridge, ridge))

@@ -329,6 +329,44 @@ def test_a_card_takes_no_evaluation_of_another_release_and_none_that_fails(house
     assert "an evaluation as it was made" in refused.stderr
 
 
+EXPIRED = '[[key]]\nname = "Office"\nkey = "{}"\nfrom = 2020-01-01\nuntil = 2020-12-31\n'
+
+
+def test_card_and_sets_look_at_the_evaluations_signature_as_verify_does(house, evaluation, release, copy):
+    new, trust = house.folder / "new.csv", house.folder / "expired.toml"
+    new.write_text("age\n1\n")
+    trust.write_text(EXPIRED.format(house.key.public.hex()))
+    words = ("card", release, "--evaluation", evaluation), ("predict", release, new, "--sets", evaluation)
+    for command in words:
+        for keys, code in (
+            ((), DONE),
+            (("--key", "owner.key.pub"), DONE),
+            (("--key", "other.key.pub"), REFUSED),
+            (("--trust", "expired.toml"), REFUSED),
+        ):
+            done = run_program(*command, *keys, folder=house.folder)
+            assert done.returncode == code, (command[0], keys, done.stderr)
+            assert (code == DONE) or ("signed by a key that is trusted" in done.stderr and not done.stdout)
+    for keys, origin in (((), "origin unproved"), (("--key", "owner.key.pub"), "signed by owner.key.pub")):
+        card = json.loads(run_program(*words[0], "--json", *keys, folder=house.folder).stdout)
+        assert card["evaluation"]["origin"] == card["release"]["origin"] == origin
+        assert markdown(card).lower().count(origin) == 2
+    # Nobody signed this one; and a statement of other files is none, whether or not a key is named.
+    (copy / STATEMENT).unlink()
+    for command in (("card", release, "--evaluation", copy), ("predict", release, new, "--sets", copy)):
+        assert run_program(*command, folder=house.folder).returncode == DONE
+        done = run_program(*command, "--key", "owner.key.pub", folder=house.folder)
+        assert (done.returncode, "nobody signed this folder" in done.stderr) == (REFUSED, True)
+        shutil.copy(release / STATEMENT, copy / STATEMENT)
+        assert run_program(*command, folder=house.folder).returncode == REFUSED
+        (copy / STATEMENT).unlink()
+
+
+def test_a_key_without_an_evaluation_checks_nothing_of_a_prediction(house, release):
+    done = run_program("predict", release, "new.csv", "--key", "owner.key.pub", folder=house.folder)
+    assert (done.returncode, "without --sets" in done.stderr) == (REFUSED, True)
+
+
 def test_sets_of_new_rows_come_from_an_evaluation_of_the_same_release(house, evaluation, release, tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("age\n1\n44\n99\n")

@@ -1,5 +1,6 @@
 """eq.train_and_evaluate: a training on some rows, exact counts of the others but for noise, one spend, two folders."""
 
+import copy
 import json
 from dataclasses import replace
 
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
+from browser import Outline
 from equipoise.artifact.card import card_of
 from equipoise.artifact.findings import inspect
+from equipoise.artifact.page import Shown, record_of
 from equipoise.certify.folder import MANIFEST, MODEL, manifest_of
 from equipoise.data.encoded import EncodedTable
 from equipoise.data.frames import FrameTable
@@ -28,6 +31,7 @@ from equipoise.ledger.prices import cost
 from equipoise.ledger.rates import ConcentratedRate, Rate, RenyiRate
 from equipoise.planning.risk import risk
 from equipoise.release.split import split
+from equipoise.report.release_page import release_page
 
 pytestmark = pytest.mark.usefixtures("plain_page")
 
@@ -218,6 +222,34 @@ def test_the_card_speaks_of_the_rows_that_trained(pair, tmp_path):
     eq.save(pair[0], tmp_path / "release")
     card = card_of(tmp_path / "release")
     assert (card["training"]["n"], card["disclosure"]["records"]) == (720, 720)
+
+
+def test_the_page_speaks_of_the_rows_that_trained(pair):
+    certificate = pair[0].certificate_
+    record = record_of(certificate, Shown(pair[0].coef_, pair[0].intercept_))
+    assert (record.counted, record.held_out) == ("720 rows", 180)
+    text = Outline(release_page(record)).text
+    assert "from 720 rows that stay private" in text
+    assert "180 further rows were held out to evaluate it" in text
+    assert "from 900 rows" not in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: setattr(model, "intercept_", model.intercept_ + 0.25),
+        lambda model: setattr(model, "coef_", 2 * model.coef_),
+        lambda model: model.set_params(alpha=0.75),
+        lambda model: model.set_params(domain=replace(model.domain, vouched_by="B. Officer")),
+    ],
+)
+def test_a_pair_that_was_changed_is_not_saved(pair, tmp_path, change):
+    model = copy.copy(pair[0])
+    change(model)
+    with pytest.raises(InvalidParameter, match="as it was released") as refused:
+        eq.save(model, tmp_path / "release")
+    assert "as it was fitted" in refused.value.remedy
+    assert not list(tmp_path.iterdir()), "nothing was written"
 
 
 def test_the_whole_argument_says_which_rows_did_what(pair):

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from equipoise.artifact import statement
 from equipoise.artifact.findings import UNCHECKED, contents_of
-from equipoise.artifact.reading import OldRelease, ReadRelease, read_release
+from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
+from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
-from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.base import Column
@@ -23,7 +22,11 @@ from equipoise.errors import NotCheckable, ReleaseUnreadable
 CARD_VERSION = 1
 
 
-def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def card_of(
+    folder: str | os.PathLike[str],
+    evaluation: Mapping[str, Any] | None = None,
+    trusted: Mapping[bytes, Trusted] | None = None,
+) -> dict[str, Any]:
     """Return the record of a released folder; refuse one that was altered, or whose claim does not hold.
 
     Parameters
@@ -32,8 +35,11 @@ def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None
         What `equipoise train` or `equipoise.save` wrote.
     evaluation : mapping, optional
         The record of a paid evaluation of it (`equipoise.evaluation.card.evaluation_of`).
+    trusted : mapping, optional
+        The keys that count: one of them must have signed the folder. Without them its origin stays unproved.
     """
-    found = read_release(folder)
+    contents = contents_of(Path(folder))
+    found = release_in(dict(contents))
     if isinstance(found, OldRelease):
         remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
         raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
@@ -43,7 +49,7 @@ def card_of(folder: str | os.PathLike[str], evaluation: Mapping[str, Any] | None
         raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
     return {
         "card_version": CARD_VERSION,
-        "release": {**_release(found.certificate), "signature": _signature(Path(folder), found.certificate)},
+        "release": {**_release(found.certificate), **signer_of(contents, found.certificate, trusted)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
         "privacy": _privacy(found.certificate),
@@ -63,20 +69,6 @@ def _release(certificate: Certificate) -> dict[str, Any]:
         "certificate": certificate.digest,
         "schema": certificate.terms.schema or None,
     }
-
-
-def _signature(folder: Path, certificate: Certificate) -> dict[str, Any] | None:
-    """Return what the folder's statement says of who signed it, as they say; None where there is no statement."""
-    contents = contents_of(folder)
-    found = statement.found_in(contents, statement.digests_of(contents), certificate)
-    if found.faults:
-        remedy = "ask whoever made it; equipoise verify says more"
-        raise ReleaseUnreadable("a release as it was signed", f"{'; '.join(found.faults):.300}", remedy)
-    if found.signed is None:
-        return None
-    signed = found.signed
-    facts = {"producer": signed.producer or None, "signed": signed.time}
-    return {**facts, "key": signed.key.hex(), "fingerprint": signed.name}
 
 
 def _model(found: ReadRelease) -> dict[str, Any]:
@@ -120,17 +112,11 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _trained_on(certificate: Certificate) -> int:
-    """Return the public number of rows, or persons, without those that were held out from the training."""
-    claim = certificate.claim
-    return claim.of[-1].n_samples if isinstance(claim, HeldOut) else certificate.n_samples
-
-
 def _training(certificate: Certificate, schema: Schema | None) -> dict[str, Any]:
     terms, person = certificate.terms, None if schema is None else schema.person
     return {
         "unit": certificate.claim.unit,
-        "n": _trained_on(certificate),
+        "n": trained_on(certificate),
         "vouched": terms.vouched or None,
         "ledger": terms.ledger,
         "person": None if person is None else _plain(dataclasses.asdict(person)),
@@ -157,7 +143,7 @@ def _privacy(certificate: Certificate) -> dict[str, Any]:
 
 def _disclosure(found: ReadRelease) -> dict[str, Any]:
     """Return what checks of disclosure control ask for, as far as it is public; None is private, and stays so."""
-    saved, n = found.saved, _trained_on(found.certificate)
+    saved, n = found.saved, trained_on(found.certificate)
     numbers = sum(map(len, saved.coefficients)) + len(saved.intercepts)
     return {
         "model_type": f"linear model, {saved.model.name}" if saved.coefficients else saved.model.name,

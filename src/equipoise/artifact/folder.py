@@ -37,8 +37,13 @@ class Spends:
     head: str
 
 
-def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str, str]:
-    """Return the files of a release by name: functions of the certificate, the schema and what was released."""
+def files_of(
+    model: PrivateEstimator, spends: Spends | None = None, attack: page_file.Attack | None = None
+) -> dict[str, str]:
+    """Return the files of a release by name: functions of the certificate, the schema and what was released.
+
+    What an attack reached is one of the certificate alone (`equipoise.artifact.attack`).
+    """
     certificate = _certificate_of(model)
     made_by = dict(certificate.release.software if certificate.release else ()).get("equipoise", "")
     renderer = page_file.renderer()
@@ -49,12 +54,16 @@ def files_of(model: PrivateEstimator, spends: Spends | None = None) -> dict[str,
     saved = model._saved()
     model_file.room_of(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
     record = model_file.written(saved, certificate.digest)
-    files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends)}
-    files[PAGE] = page_file.written(page_file.PageFacts(renderer, _said(spends)))
+    files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends, attack)}
+    files[PAGE] = page_file.written(page_file.PageFacts(renderer, _said(spends), attack))
     if isinstance(facts := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
         files[SCHEMA] = facts.to_toml()
-    files[MANIFEST] = checked.manifest_of({name: text.encode() for name, text in files.items()})
+    contents = {name: text.encode() for name, text in files.items()}
+    if faults := (*checked.schema_faults(contents, certificate), *checked.pair_faults(contents, certificate)):
+        remedy = "save it as it was fitted: weights, settings and schema, and a copy for whatever is changed"
+        raise InvalidParameter("a model as it was released", f"{'; '.join(faults)}", remedy)
+    files[MANIFEST] = checked.manifest_of(contents)
     return files
 
 
@@ -79,14 +88,13 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
     return certificate
 
 
-def report_of(model: PrivateEstimator, spends: Spends | None = None) -> str:
-    """Return the page of a fitted model, with what its ledger said when the spend was recorded."""
+def report_of(model: PrivateEstimator, spends: Spends | None = None, attack: page_file.Attack | None = None) -> str:
+    """Return the page of a fitted model, with what its ledger said when the spend was recorded, and an attack."""
     certificate, saved = _certificate_of(model), model._saved()
     target = facts.target.name if isinstance(facts := model._public_facts, Schema) else ""
     shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), target)
-    if spends is None:
-        return page_of(certificate, shown)
-    return page_of(certificate, shown, spends.balance, spends.at)
+    balance, at = (None, "") if spends is None else (spends.balance, spends.at)
+    return page_of(certificate, shown, balance, at, attack)
 
 
 def support_of(model: PrivateEstimator) -> list[int] | None:
@@ -111,13 +119,35 @@ def staging(folder: str | os.PathLike[str], force: bool = False, room: int = 0) 
     return Staging(Path(folder), marker=MANIFEST, force=force, room=room)
 
 
-def save(model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False) -> None:
+def save(model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False, attack: bool = False) -> None:
     """Write a fitted estimator as a released folder, whole or not at all.
 
     A search is saved as the model that it found, with the certificate of the whole search.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    folder : path
+        Where it is written.
+    force : bool
+        Whether an earlier release there is replaced.
+    attack : bool
+        Whether the page shows, beside the bound, what a membership attack reaches: on rows simulated from the
+        certificate, never on others. It trains 80 models of the same kind, outside of any account.
     """
+    if not isinstance(attack, bool):
+        found, remedy = f"a {type(attack).__name__}", "pass attack=True, which attacks simulated rows"
+        raise InvalidParameter("attack, True or False, and no finding of one's own", found, remedy)
     with staging(folder, force) as place:
-        place.publish(files_of(model))
+        place.publish(files_of(model, attack=_attacked(model) if attack else None))
+
+
+def _attacked(model: PrivateEstimator) -> page_file.Attack:
+    # What trains and attacks is loaded only where it is asked for.
+    from equipoise.artifact.attack import Simulated
+
+    return Simulated(_certificate_of(model)).attacked()
 
 
 def load(folder: str | os.PathLike[str]) -> PrivateEstimator:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from equipoise.artifact.reading import trained_on
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.choice import Choice, Stopping
@@ -37,6 +38,7 @@ from equipoise.report.release_record import (
     ErrorBounds,
     ErrorPoint,
     LedgerState,
+    MeasuredAttack,
     MenuLine,
     PrivateBound,
     ReleaseRecord,
@@ -46,6 +48,7 @@ from equipoise.report.release_record import (
 from equipoise.vocabulary.facts import Bound, Budget, Label
 
 if TYPE_CHECKING:
+    from equipoise.artifact.page_file import Attack
     from equipoise.ledger import Balance
 
 Array = NDArray[np.float64]
@@ -81,7 +84,13 @@ class Shown:
     target: str = ""
 
 
-def page_of(certificate: Certificate, shown: Shown, balance: Balance | None = None, balance_at: str = "") -> str:
+def page_of(
+    certificate: Certificate,
+    shown: Shown,
+    balance: Balance | None = None,
+    balance_at: str = "",
+    attack: Attack | None = None,
+) -> str:
     """Return the page of a release as one self-contained HTML document; the same release gives the same page.
 
     Parameters
@@ -92,6 +101,8 @@ def page_of(certificate: Certificate, shown: Shown, balance: Balance | None = No
         What was released.
     balance, balance_at : Balance and str, optional
         The ledger's state, and the time at which it was read as text.
+    attack : Attack, optional
+        What an attack on simulated rows reached.
 
     Examples
     --------
@@ -102,11 +113,15 @@ def page_of(certificate: Certificate, shown: Shown, balance: Balance | None = No
     >>> page.startswith("<!doctype html>"), "(1, 0)-differential privacy" in page
     (True, True)
     """
-    return release_page(record_of(certificate, shown, balance, balance_at))
+    return release_page(record_of(certificate, shown, balance, balance_at, attack))
 
 
 def record_of(
-    certificate: Certificate, shown: Shown, balance: Balance | None = None, balance_at: str = ""
+    certificate: Certificate,
+    shown: Shown,
+    balance: Balance | None = None,
+    balance_at: str = "",
+    attack: Attack | None = None,
 ) -> ReleaseRecord:
     """Return what `page_of` shows, as plain values."""
     terms, claim, notes = certificate.terms, certificate.claim, Notes.of(certificate)
@@ -126,7 +141,8 @@ def record_of(
         kind=certificate.kind,
         law=certificate.mechanism,
         procedure=words_of(claim.main).words,
-        n_samples=certificate.n_samples,
+        n_samples=trained_on(certificate),
+        held_out=certificate.n_samples - trained_on(certificate),
         n_features=certificate.n_features,
         alpha=certificate.alpha,
         alpha_words="of the candidate that was chosen" if searched else "fixed before any row was read",
@@ -162,7 +178,12 @@ def record_of(
         release_id=made.id if made else "",
         made=made.made if made else "",
         software=made.software if made else (),
+        attack=None if attack is None else _measured(attack),
     )
+
+
+def _measured(attack: Attack) -> MeasuredAttack:
+    return MeasuredAttack(attack.rows, attack.shadows, attack.targets, attack.confidence, attack.points)
 
 
 def _gains(certificate: Certificate) -> AttackerGains:

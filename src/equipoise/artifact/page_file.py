@@ -1,4 +1,4 @@
-"""page.json: what the page was drawn with, and what the ledger said, which nothing else in the folder tells.
+"""page.json: what the page was drawn with, what the ledger said and an attack reached; nothing else there tells it.
 
 With it, and the model, certificate and schema beside it, the page can be drawn again and compared. This file ships with
 equipoise-verify, too; that is why it imports relatively.
@@ -20,6 +20,10 @@ AGAIN = "ask for the released folder again"
 
 # What decides how a page looks: the program, and what bundles the scripts that draw its charts.
 RENDERER = ("equipoise", "vl-convert-python")
+
+# What an attack may have been run on, and how many digits of a rate it tells.
+SIMULATED, ATTACK_DIGITS = "simulated", 5
+MOST_MODELS = 10_000
 
 # A distribution's name, and a version.
 _WORD = r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,39}"
@@ -43,11 +47,58 @@ class LedgerSaid(Record):
     at: str
 
 
+class Attack(Record):
+    """What a membership attack reached, measured: never on private rows.
+
+    Attributes
+    ----------
+    rows : str
+        What it was run on: "simulated", drawn from the public domain alone.
+    shadows, targets : int
+        How many models the attacker trained, and how many were attacked.
+    confidence : float
+        That of each interval.
+    points : tuple of (false, true, low, high)
+        Rates of false positives, the measured rates of true ones, and the ends of their intervals.
+    """
+
+    rows: str
+    shadows: int
+    targets: int
+    confidence: float
+    points: tuple[tuple[float, float, float, float], ...]
+
+    def is_written(self) -> bool:
+        """Return whether it is what an attack can have found, in the few digits that a page shows.
+
+        Examples
+        --------
+        >>> found = Attack("simulated", 64, 16, 0.95, ((0.01, 0.02, 0.015, 0.025),))
+        >>> found.is_written(), Attack("private", 64, 16, 0.95, found.points).is_written()
+        (True, False)
+        """
+        rates = [false for false, *_ in self.points]
+        return (
+            self.rows == SIMULATED
+            and all(0 < models <= MOST_MODELS for models in (self.shadows, self.targets))
+            and all(0 <= rate <= 1 and round(rate, ATTACK_DIGITS) == rate for point in self.points for rate in point)
+            and all(low <= true <= high for _, true, low, high in self.points)
+            and 0 < len(rates) <= 8
+            and all(one < other for one, other in zip([0.0, *rates], [*rates, 1.0], strict=True))
+            and 0 < self.confidence < 1
+            and round(self.confidence, ATTACK_DIGITS) == self.confidence
+        )
+
+
 class PageFacts(Record):
-    """What drew a page, by version, and what the ledger said, if there was one."""
+    """What drew a page, by version, what the ledger said, if there was one, and what an attack reached, if one was run.
+
+    A page without an attack says nothing of it, as before there were any.
+    """
 
     renderer: tuple[tuple[str, str], ...]
     ledger: LedgerSaid | None = None
+    attack: Attack | None = None
 
 
 def renderer() -> tuple[tuple[str, str], ...]:
@@ -66,7 +117,10 @@ def written(facts: PageFacts) -> str:
     >>> read(written(PageFacts((("equipoise", "0.2.0"),)))).renderer
     (('equipoise', '0.2.0'),)
     """
-    return json.dumps({"format_version": FORMAT_VERSION, **to_plain(facts)}, indent=1, allow_nan=False) + "\n"
+    record = {"format_version": FORMAT_VERSION, **to_plain(facts)}
+    if facts.attack is None:
+        del record["attack"]
+    return json.dumps(record, indent=1, allow_nan=False) + "\n"
 
 
 def read(text: str) -> PageFacts:
@@ -84,6 +138,8 @@ def read(text: str) -> PageFacts:
     named = [word for pair in facts.renderer for word in pair]
     if len(dict(facts.renderer)) < len(facts.renderer) or not all(re.fullmatch(_WORD, word) for word in named):
         wrong.append("renderer")
+    if facts.attack is not None and not facts.attack.is_written():
+        wrong.append("attack")
     if wrong or text != written(facts):
         found = f"{wrong[0]!r} in another form" if wrong else "another form"
         raise ReleaseUnreadable("page.json as it is written", found, AGAIN)

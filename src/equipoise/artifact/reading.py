@@ -12,6 +12,7 @@ from equipoise.artifact import model_file
 from equipoise.artifact.findings import contents_of
 from equipoise.certify import folder as checked
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.folder import CERTIFICATE, MODEL, SCHEMA
 from equipoise.certify.record import parse
@@ -37,6 +38,12 @@ class ReadRelease:
     saved: Saved
     certificate: Certificate
     schema: Schema | None
+
+
+def trained_on(certificate: Certificate) -> int:
+    """Return the public number of rows, or persons, without those that were held out from the training."""
+    claim = certificate.claim
+    return claim.of[-1].n_samples if isinstance(claim, HeldOut) else certificate.n_samples
 
 
 def read_release(folder: str | os.PathLike[str]) -> ReadRelease | OldRelease:

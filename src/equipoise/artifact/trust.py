@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.parts import NOT_SIGNED, NOT_TRUSTED, Part
-from equipoise.artifact.statement import Found, Signed, is_producer
+from equipoise.artifact.statement import Found, Signed, digests_of, found_in, is_producer
 from equipoise.artifact.toml_file import read_toml
+from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import STATEMENT
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.keys import fingerprint
 from equipoise.keys.signatures import is_weak
+
+# What is said where no key that counts signed.
+UNPROVED = "origin unproved"
 
 REMEDY = "list every key as [[key]] with name, key (64 hexadecimal digits), from and until (docs/keys.md)"
 FIELDS = {"name", "key", "from", "until"}
@@ -108,6 +112,33 @@ def origin(found: Found, trusted: Mapping[bytes, Trusted] | None, today: datetim
         known = ", ".join(fingerprint(key) for key in list(trusted)[:5])
         return Part(NOT_TRUSTED, (f"{STATEMENT}: the key {signed.name}, and those trusted are {known}",))
     return _dated(signed, trusted[signed.key], today)
+
+
+def signer_of(
+    contents: Mapping[str, bytes], certificate: Certificate, trusted: Mapping[bytes, Trusted] | None
+) -> dict[str, Any]:
+    """Return who signed a folder, as a card has it; refuse a signature that a check with these keys refuses.
+
+    Parameters
+    ----------
+    contents : mapping of str to bytes
+        The folder's files, read once.
+    certificate : Certificate
+        That of the folder.
+    trusted : mapping, or None
+        The keys that count; None where nobody named any: then `origin` is "origin unproved".
+    """
+    found = found_in(contents, digests_of(contents), certificate)
+    part = origin(found, trusted, datetime.datetime.now(datetime.UTC).date())
+    if part.faults:
+        asked = "a folder as it was signed" if part.code == NOT_SIGNED else "a folder signed by a key that is trusted"
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseUnreadable(asked, f"{'; '.join(part.faults):.300}", remedy)
+    signature = None
+    if (signed := found.signed) is not None:
+        facts = {"producer": signed.producer or None, "signed": signed.time}
+        signature = {**facts, "key": signed.key.hex(), "fingerprint": signed.name}
+    return {"signature": signature, "origin": part.summary or UNPROVED}
 
 
 def _dated(signed: Signed, whose: Trusted, today: datetime.date) -> Part:

@@ -22,7 +22,7 @@ from equipoise.artifact.parts import (
     Part,
 )
 from equipoise.artifact.policy import Policy, Shown
-from equipoise.artifact.trust import Trusted, origin
+from equipoise.artifact.trust import UNPROVED, Trusted, origin
 from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MANIFEST, MODEL, PAGE, WITHDRAWN, text_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
@@ -97,7 +97,7 @@ class Verdict:
         if refusals:
             return refusals[0], "does not hold" if refusals[0] == CHECK_FAILED else WORDS[refusals[0]]
         said = {part.code: part.summary for part in self.parts if part.summary}
-        return code, "; ".join(["consistent", said.pop(NOT_TRUSTED, "origin unproved"), *said.values()])
+        return code, "; ".join(["consistent", said.pop(NOT_TRUSTED, UNPROVED), *said.values()])
 
     def lines(self) -> Iterator[str]:
         """Yield the answer for people: the verdict, what it rests on or is wrong, what holds, what was not checked."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from equipoise.cli.options import AsJson, Quiet
+from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
 from equipoise.errors import InvalidParameter
 
 
@@ -32,6 +32,8 @@ def command(
     evaluation: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A paid evaluation of this release, to put on the card.")
     ] = None,
+    key: PublicKeys = None,
+    trust: TrustFile = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -39,6 +41,9 @@ def command(
     """Say on one page what a release is, what it promises and what it does not: from the folder alone.
 
     With --evaluation also how well it predicts: from a paid evaluation of this very release, or it is refused.
+
+    With --key or --trust a key that you trust must have signed both, or there is no card; without, it says that the
+    origin is unproved.
 
     With --json, the record behind the card (docs/card.md).
     """
@@ -51,13 +56,13 @@ def command(
         kind = Format.markdown if out is None else BY_ENDING.get(out.suffix.lower(), Format.markdown)
     if kind is Format.pdf and out is None:
         raise InvalidParameter("a file for a PDF", "none", "pass --out card.pdf")
-    paid = None
+    trusted, paid = trusted_keys(key, trust), None
     if evaluation is not None:
         # What figures need is loaded only where there are any.
         from equipoise.evaluation.card import evaluation_of
 
-        paid = evaluation_of(evaluation, release)
-    card = card_of(release, paid)
+        paid = evaluation_of(evaluation, release, trusted)
+    card = card_of(release, paid, trusted)
     if as_json:
         print(json.dumps(card, indent=2, allow_nan=False))
     if out is None:

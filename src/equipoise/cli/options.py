@@ -1,10 +1,14 @@
 """Options that many commands share."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from equipoise.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from equipoise.artifact.trust import Trusted
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables and sentences.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -20,6 +24,26 @@ FileFacts = Annotated[
         help=r"How this file is written, if not as the schema's \[file] says: decimal=. for example.",
     ),
 ]
+
+PublicKeys = Annotated[
+    list[Path] | None,
+    typer.Option("--key", metavar="FILE.pub", help="A public key that you trust; may be given again."),
+]
+TrustFile = Annotated[
+    Path | None, typer.Option("--trust", metavar="FILE.toml", help="The keys that you trust, with names and dates.")
+]
+
+
+def trusted_keys(key: list[Path] | None, trust: Path | None) -> "dict[bytes, Trusted] | None":
+    """Return the keys that count, by their bytes; None where nobody named any."""
+    if not key and trust is None:
+        return None
+    from equipoise.artifact.trust import Trusted, trusted_in
+    from equipoise.keys import public_key
+
+    if key and trust:
+        raise InvalidParameter("one list of keys", "--key and --trust", "name the key in the trust file, too")
+    return {public_key(path): Trusted(path.name) for path in key or ()} if trust is None else trusted_in(trust)
 
 
 def read_file_facts(texts: list[str] | None) -> dict[str, object]:

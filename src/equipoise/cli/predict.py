@@ -12,11 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
-from equipoise.cli.options import AsJson, Delimiter, FileFacts, Quiet, read_file_facts
+from equipoise.cli.options import (
+    AsJson,
+    Delimiter,
+    FileFacts,
+    PublicKeys,
+    Quiet,
+    TrustFile,
+    read_file_facts,
+    trusted_keys,
+)
 from equipoise.cli.progress import counting
 from equipoise.errors import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
+    from equipoise.artifact.trust import Trusted
     from equipoise.data.raw import RawTable
     from equipoise.evaluation.new_rows import NewRows
 
@@ -48,6 +58,8 @@ def command(
     coverage: Annotated[
         float | None, typer.Option(help="How often the sets of --sets hold the truth, at least; 0.9 if left out.")
     ] = None,
+    key: PublicKeys = None,
+    trust: TrustFile = None,
     identifier: Annotated[
         str | None, typer.Option("--id", help="A column of the new rows that is written beside each prediction.")
     ] = None,
@@ -57,7 +69,10 @@ def command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Predict every row of a table, in its order: one line a row, after a header."""
+    """Predict every row of a table, in its order: one line a row, after a header.
+
+    With --key or --trust a key that you trust must have signed the evaluation of --sets, which names the model.
+    """
     from equipoise.artifact.predictions import predictor
     from equipoise.data.compiling import is_short, left_as_they_are
     from equipoise.data.files import open_table
@@ -68,12 +83,15 @@ def command(
     if coverage is not None and sets is None:
         remedy = "pass --sets EVALUATION, a paid evaluation of this release"
         raise InvalidParameter("sets of a coverage", f"--coverage {coverage:g} alone", remedy)
+    if (key or trust is not None) and sets is None:
+        remedy = "check a release by itself with equipoise verify --key"
+        raise InvalidParameter("an evaluation, whose signature is looked at", "--key or --trust without --sets", remedy)
     if identifier == "prediction":
         asked, remedy = "another name than that of the predictions for --id", "rename the column of identifiers"
         raise InvalidParameter(asked, "--id prediction", remedy)
     found = None if probabilities or threshold is not None else predictor(release)
     model: Any = _estimator(release, probabilities, threshold) if found is None else found
-    known = None if sets is None else _new_rows(release, sets, coverage)
+    known = None if sets is None else _new_rows(release, sets, coverage, trusted_keys(key, trust))
     silent = quiet or as_json
     with left_as_they_are(is_short(data)), counting(silent) as report:
         opened = open_table(data, delimiter, model.schema_.file.for_new_rows(**read_file_facts(file_facts)))
@@ -109,10 +127,10 @@ def command(
     Console(quiet=silent, stderr=True, highlight=False).print(said, markup=False)
 
 
-def _new_rows(release: Path, sets: Path, coverage: float | None) -> "NewRows":
+def _new_rows(release: Path, sets: Path, coverage: float | None, trusted: "dict[bytes, Trusted] | None") -> "NewRows":
     from equipoise.evaluation.new_rows import NewRows
 
-    return NewRows(release, sets, 0.9 if coverage is None else coverage)
+    return NewRows(release, sets, 0.9 if coverage is None else coverage, trusted)
 
 
 def _records(

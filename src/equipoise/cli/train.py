@@ -4,7 +4,7 @@ import json
 import shlex
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,6 +19,10 @@ from equipoise.cli.publishing import publish
 from equipoise.cli.recipe_options import RecipeText, for_model, read_recipe
 from equipoise.cli.sign import By, signed, signing_key
 from equipoise.cli.summary import Verbose, told
+
+if TYPE_CHECKING:
+    from equipoise.artifact.page_file import Attack
+    from equipoise.certify.certificate import Certificate
 
 
 def command(
@@ -60,6 +64,10 @@ def command(
         Path | None, typer.Option(metavar="KEY", help="Sign the release with this private key (equipoise key new).")
     ] = None,
     by: By = "",
+    attack: Annotated[
+        bool,
+        typer.Option("--attack", help="Attack the plan on simulated rows, and show on the page what that reaches."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release in that folder.")] = False,
     dry_run: Annotated[
         bool,
@@ -110,6 +118,8 @@ def command(
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     with waiting("drawing the page", silent):
         room = rehearse(planned, encoded_names(facts))
+    # It follows from the plan alone, so that it is run before a row is read, and what cannot be is told here.
+    reached = _attacked(planned, dry_run, silent) if attack else None
     with staging(out, force, room) as place, ExitStack() as besides:
         beside = None if holdout is None else besides.enter_context(staging(evaluation, force))
         if dry_run:
@@ -133,7 +143,7 @@ def command(
             if beside is not None and found is not None:
                 publish(beside, signed(found.files(), key, by), evaluation)
         finally:
-            publish(place, signed(files_of(face, recorded(ledger)), key, by), out)
+            publish(place, signed(files_of(face, recorded(ledger), reached), key, by), out)
     if as_json and not quiet:
         told_of = {} if found is None else {"evaluation": str(evaluation), **plain_of(found)}
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
@@ -143,6 +153,17 @@ def command(
     console.print(f"  check it:    equipoise verify {escape(str(out))}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
+
+
+def _attacked(planned: "Certificate", dry_run: bool, silent: bool) -> "Attack | None":
+    """Return what an attack on the plan reaches on simulated rows; what cannot be simulated is refused."""
+    from equipoise.artifact.attack import Simulated
+
+    simulated = Simulated(planned)
+    if dry_run:
+        return None
+    with waiting("attacking the plan on simulated rows", silent):
+        return simulated.attacked()
 
 
 def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds: bool) -> str:

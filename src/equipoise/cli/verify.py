@@ -13,7 +13,7 @@ from rich.console import Console
 from equipoise.artifact.shipped import strangers
 from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
 from equipoise.cli.certificate_file import CertificatePath
-from equipoise.cli.options import AsJson, Quiet
+from equipoise.cli.options import AsJson, PublicKeys, Quiet, TrustFile, trusted_keys
 from equipoise.cli.progress import waiting
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
@@ -25,12 +25,8 @@ COLOURS = {DONE: "bold green", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold ye
 
 def command(
     path: CertificatePath,
-    key: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE.pub", help="A public key that you trust; may be given again.")
-    ] = None,
-    trust: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="The keys that you trust, with names and dates.")
-    ] = None,
+    key: PublicKeys = None,
+    trust: TrustFile = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must have paid for it: a dataset's name or a URL.")
     ] = None,
@@ -96,25 +92,21 @@ def _against(
 ) -> "Against":
     """Return what the options hold a release against; each is read before the release is."""
     from equipoise.artifact.policy import read_policy
-    from equipoise.artifact.trust import Trusted, trusted_in
     from equipoise.artifact.verdict import Against
-    from equipoise.keys import public_key
 
-    if key and trust:
-        raise InvalidParameter("one list of keys", "--key and --trust", "name the key in the trust file, too")
+    keys = trusted_keys(key, trust)
     if ledger is not None and export is not None:
         raise InvalidParameter("one ledger", "--ledger and --export", "pass one of them; --witness takes the other")
     if (witness or witness_key) and ledger is None and export is None:
         remedy = "pass --ledger or --export, too"
         raise InvalidParameter("a history that witnesses know", "neither --ledger nor --export", remedy)
-    keys = {public_key(path): Trusted(path.name) for path in key} if key else None
     history = None
     if ledger is not None or export is not None:
         from equipoise.artifact.payment import exported_in, recorded_in
 
         history = recorded_in(ledger) if ledger is not None else exported_in(export or Path())
     return Against(
-        keys=keys if trust is None else trusted_in(trust),
+        keys=keys,
         history=history,
         witnesses=witness or (),
         witness_keys=witness_key or (),

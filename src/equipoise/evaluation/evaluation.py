@@ -1,13 +1,13 @@
 """An evaluation: the counts that were paid for, their certificate, and a folder to keep them in."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from equipoise.artifact import page_file
-from equipoise.artifact.findings import contents_of, inspect
+from equipoise.artifact.findings import contents_of
 from equipoise.artifact.folder import staging
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
@@ -103,9 +103,13 @@ class Evaluation:
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Return the evaluation in a folder, if its files are as they were made and its claim follows."""
-        if faults := inspect(Path(folder)).faults:
+        return cls.of(contents_of(Path(folder)))
+
+    @classmethod
+    def of(cls, contents: Mapping[str, bytes]) -> Self:
+        """Return the evaluation in the files of a folder, which were read once."""
+        if faults := findings_of(dict(contents)).faults:
             raise ReleaseUnreadable("an evaluation as it was made", "; ".join(faults[:3]), "ask for the folder again")
-        contents = contents_of(Path(folder))
         schema = Schema.from_text(text_of(contents, SCHEMA)) if SCHEMA in contents else None
         made = cls(Certificate.from_json(text_of(contents, CERTIFICATE)), schema)
         made.claim  # noqa: B018 - a certificate of another kind is refused here

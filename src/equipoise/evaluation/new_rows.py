@@ -1,6 +1,7 @@
 """Sets of classes, or intervals, for new rows: what a paid evaluation knows of a released model's errors (N4-sets)."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.artifact.about import require_about
+from equipoise.artifact.findings import contents_of
 from equipoise.artifact.predictions import predictor
+from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.data.raw import RawTable
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluation import Evaluation
@@ -29,12 +32,20 @@ class NewRows:
         The folders of both; an evaluation of another release is refused.
     coverage : float
         The chance that a new row's truth is in its set or interval, at least.
+    trusted : mapping, optional
+        The keys that count: one of them must have signed the evaluation, which names the model.
     """
 
     def __init__(
-        self, release: str | os.PathLike[str], evaluation: str | os.PathLike[str], coverage: float = 0.9
+        self,
+        release: str | os.PathLike[str],
+        evaluation: str | os.PathLike[str],
+        coverage: float = 0.9,
+        trusted: Mapping[bytes, Trusted] | None = None,
     ) -> None:
-        found = Evaluation.load(evaluation)
+        contents = contents_of(Path(evaluation))
+        found = Evaluation.of(contents)
+        signer_of(contents, found.certificate, trusted)
         require_about(found.certificate, Path(release))
         model = predictor(release)
         if model is None:

@@ -46,9 +46,10 @@ def page_of(certificate: Certificate, target: str = "") -> str:
 
 def drawn_again(contents: Mapping[str, bytes]) -> str:
     """Return the page that the files of an evaluation call for."""
-    if page_file.read(text_of(contents, PAGE)).ledger is not None:
-        asked = f"{PAGE} of an evaluation, which shows nothing of a ledger"
-        raise ReleaseUnreadable(asked, "what a ledger said", page_file.AGAIN)
+    facts = page_file.read(text_of(contents, PAGE))
+    if facts.ledger is not None or facts.attack is not None:
+        asked = f"{PAGE} of an evaluation, which shows nothing of a ledger or an attack"
+        raise ReleaseUnreadable(asked, "what a ledger said, or an attack reached", page_file.AGAIN)
     target = Schema.from_text(text_of(contents, SCHEMA)).target.name if SCHEMA in contents else ""
     return page_of(Certificate.from_json(text_of(contents, CERTIFICATE)), target)
 

@@ -18,8 +18,10 @@ from equipoise.lab.auditing import at_least, at_most
 from equipoise.lab.estimate import Array, Bootstrap, Estimate
 from equipoise.vocabulary.facts import Budget
 
-# The false-positive rate at which an attack's power is quoted, as Carlini et al. (2022) do.
-LOW_RATE = 0.001
+# The false-positive rates at which an attack's power is told. The first is the one by which attacks are quoted, as
+# Carlini et al. (2022) do; all are those at which a certificate says what no attack exceeds (N7).
+RATES = (0.001, 0.01, 0.1)
+LOW_RATE = RATES[0]
 
 
 def proportion(count: float, of: int, confidence: float) -> Estimate:
@@ -132,9 +134,9 @@ class AttackCurve:
         The corners of the measured curve, from (0, 0) to (1, 1).
     auc : Estimate
         The chance that a member scores higher than another row; 0.5 is guessing.
-    tpr_at_low_fpr : Estimate
-        The true-positive rate at 0.1 % false positives, on the straight line between two corners of the curve: a
-        threshold drawn at random between theirs has it.
+    tpr_at_rates : tuple of Estimate
+        The true-positive rates at 0.1 %, 1 % and 10 % false positives, on the straight line between two corners of the
+        curve: a threshold drawn at random between theirs has it.
     advantage : Estimate
         The true-positive rate less the false-positive rate, at a threshold that was chosen on the other models.
     members, others : int
@@ -144,10 +146,15 @@ class AttackCurve:
     false_positive_rate: Array
     true_positive_rate: Array
     auc: Estimate
-    tpr_at_low_fpr: Estimate
+    tpr_at_rates: tuple[Estimate, ...]
     advantage: Estimate
     members: int
     others: int
+
+    @property
+    def tpr_at_low_fpr(self) -> Estimate:
+        """The true-positive rate at 0.1 % false positives."""
+        return self.tpr_at_rates[0]
 
     def above(self, ceiling: Ceiling) -> tuple[str, ...]:
         """Return which figures lie above the ceiling with their whole interval."""
@@ -198,7 +205,7 @@ def attack_curve(scores: ArrayLike, members: ArrayLike, bootstrap: Bootstrap | N
     guesses = _guesses(ranking, table)
     everywhere = np.ones(table.shape)
     fpr, tpr = ranking.rates(everywhere)
-    figures = np.array([_area(fpr, tpr), _height(fpr, tpr, LOW_RATE), _gap(guesses, inside, everywhere)])
+    figures = np.array([_area(fpr, tpr), *_heights(fpr, tpr), _gap(guesses, inside, everywhere)])
     counts = bootstrap.draw(*table.shape)
     replicates = []
     for models, rows in zip(counts.seeds, counts.datasets, strict=True):
@@ -206,24 +213,24 @@ def attack_curve(scores: ArrayLike, members: ArrayLike, bootstrap: Bootstrap | N
         # What was drawn may lack one kind where that kind is rare: it has no curve.
         if weights[inside].any() and weights[~inside].any():
             drawn = ranking.rates(weights)
-            replicates.append((_area(*drawn), _height(*drawn, LOW_RATE), _gap(guesses, inside, weights)))
+            replicates.append((_area(*drawn), *_heights(*drawn), _gap(guesses, inside, weights)))
     n_members = int(inside.sum())
     n_others = inside.size - n_members
     least, confidence = min(n_members, n_others), bootstrap.confidence
     # So many disjoint pairs of a member and another compare as independent coins, and all pairs vary less than they.
     area = proportion(figures[0] * least, least, confidence)
-    right = proportion((1 + figures[2]) / 2 * 2 * least, 2 * least, confidence)
+    right = proportion((1 + figures[-1]) / 2 * 2 * least, 2 * least, confidence)
     exact = (
         (area.low, area.high),
-        _height_interval(fpr, tpr, (n_members, n_others), confidence),
+        *(_height_interval(fpr, tpr, rate, (n_members, n_others), confidence) for rate in RATES),
         (2 * right.low - 1, 2 * right.high - 1),
     )
-    auc, height, gap = (
+    auc, *heights, gap = (
         _wider(bootstrap.estimate(float(figure), column), *interval)
         for figure, column, interval in zip(figures, np.array(replicates).T, exact, strict=True)
     )
     kept = _corners(fpr, tpr)
-    return AttackCurve(fpr[kept], tpr[kept], auc, height, gap, n_members, n_others)
+    return AttackCurve(fpr[kept], tpr[kept], auc, tuple(heights), gap, n_members, n_others)
 
 
 class _Ranking:
@@ -273,22 +280,29 @@ def _height(fpr: Array, tpr: Array, rate: float) -> float:
     return float(tpr[here] + along * (tpr[here + 1] - tpr[here]))
 
 
+def _heights(fpr: Array, tpr: Array) -> list[float]:
+    return [_height(fpr, tpr, rate) for rate in RATES]
+
+
 def _gap(guesses: NDArray[np.bool_], members: NDArray[np.bool_], weights: Array) -> float:
     return float(np.average(guesses[members], weights=weights[members])) - float(
         np.average(guesses[~members], weights=weights[~members])
     )
 
 
-def _height_interval(fpr: Array, tpr: Array, sizes: tuple[int, int], confidence: float) -> tuple[float, float]:
-    """Return an interval for the true-positive rate at the low rate that is exact for independent scores.
+def _height_interval(
+    fpr: Array, tpr: Array, rate: float, sizes: tuple[int, int], confidence: float
+) -> tuple[float, float]:
+    """Return an interval for the true-positive rate at a false-positive rate that is exact for independent scores.
 
     The threshold that has this rate in truth is not known. How many of the others lie above it is binomial, so it lies
-    between two of their scores; the members above either bound those above it, and their share is binomial too. With
-    fewer than some 4,400 others none of them need lie above it, and the lower end is 0. Equal scores are parted by lot.
+    between two of their scores; the members above either bound those above it, and their share is binomial too. At
+    0.1 %, with fewer than some 4,400 others, none of them need lie above it, and the lower end is 0. Equal scores are
+    parted by lot.
     """
     members, others = sizes
     share = (1 - confidence) / 2
-    fewest, most = (int(end) for end in binom.ppf([share / 2, 1 - share / 2], others, LOW_RATE))
+    fewest, most = (int(end) for end in binom.ppf([share / 2, 1 - share / 2], others, rate))
     surely = math.floor(members * _height(fpr, tpr, (fewest - 1) / others) + 1e-9) if fewest else 0
     perhaps = math.ceil(members * _height(fpr, tpr, most / others) - 1e-9)
     return at_least(surely, members, share / 2), at_most(perhaps, members, share / 2)

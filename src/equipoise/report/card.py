@@ -3,32 +3,38 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from equipoise.report.evaluation_record import Shown
+from equipoise.report.card_evaluation import evaluated
+from equipoise.report.evaluation_pictures import MATRIX_STYLE
 from equipoise.report.page import STYLE, escape
+from equipoise.report.section import Picture, Rows, Section
 from equipoise.wording import percent
 
 # More columns or classes than these are left to the folder: a card is one page.
 MOST_COLUMNS, MOST_CLASSES = 12, 6
 
-CARD_STYLE = """
+CARD_STYLE = (
+    MATRIX_STYLE
+    + """
 body { max-width: 820px; } h2 { font-size: 1.05rem; margin: 1.1rem 0 .25rem; } p, ul { margin: .25rem 0; }
 ul { padding-left: 1.2rem; } td, th { white-space: normal; } .digest { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { td:first-child { min-width: 4.5rem; }
   td:not(:first-child), th { overflow-wrap: break-word; } }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: .4rem 1.2rem; }
+.pictures figure { margin: .5rem 0; } .pictures svg { display: block; width: 100%; max-width: 24rem; height: auto;
+  overflow: visible; }
+.pictures .wide { overflow: visible; } .matrix th, .matrix td { min-width: 0; padding: .25rem .4rem; }
 @page { size: A4; margin: 11mm 13mm; }
 @media print { body { font-size: 9.6px; line-height: 1.36; } h1 { font-size: 17px; } h2 { font-size: 11.5px;
-  margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; } }
+  margin: 8px 0 2px; } p, li { max-width: none; } td, th { padding: 1px 6px; } table { font-size: 9.6px; }
+  .pictures { grid-template-columns: repeat(3, 1fr); } .pictures figure { margin: 3px 0; }
+  figcaption { font-size: 8.6px; } }
 """
-
-NOT_EVALUATED = (
-    "Not on this card: a score on private rows has to be paid for; equipoise evaluate does it, in a folder of its own."
 )
 
-# So many figures and groups of an evaluation are on a card; its own page has them all.
-MOST_FIGURES, MOST_GROUPS, MOST_OF_A_GROUP = 6, 8, 2
+# What a record says where no key that counts signed.
+UNPROVED = "origin unproved"
 
 # What Markdown would take for something else: anywhere, at the beginning of a line, and inside an address.
 ANYWHERE, AT_FIRST, ADDRESSES = (
@@ -36,16 +42,6 @@ ANYWHERE, AT_FIRST, ADDRESSES = (
     re.compile(r"^([-+#=]|\d+(?=[.)]\s))"),
     ("://", "www."),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading, what stands below it in sentences, and a table whose first line names its columns."""
-
-    title: str
-    lines: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def markdown(card: Mapping[str, Any]) -> str:
@@ -57,9 +53,17 @@ def markdown(card: Mapping[str, Any]) -> str:
         if section.points:
             parts.append("\n".join(f"- {_inert(point)}" for point in section.points))
         if section.rows:
-            head, *rest = ("| " + " | ".join(map(_inert, row)) + " |" for row in section.rows)
-            parts.append("\n".join([head, "|" + "---|" * len(section.rows[0]), *rest]))
+            parts.append(_lines(section.rows))
+        for picture in section.pictures:
+            if picture.rows:
+                parts += [f"### {_inert(picture.title)}", _lines(picture.rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def _lines(rows: Rows) -> str:
+    """Return a table of Markdown."""
+    head, *rest = ("| " + " | ".join(map(_inert, row)) + " |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
 
 
 def html(card: Mapping[str, Any]) -> str:
@@ -75,6 +79,8 @@ def html(card: Mapping[str, Any]) -> str:
             cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
             body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rest)
             parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>")
+        if section.pictures:
+            parts.append(f'<div class="pictures">{"".join(map(_figure, section.pictures))}</div>')
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -83,6 +89,12 @@ def html(card: Mapping[str, Any]) -> str:
 {"".join(parts)}
 </body></html>
 """
+
+
+def _figure(picture: Picture) -> str:
+    """Return a picture below its title; what it shows is in the figures above, or on the evaluation's own page."""
+    words = f"{picture.title}. {picture.caption}".replace("?.", "?")
+    return f"<figure>{picture.drawn()}<figcaption>{escape(words[:1].upper() + words[1:])}</figcaption></figure>"
 
 
 def _inert(text: str) -> str:
@@ -120,55 +132,10 @@ def _sections(card: Mapping[str, Any]) -> Sequence[Section]:
         _gains(card["privacy"], card["training"]["unit"], card["training"]["seeded"]),
         _no_promise(card),
         Section("What to keep in mind", points=tuple(card["privacy"]["caveats"])),
-        *_evaluated(card["evaluation"], card["model"]["task"]),
+        *evaluated(card["evaluation"], _signer(card["evaluation"], "evaluation") if card["evaluation"] else ""),
         _check(card["release"], card["privacy"]),
     )
     return [section for section in found if section.lines or section.points]
-
-
-def _evaluated(evaluation: Mapping[str, Any] | None, task: str) -> Sequence[Section]:
-    title = "How well it predicts"
-    if evaluation is None:
-        return (Section(title, (NOT_EVALUATED,)),)
-    apart = "That the rows had no part in the training is the word of whoever made it."
-    if evaluation["held_out"]:
-        apart = (
-            "They were held out from the training by their places, as the certificate says, and both cost this once."
-        )
-    words = (
-        f"On {evaluation['rows']:,} further rows, for ({evaluation['epsilon']:.6g}, {evaluation['delta']:.6g})-"
-        f"differential privacy of those rows, all figures together ({evaluation['grade']}). Intervals of 95 % count "
-        f"the sampling of rows and the noise. {apart}"
-    )
-    if task == "regression":
-        words += " They also count that residuals are known by their bins only."
-    withdrawn = tuple(f"Since then found false: {line}" for line in evaluation["withdrawn"])
-    seeded = ("Seeded: for experiments, not for release.",) if evaluation["seeded"] else ()
-    named = (
-        f"Evaluation {evaluation['id']}, made {evaluation['made']}, certificate {evaluation['certificate']}. "
-        "Who signed it and what paid for it was not looked at here: equipoise verify tells, of its folder too."
-    )
-    figures = evaluation["figures"][:MOST_FIGURES]
-    rows = (
-        ("figure", "value, and its interval of 95 %"),
-        *((f"{one['name']}: {one['meaning']}", _told(one)) for one in figures),
-    )
-    found = [Section(title, (words, *withdrawn, *seeded, named), rows=rows)]
-    groups = evaluation["groups"]
-    if groups:
-        titles = tuple(groups[0]["figures"])[:MOST_OF_A_GROUP]
-        lines = [(one["name"], *(_told(one["figures"][title]) for title in titles)) for one in groups]
-        more = f", and {len(groups) - MOST_GROUPS} more groups" if len(groups) > MOST_GROUPS else ""
-        apart = f"The groups of {evaluation['by']}, each with its interval of 95 %; its own page has more{more}."
-        found.append(Section("Group by group", (apart,), rows=(("group", *titles), *lines[:MOST_GROUPS])))
-    return found
-
-
-def _told(figure: Mapping[str, Any]) -> str:
-    """Return a figure and its interval; where it cannot be told, what it would take."""
-    fields = ("value", "low", "high", "sampling", "noise", "verdict", "share")
-    shown = Shown(**{name: figure[name] for name in fields})
-    return f"{shown.verdict or shown.text} ({shown.interval})"
 
 
 def _predicts(model: Mapping[str, Any]) -> Section:
@@ -227,18 +194,25 @@ def _made(release: Mapping[str, Any], training: Mapping[str, Any]) -> Section:
     words = (
         f"Made {release['made']} by {versions or 'software that is not named'}. "
         + (f"{vouched} vouches for the public facts. " if vouched else "Nobody is named who vouches for public facts. ")
-        + _signer(release["signature"])
+        + _signer(release, "release")
     )
     return Section("By whom, and when", (words,))
 
 
-def _signer(signature: Mapping[str, Any] | None) -> str:
+def _signer(folder: Mapping[str, Any], what: str) -> str:
+    """Return who signed a folder, and whether that was checked against a key that somebody trusts."""
+    signature, origin = folder["signature"], folder["origin"]
     if signature is None:
-        return "Who ran the training is not in the certificate: a signature would say so, and the folder has none."
+        said = f"who made the {what} is not in the certificate: a signature would say so, and the folder has none"
+        return f"{origin.capitalize()}: {said}."
+    when = f"on {signature['signed']} with the key {signature['fingerprint']}"
+    if origin != UNPROVED:
+        says = f", who says to be {signature['producer']}," if signature["producer"] else ""
+        return f"The {what} was {origin}{says} {when}: checked against the keys that this card was made with."
     who = f"{signature['producer']} signed it" if signature["producer"] else "it was signed"
     return (
-        f"The folder says that {who} on {signature['signed']} with the key {signature['fingerprint']}; whether that is "
-        "so, equipoise verify FOLDER --key FILE.pub tells whoever has that public key."
+        f"{origin.capitalize()}: the folder says that {who} {when}; whether that is so, equipoise verify FOLDER "
+        "--key FILE.pub tells whoever has that public key."
     )
 
 

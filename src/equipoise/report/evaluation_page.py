@@ -7,27 +7,25 @@ gives the same page. Nothing on it comes from rows but through the noisy counts,
 import math
 from collections.abc import Sequence
 
-from equipoise.report import evaluation_charts
+from equipoise.report.evaluation_pictures import (
+    MATRIX_STYLE,
+    calibration_picture,
+    calibration_titles,
+    confusion_matrix,
+    group_picture,
+    roc_picture,
+)
 from equipoise.report.evaluation_record import Bars, EvaluationRecord, Point, Shown
 from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
 from equipoise.report.release_page import STYLE as RELEASE_STYLE
 from equipoise.report.runtime import runtime
-from equipoise.report.vega import Record
 from equipoise.wording import percent
-
-# Names of groups on an axis; the table has them in full.
-LONGEST_LABEL = 20
-
-# More classes than these do not fit beside each other on a phone.
-MOST_BESIDE = 4
 
 STYLE = (
     RELEASE_STYLE
     + """
-.answer { font-size: 1.15rem; max-width: 46rem; } .answer strong { font-size: 1.5rem; }
-.matrix td { text-align: center; } .matrix small { display: block; color: var(--soft); }
-.matrix td:first-child { text-align: left; font-weight: 600; min-width: 5rem; }
-"""
+.answer { font-size: 1.15rem; max-width: 46rem; } .answer strong { font-size: 1.5rem; }"""
+    + MATRIX_STYLE
 )
 
 
@@ -123,44 +121,19 @@ def _words(meaning: str, shown: Shown) -> str:
 def _confusion(record: EvaluationRecord) -> str:
     if not record.confusion:
         return ""
-    said = "".join(f'<th scope="col">said {escape(label)}</th>' for label in record.labels)
-    body = "".join(
-        f'<tr><td data-name="in truth">{escape(label)}</td>'
-        + "".join(_shaded(name, shown) for name, shown in zip(record.labels, row, strict=True))
-        + "</tr>"
-        for label, row in zip(record.labels, record.confusion, strict=True)
-    )
-    # On a phone a wide matrix shows every cell on a line of its own.
-    kind = "matrix lines" if len(record.labels) > MOST_BESIDE else "matrix"
-    cells = (
-        f'<div class="wide" tabindex="0"><table class="{kind}"><caption>Shares of all rows; below each its interval'
-        f'</caption><thead><tr><th scope="col">in truth</th>{said}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
     words = "A line is a true class, a column what the model said. On the diagonal it was right."
-    return f"<h2>What it mistakes for what</h2>{paragraph(words)}{cells}"
-
-
-def _shaded(said: str, shown: Shown) -> str:
-    share = 0 if shown.verdict else round(min(max(shown.value, 0.0), 1.0) * 100)
-    colour = f"background: color-mix(in srgb, var(--first) {round(share * 0.7)}%, transparent)"
-    name = f'data-name="said {escape(said)}"'
-    return f'<td {name} style="{colour}">{escape(shown.text)}<small>{escape(shown.interval)}</small></td>'
+    return f"<h2>What it mistakes for what</h2>{paragraph(words)}{confusion_matrix(record.labels, record.confusion)}"
 
 
 def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
     if not record.roc:
         return ""
-    title, points = "<h2>At every threshold (ROC)</h2>", list[Record]()
+    title, picture = "<h2>At every threshold (ROC)</h2>", roc_picture(record.roc)
     told = [pair for pair in record.roc if not (pair[0].figure.verdict or pair[1].figure.verdict)]
-    if not told:
+    if not picture:
         words = "At no threshold can false and true positives be told at this budget: the noise drowns them."
         return title + paragraph(words, "notice")
-    for false, true in told:
-        shown = {"threshold": false.place}
-        for name, one in (("false", false.figure), ("true", true.figure)):
-            shown |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
-        points.append(dict(shown))
-    drawn["roc"] = evaluation_charts.roc(points)
+    drawn["roc"] = picture
     positive = record.labels[1]
     caption = (
         f"Every dot is a threshold on the model's score from which on it says {positive}: how many of those who are "
@@ -174,8 +147,8 @@ def _roc(record: EvaluationRecord, drawn: dict[str, str]) -> str:
     ]
     header = ("threshold", "false positives", "true positives (recall)")
     cells = table(header, rows, caption="False and true positives at every threshold")
-    picture = figure("roc", "True positives over false positives; the numbers are in the table.", caption)
-    return f"{title}{picture}{folded('the numbers', cells)}"
+    place = figure("roc", "True positives over false positives; the numbers are in the table.", caption)
+    return f"{title}{place}{folded('the numbers', cells)}"
 
 
 def _with_interval(shown: Shown) -> str:
@@ -183,35 +156,23 @@ def _with_interval(shown: Shown) -> str:
 
 
 def _calibration(record: EvaluationRecord, drawn: dict[str, str]) -> str:
-    points: list[Record] = [
-        {
-            "place": one.place,
-            "value": one.figure.value,
-            "low": one.figure.low,
-            "high": one.figure.high,
-            "told": not one.figure.verdict,
-        }
-        for one in record.calibration
-    ]
-    open_ones = sum(1 for one in record.calibration if one.figure.verdict)
+    open_ones, places = sum(1 for one in record.calibration if one.figure.verdict), len(record.calibration)
     dotted = (
-        f" Dotted: {open_ones} of {len(points)} places at which so few rows lie that the noise leaves the answer open."
+        f" Dotted: {open_ones} of {places} places at which so few rows lie that the noise leaves the answer open."
         if open_ones
         else ""
     )
+    titles = calibration_titles(record.task, record.target, record.labels)
+    drawn["calibration"] = calibration_picture(record.calibration, record.task, titles)
     if record.task == "regression":
         title, header = "Is it right in the mean?", ("prediction", "mean residual")
-        titles = (f"prediction{f' of {record.target}' if record.target else ''}", "true less predicted, mean")
-        drawn["calibration"] = evaluation_charts.residuals(points, titles)
         caption = (
             "For rows with about this prediction: by how much the truth lies above it in the mean. On the dashed line "
             f"predictions are neither too low nor too high.{dotted}"
         )
     else:
-        title = "Do its scores mean what they say?"
+        title, header = "Do its scores mean what they say?", titles
         what = record.labels[1] if record.task == "two classes" else "right"
-        header = (f"score for {what}" if record.task == "two classes" else "score", f"share that is {what}")
-        drawn["calibration"] = evaluation_charts.calibration(points, header)
         caption = (
             f"Of rows with about this score: the share that is {what} in truth. On the dashed line a score of 70 % "
             f"means that it is so in 70 % of cases.{dotted}"
@@ -268,21 +229,9 @@ def _groups(record: EvaluationRecord, drawn: dict[str, str]) -> str:
             "accuracy: as many times more counts have noise."
         ),
     ]
-    labels = _labels(record.groups)
     for place, bars in enumerate(record.bars):
         name = f"group-{place + 1}"
-        rows: list[Record] = [
-            {
-                "label": label,
-                "name": group,
-                "value": one.value,
-                "low": one.low,
-                "high": one.high,
-                "told": not one.verdict,
-            }
-            for label, group, one in zip(labels, record.groups, bars.figures, strict=True)
-        ]
-        drawn[name] = evaluation_charts.by_group(rows, bars.title, bars.figures[0].share, bars.least)
+        drawn[name] = group_picture(record.groups, bars)
         picture = figure(name, f"{_sentence(bars.title)} by group; the numbers are below.", _caption(bars))
         parts.append(f"<h3>{escape(_sentence(bars.title))}</h3>{picture}")
     header = ("group", *(bars.title for bars in record.bars))
@@ -302,19 +251,6 @@ def _caption(bars: Bars) -> str:
     open_ones = sum(1 for one in bars.figures if one.verdict)
     dotted = f" Dotted: {open_ones} that cannot be told at this budget." if open_ones else ""
     return f"{_sentence(bars.meaning)}.{dotted}"
-
-
-def _labels(names: Sequence[str]) -> list[str]:
-    """Return a short label for each group, different for all of them: equal labels would share one place."""
-    labels: list[str] = []
-    for name in names:
-        line = " ".join(name.split()) or "(no name)"
-        label = first = line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
-        again = 2
-        while label in labels:
-            label, again = f"{first} ({again})", again + 1
-        labels.append(label)
-    return labels
 
 
 def _reading(record: EvaluationRecord) -> str:

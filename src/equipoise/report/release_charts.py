@@ -13,8 +13,11 @@ from equipoise.report.vega import Record, layer, logarithmic, quantity, responsi
 # What the axis of a logarithmic scale is marked with: 1, 2 and 5 times powers of ten.
 MANTISSAS = (1, 2, 5)
 
-# The height of one weight's bar, in pixels.
-ROW = 21
+# A label's lines. It is our own expression: names stay data.
+LINES = "split(datum.label, '\\n')"
+
+# The height of one weight's bar, and of every further line of its name, in pixels.
+ROW, LINE = 21, 13
 
 # A picture of tiny deltas ends this factor below the claimed one.
 FAINTEST = 1e-4
@@ -58,8 +61,15 @@ def privacy_curve(points: Sequence[Record], epsilon: float, delta: float) -> str
     return responsive([line, claim], "The privacy curve: delta over epsilon, with the claim as a point.")
 
 
-def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[float, float]]) -> str:
-    """Return the largest true positive rate over the false positive rate, both axes logarithmic, and blind guessing."""
+def trade_off(
+    points: Sequence[tuple[float, float]],
+    marked: Sequence[tuple[float, float]],
+    measured: Sequence[tuple[float, float, float, float]] = (),
+) -> str:
+    """Return the largest true positive rate over the false positive rate, both axes logarithmic, and blind guessing.
+
+    What an attack reached is drawn beside it: rates of false and true positives, and the ends of an interval.
+    """
     low = min(false for false, _ in points)
     keys = ("false", "true")
     axis = {"values": marks(low, 1.0), "format": "~%"}
@@ -76,8 +86,33 @@ def trade_off(points: Sequence[tuple[float, float]], marked: Sequence[tuple[floa
         layer(blind, encoding, [dict.fromkeys(keys, rate) for rate in (low, 1.0)]),
         layer(line, encoding, [dict(zip(keys, point, strict=True)) for point in points]),
         layer(dot, encoding, [dict(zip(keys, point, strict=True)) for point in marked]),
+        *(_measured(measured, low, encoding) if measured else ()),
     ]
     return responsive(layers, "The largest true positive rate over the false positive rate, with blind guessing.")
+
+
+def _measured(
+    points: Sequence[tuple[float, float, float, float]], least: float, encoding: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return diamonds at measured rates, and their intervals; what lies below the picture is drawn at its edge."""
+    rows: list[Record] = [
+        {
+            "false": false,
+            "true": max(true, least),
+            "low": max(low, least),
+            "high": max(high, least),
+            "text": f"{100 * true:.3g} %, from {100 * low:.3g} to {100 * high:.3g} %",
+        }
+        for false, true, low, high in points
+    ]
+    tooltip = [quantity("false", format=".3~%"), word("text", title="true, measured")]
+    places = {"x": encoding["x"], "tooltip": tooltip}
+    interval = {**places, "y": {**encoding["y"], "field": "low"}, "y2": {"field": "high"}}
+    diamond = {"type": "point", "style": "soft", "shape": "diamond", "filled": True, "size": 90, "opacity": 1}
+    return [
+        layer({"type": "rule", "style": "soft", "strokeWidth": 2}, interval, rows),
+        layer(diamond, {**places, "y": encoding["y"]}, rows),
+    ]
 
 
 def error_bounds(points: Sequence[Record], axis: str, unit: str, claim: float, ceiling: float | None) -> str:
@@ -138,16 +173,24 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
     Parameters
     ----------
     rows : sequence of dict
-        With the keys label (different for every row), name, output, value, kind, and low and high, the ends of the
-        band, which are None where nothing is known.
+        With the keys label (different for every row, of one line or more), name, output, value, kind, and low and
+        high, the ends of the band, which are None where nothing is known.
     kinds : sequence of str
         The kinds of bars; the last of several is drawn muted.
     """
+    further = max(str(row["label"]).count("\n") for row in rows)
     vertical = word(
         "label",
         sort=None,
         title=None,
-        axis={"labelLimit": 170, "grid": False, "ticks": False},
+        axis={
+            "labelLimit": 180,
+            "grid": False,
+            "ticks": False,
+            "labelExpr": LINES,
+            # Vega puts the first line where the bar's middle is.
+            "labelOffset": -LINE * further / 2,
+        },
         scale={"paddingInner": 0, "paddingOuter": 0.2},
     )
     longest = max(abs(float(str(row["value"]))) for row in rows) or 1.0
@@ -177,4 +220,4 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
         band = {"y": vertical, "x": quantity("low", **horizontal), "x2": {"field": "high"}, "tooltip": tooltip}
         layers.insert(0, layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
     description = "Released weights as bars, over bands of twice the noise's deviation."
-    return responsive(layers, description, height=ROW * len(rows), data={"values": list(rows)})
+    return responsive(layers, description, height=(ROW + LINE * further) * len(rows), data={"values": list(rows)})

@@ -1,17 +1,19 @@
 """The page of one release: what was released, why it is private, what it can be off by. Plain values in, HTML out.
 
 Everything shown is a function of the certificate, the schema, the released weights and bounds, and the ledger's state:
-no date but the certificate's and no measurement, so that the same release gives the same page.
+no date but the certificate's, and no measurement but that of an attack on rows of nobody, so that the same release
+gives the same page.
 """
 
 import math
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from equipoise.report import release_charts
 from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
 from equipoise.report.release_errors import errors_section
-from equipoise.report.release_record import LedgerState, ReleaseRecord, WeightLine
+from equipoise.report.release_record import LedgerState, MeasuredAttack, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
 from equipoise.report.vega import Record
 from equipoise.wording import four_digits, percent
@@ -19,8 +21,8 @@ from equipoise.wording import four_digits, percent
 # More weights than this make no picture, and more than that no table that anyone reads.
 MOST_BARS, MOST_LINES = 40, 2000
 
-# Names of columns on an axis; the table has them in full.
-LONGEST_LABEL = 24
+# Letters in a line of a name on an axis, of which there are two; the table and a bar's own words have it in full.
+LONGEST_LINE = 20
 
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
@@ -121,12 +123,13 @@ def _vouched(record: ReleaseRecord) -> str:
 
 
 def _facts(record: ReleaseRecord) -> str:
+    apart = f"; {record.held_out:,} further rows were held out to evaluate it" if record.held_out else ""
     entries = [
         ("privacy", f"epsilon {number(record.epsilon)}, delta {number(record.delta)}", record.adjacency),
         ("grade", record.grade, f"by {record.theorem}"),
         ("where noise enters", record.kind, record.procedure),
         ("law of the noise", "none of its own" if record.law == record.kind else record.law, ""),
-        ("table", record.counted, f"declared, public; {record.n_features:,} columns as the model sees them"),
+        ("table", record.counted, f"declared, public; {record.n_features:,} columns as the model sees them{apart}"),
     ]
     if record.target:
         among = f"one of {len(record.classes):,} classes" if record.classes else "a number"
@@ -178,7 +181,8 @@ def _curve(record: ReleaseRecord, drawn: dict[str, str]) -> str:
 
 def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
     gains, unit = record.gains, record.unit
-    drawn["trade-off"] = release_charts.trade_off(gains.trade_off, gains.rates)
+    attack = record.attack
+    drawn["trade-off"] = release_charts.trade_off(gains.trade_off, gains.rates, attack.points if attack else ())
     words = (
         f"Someone knows two {unit}s, one of which was in the table, and everything else that was in it; sees this "
         "release; and says that it was the first, or the second. If both are equally likely beforehand, then however "
@@ -198,16 +202,48 @@ def _gains(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         "The line is the most that any method can reach: how often the first is named where it was the first (true "
         "positives), over how often it is named where it was the second (false positives). Dashed: naming it by chance."
     )
+    run = "no attack was run"
+    if attack is not None:
+        caption += f" Diamonds: what one attack reached on {attack.rows} rows, measured, with its intervals."
+        run = "what an attack reached on rows of nobody stands below, and is measured"
     cells = table(
         ("false positives", "true positives at most"),
         [(percent(false), percent(true)) for false, true in gains.rates],
         f"The difference of the two rates, the advantage, is at most {percent(gains.advantage)}. All of this follows "
-        "from the claim (N7); no attack was run. It limits what is learned about one "
+        f"from the claim (N7); {run}. It limits what is learned about one "
         f"{unit}, not what is learned about people like it: that is what a model is for.",
         caption="What an attacker gains, at most",
     )
     picture = figure("trade-off", "True positives over false positives; the numbers are in the table.", caption)
-    return f"<h2>What an attacker gains</h2>{paragraph(words)}{cells}{picture}"
+    measured = "" if attack is None else _attack(attack, dict(gains.rates))
+    return f"<h2>What an attacker gains</h2>{paragraph(words)}{cells}{picture}{measured}"
+
+
+def _attack(attack: MeasuredAttack, bounds: Mapping[float, float]) -> str:
+    """Return what an attack reached, in words and numbers, and on what it was run."""
+    words = (
+        f"Nobody's rows were attacked here: the rows are {attack.rows}. A computer drew them at random from what the "
+        "certificate says beforehand about any row (length and number of columns, classes or range of the target); the "
+        f"private rows had no part in it. {attack.shadows + attack.targets:,} models were trained on them as this one "
+        f"was, by the same rule on as many rows with as much noise. An attacker who made {attack.shadows:,} of them "
+        f"then said of each of the other {attack.targets:,} which rows it had been trained on, by the likelihood-ratio "
+        "attack (docs/attacks.md)."
+    )
+    above = [false for false, _, low, _ in attack.points if low > bounds.get(false, 1.0)]
+    if above:
+        words += " A measured rate lies above the line with its whole interval: that speaks against the claim."
+    confidence = f"{100 * attack.confidence:g} %"
+    cells = table(
+        ("false positives", "true positives, measured", f"interval of {confidence}"),
+        [
+            (f"{100 * false:.3g} %", f"{100 * true:.3g} %", f"{100 * low:.3g} to {100 * high:.3g} %")
+            for false, true, low, high in attack.points
+        ],
+        f"Measured, not proved; each interval for itself with a confidence of {confidence}. That this attack finds "
+        "little on such rows proves nothing: another may find more, up to the line and no further.",
+        caption=f"What one attack reached on {attack.rows} rows",
+    )
+    return f"<h3>One attack, measured on {escape(attack.rows)} rows</h3>{paragraph(words)}{cells}"
 
 
 def _selected(record: ReleaseRecord) -> str:
@@ -288,19 +324,38 @@ def _is_within(line: WeightLine) -> bool:
     return line.deviation is not None and abs(line.value) <= 2 * line.deviation
 
 
+def _in_lines(name: str, most: int = 2) -> str:
+    """Return a name in so many lines at most; of a longer one the end stays, by which levels of a column differ.
+
+    Examples
+    --------
+    >>> _in_lines("occupation of the father=nurse").splitlines()
+    ['occupation of the', 'father=nurse']
+    >>> _in_lines("occupation of the mother or guardian=professional specialty").splitlines()
+    ['occupation of the…', '…fessional specialty']
+    """
+    words = " ".join(name.split())
+    lines = textwrap.wrap(words, LONGEST_LINE)
+    if len(lines) > most:
+        first, last = (textwrap.wrap(text, LONGEST_LINE - 1)[0] for text in (words, words[::-1]))
+        lines = [f"{first}…", f"…{last[::-1]}"][:most]
+    return "\n".join(lines)
+
+
 def _labels(lines: Sequence[WeightLine]) -> list[str]:
     """Return a short label for each line, different for all of them: equal labels would share one place."""
     several = len({line.output for line in lines}) > 1
     labels: list[str] = []
     for line in lines:
-        name = " ".join(line.name.split()) or "(no name)"
-        name = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-        label = first = f"{name}, {line.output[:LONGEST_LABEL]}" if several else name
+        name = _in_lines(line.name) or "(no name)"
+        label = first = f"{name}\n{_in_lines(f'for {line.output}', 1)}" if several else name
         again = 2
         while label in labels:
             label, again = f"{first} ({again})", again + 1
         labels.append(label)
-    return labels
+    # Shorter labels begin lower, so that all stand about the middle of their bars.
+    most = max((label.count("\n") for label in labels), default=0)
+    return ["\n" * ((most - label.count("\n")) // 2) + label for label in labels]
 
 
 def _private_bounds(record: ReleaseRecord) -> str:

@@ -49,6 +49,21 @@ class AttackerGains:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredAttack:
+    """What a membership attack reached on rows of nobody: `rows` says which ("simulated").
+
+    `shadows` models were the attacker's own, and `targets` were attacked; `points` have a rate of false positives, the
+    measured rate of true ones, and the ends of its interval at `confidence`.
+    """
+
+    rows: str
+    shadows: int
+    targets: int
+    confidence: float
+    points: tuple[tuple[float, float, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPoint:
     """Certified bounds at one place: training loss, and population loss where there is such a bound."""
 
@@ -156,6 +171,10 @@ class ReleaseRecord:
         What is predicted; "" and none where it has no name, or is a number.
     release_id, made, software : str, str and tuple of (str, str)
         The release's random name, when it was made and by which versions; empty in a plan.
+    attack : MeasuredAttack, optional
+        What an attack reached, where one was run.
+    held_out : int
+        So many further rows were held out from the training, and counted by what it released.
     """
 
     model: str
@@ -198,6 +217,8 @@ class ReleaseRecord:
     release_id: str = ""
     made: str = ""
     software: tuple[tuple[str, str], ...] = ()
+    attack: MeasuredAttack | None = None
+    held_out: int = 0
 
     @property
     def unit(self) -> str:
