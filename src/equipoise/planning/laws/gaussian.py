@@ -10,6 +10,7 @@ import scipy  # its parts are loaded where they are used first: `equipoise verif
 from equipoise.certify.curves import ERROR, LATTICE_DELTA, GaussianCurve
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.gaussian import Gaussian
+from equipoise.planning.gamma_quantile import upper_quantile
 from equipoise.planning.laws.base import Array, KnownLaw
 from equipoise.planning.marginals import log_between
 from equipoise.vocabulary.facts import Budget
@@ -53,7 +54,7 @@ class KnownGaussian(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a chi variable."""
-        return scale * math.sqrt(2 * float(scipy.special.gammainccinv(dimension / 2, failure)))
+        return scale * math.sqrt(2 * upper_quantile(dimension / 2, failure))
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the normal tail."""

@@ -4,10 +4,10 @@ import math
 from typing import ClassVar
 
 import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.laplace import Laplace
+from equipoise.planning.gamma_quantile import upper_quantile
 from equipoise.planning.laws.base import Array, KnownLaw
 from equipoise.vocabulary.facts import Budget
 
@@ -43,7 +43,7 @@ class KnownLaplace(KnownLaw):
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the smaller of two bounds: the L1 norm, which is Gamma, and Cantelli's on the squared length."""
         spread = math.sqrt(2 * dimension + math.sqrt(20 * dimension * (1 - failure) / failure))
-        return scale * min(float(scipy.special.gammainccinv(dimension, failure)), spread)
+        return scale * min(upper_quantile(dimension, failure), spread)
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return ``exp(-z)/2``."""

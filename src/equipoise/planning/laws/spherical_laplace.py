@@ -10,6 +10,7 @@ import scipy  # its parts are loaded where they are used first: `equipoise verif
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.spherical_laplace import SphericalLaplace, rounding_epsilon
 from equipoise.certify.spherical import ROUNDING, TINY, SphericalCurve
+from equipoise.planning.gamma_quantile import upper_quantile
 from equipoise.planning.laws.base import Array, KnownLaw
 from equipoise.planning.marginals import spherical
 from equipoise.vocabulary.facts import Budget
@@ -60,7 +61,7 @@ class KnownSpherical(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a Gamma variable."""
-        return scale * float(scipy.special.gammainccinv(dimension, failure))
+        return scale * upper_quantile(dimension, failure)
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the tail of a normal mixture; in one dimension it is Laplace's."""
