@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from equipoise.cli.exit_codes import INTERRUPTED, REFUSED, UNFORESEEN, code_of
 from equipoise.errors import EquipoiseError
@@ -128,6 +126,10 @@ def _explain(error: Exception) -> None:
 
 
 def _say(asked: str, found: str, remedy: str) -> None:
+    # What sets colours and lines takes as long to load as a certificate's check.
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(f"[bold red]asked[/]  {escape(asked)}")
     console.print(f"[bold red]found[/]  {escape(found)}")

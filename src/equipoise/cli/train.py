@@ -75,7 +75,6 @@ def command(
     from equipoise.cli.ledger_state import recorded
     from equipoise.data.compiling import is_short, left_as_they_are
     from equipoise.data.encoded import encoded_table
-    from equipoise.data.encoder import encoded_names
     from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
 
@@ -109,7 +108,7 @@ def command(
     encoded_table(facts, table, planned.n_samples)
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     with waiting("drawing the page", silent):
-        room = rehearse(planned, encoded_names(facts))
+        room = rehearse(planned, facts.encoded_names())
     with staging(out, force, room) as place, ExitStack() as besides:
         beside = None if holdout is None else besides.enter_context(staging(evaluation, force))
         if dry_run:
