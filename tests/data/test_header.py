@@ -164,6 +164,25 @@ def test_names_of_a_data_frame_are_looked_at_too():
             eq.LogisticRegression(epsilon=1.0, domain=schema).fit(frame)
 
 
+NESTED = {"Smith": [[1]], "31": [[2]]}
+
+
+def test_names_beside_types_that_are_refused_are_told_only_if_none_may_be_a_value(tmp_path):
+    pa.parquet.write_table(pa.table(NESTED), tmp_path / "rows.parquet")
+    reads = (
+        lambda: eq.open_table(tmp_path / "rows.parquet"),
+        lambda: raw_table(pa.table(NESTED)),
+        lambda: raw_table(pl.DataFrame(NESTED)),
+    )
+    for read in reads:
+        with pytest.raises(InvalidData, match="position 2") as refusal:
+            read()
+        assert "Smith" not in str(refusal.value)
+        assert "31" not in str(refusal.value)
+    with pytest.raises(InvalidData, match="visits"):
+        raw_table(pa.table({"visits": [[1]]}))
+
+
 def opened(path: Path, content: bytes, **facts: object):
     path.write_bytes(content)
     columns = NumberColumn("column 1", (0, 100)), CategoryColumn("column 2", ("x", "y"), unknown="x")
