@@ -336,7 +336,7 @@ def _lines(
     if widths != [len(names)] * outputs or len(constants) != outputs:
         raise InvalidParameter(
             f"weights of {outputs} output(s) for {len(names)} columns, and as many intercepts as outputs",
-            f"coefficients of {len(matrix)} output(s) for {max(widths, default=0)} columns, {len(constants)} intercepts",
+            f"weights of {len(matrix)} output(s) for {max(widths, default=0)} columns, and {len(constants)} intercepts",
             "pass coef_ and intercept_ of the model that this certificate belongs to",
         )
     if not all(math.isfinite(value) for row in (*matrix, constants) for value in row):
@@ -353,8 +353,7 @@ def _lines(
         # The intercept is the weight of the constant column times its entry, and so is its noise.
         spread = None if deviation is None else problem.intercept * deviation
         lines += [
-            WeightLine(name, target, value - centre, spread)
-            for target, value in zip(targets, constants, strict=True)
+            WeightLine(name, target, value - centre, spread) for target, value in zip(targets, constants, strict=True)
         ]
     return tuple(lines)
 

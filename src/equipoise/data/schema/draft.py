@@ -79,7 +79,7 @@ PARTS = f"what of a date counts, some of: {', '.join(PARTS_OF_DATES)}; docs/sche
 UNITS = "by its name: take the first # away if the unit stands beside the numbers"
 AS_NUMBERS = "by its name, if these are numbers with their unit:"
 AS_DATES = "by its name, if these are dates:"
-FORMATS = 'formats = ["%d.%m.%Y"]  # if dates are written otherwise than 2026-11-16; numbers alone: %Y %y %m %d %j %H %M'
+FORMATS = 'formats = ["%d.%m.%Y"]  # if dates are not written as 2026-11-16; numbers alone: %Y %y %m %d %j %H %M'
 ANSWERS = "yes and no in the usual spellings; yes = [...] and no = [...] declare others"
 NAMED = "by its name: it takes part in nothing. If it names persons who have several rows, move it to [person]"
 WITHOUT_A_KIND = {

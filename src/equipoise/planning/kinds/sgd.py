@@ -222,7 +222,7 @@ def modelled_share(situation: Setting, deviation: float, imagined: Reference) ->
         kept = min(max(1 - length * curved, -1.0), 1 - 1e-15)
         if recipe.average == "last":
             # A part of a step back and forth has no length.
-            return kept**skipped if kept >= 0 or skipped == int(skipped) else math.inf
+            return math.pow(kept, skipped) if kept >= 0 or skipped == int(skipped) else math.inf
         begun = 0.0 if recipe.average == "uniform" else skipped / 2
         # The mean of powers from `begun` to the end.
         return (abs(kept) ** begun - abs(kept) ** skipped) / ((1 - kept) * (skipped - begun))
