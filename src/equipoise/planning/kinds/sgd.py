@@ -225,7 +225,7 @@ def modelled_share(situation: Setting, deviation: float, imagined: Reference) ->
             return math.pow(kept, skipped) if kept >= 0 or skipped == int(skipped) else math.inf
         begun = 0.0 if recipe.average == "uniform" else skipped / 2
         # The mean of powers from `begun` to the end.
-        return (abs(kept) ** begun - abs(kept) ** skipped) / ((1 - kept) * (skipped - begun))
+        return (math.pow(abs(kept), begun) - math.pow(abs(kept), skipped)) / ((1 - kept) * (skipped - begun))
 
     unit = known_loss(situation.problem.loss).unit(situation.constants.label_bound)
     batches = length * unit**2 / (2 * recipe.batch_size) if recipe.average == "last" else 0.0
