@@ -83,9 +83,8 @@ def smallest(setting: Setting) -> Bound:
 
     A search asks for it hundreds of times: theorems that are kept for comparison are asked only where none certifies.
     """
-    for bound in sorted(_said(setting, theorems.members()), key=_order):
-        if bound.value is not None:
-            return bound
+    for bound in certified(tuple(sorted(_said(setting, theorems.members()), key=_order))):
+        return bound
     raise refusal(answers(setting))
 
 
