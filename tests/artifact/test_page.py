@@ -373,7 +373,7 @@ def test_what_to_keep_in_mind_has_no_powers_that_nobody_reads(name):
 
 def test_a_regressions_intercept_is_measured_from_the_middle_of_its_range():
     certificate = eq.Ridge(epsilon=1.0, domain=RANGE, mechanism="output").plan(5000, 4)
-    line = record_of(certificate, Shown([1.0, 2.0, 3.0, 4.0], 203.0)).weights[-1]
+    line = record_of(certificate, Shown([[1.0, 2.0, 3.0, 4.0]], [203.0])).weights[-1]
     assert (line.name, line.value) == ("intercept above 200", 3.0)
 
 

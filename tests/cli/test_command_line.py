@@ -150,7 +150,7 @@ def test_verify_loads_only_what_it_uses(tmp_path, certificate, monkeypatch):
     model.plan(n_samples=200, n_features=2)
     model.fit(rows, (rows[:, 0] > 0).astype(int))
     eq.save(model, tmp_path / "released")
-    for path, unused in ((certificate, HEAVY), (tmp_path / "released", (*HEAVY[2:], "scipy.optimize", "sqlalchemy"))):
+    for path, unused in ((certificate, (*HEAVY, "rich")), (tmp_path / "released", (*HEAVY, "rich", "sqlalchemy"))):
         program = f"""
 import sys
 from equipoise.cli import main

@@ -77,6 +77,7 @@ def test_a_table_becomes_a_release_and_its_evaluation_for_one_spend(run):
         "released to release",
     ):
         assert words in said
+    assert len(said.splitlines()) <= 15
     assert left() == 1.0
     model, found = eq.load("release"), eq.Evaluation.load("evaluation")
     assert found.claim.release == model.certificate_.release.id

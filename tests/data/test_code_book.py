@@ -111,6 +111,16 @@ def test_files_that_are_no_code_book_are_refused(content, tmp_path):
         read_code_books([tmp_path], NAMES)
 
 
+def test_a_code_book_with_one_class_is_refused_with_its_line(tmp_path):
+    (tmp_path / "people.csv").write_text("age,sex\n31,1\n")
+    written(tmp_path, "column,level,label\n\nsex,1,female\n")
+    done = run_program("schema", "draft", "people.csv", "--codebook", "codes0.csv", "--target", "sex", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, second, _ = done.stderr.splitlines()
+    assert "two classes" in first
+    assert second.endswith("codes0.csv, line 3: the only level of 'sex'")
+
+
 def test_kinds_of_a_file_without_types_are_guessed_from_texts(tmp_path):
     from equipoise.data.files import open_table
 

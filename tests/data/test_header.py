@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import equipoise as eq
+from equipoise.data import files
 from equipoise.data.joined import raw_table
 from equipoise.data.names import reads_as_a_value
 from equipoise.data.schema import CategoryColumn, FileFormat, NumberColumn, Schema, Target
@@ -164,6 +165,25 @@ def test_names_of_a_data_frame_are_looked_at_too():
             eq.LogisticRegression(epsilon=1.0, domain=schema).fit(frame)
 
 
+NESTED = {"Smith": [[1]], "31": [[2]]}
+
+
+def test_names_beside_types_that_are_refused_are_told_only_if_none_may_be_a_value(tmp_path):
+    pa.parquet.write_table(pa.table(NESTED), tmp_path / "rows.parquet")
+    reads = (
+        lambda: eq.open_table(tmp_path / "rows.parquet"),
+        lambda: raw_table(pa.table(NESTED)),
+        lambda: raw_table(pl.DataFrame(NESTED)),
+    )
+    for read in reads:
+        with pytest.raises(InvalidData, match="position 2") as refusal:
+            read()
+        assert "Smith" not in str(refusal.value)
+        assert "31" not in str(refusal.value)
+    with pytest.raises(InvalidData, match="visits"):
+        raw_table(pa.table({"visits": [[1]]}))
+
+
 def opened(path: Path, content: bytes, **facts: object):
     path.write_bytes(content)
     columns = NumberColumn("column 1", (0, 100)), CategoryColumn("column 2", ("x", "y"), unknown="x")
@@ -181,6 +201,39 @@ def test_without_a_header_the_first_line_is_a_row_and_columns_are_named_by_posit
     table = opened(tmp_path / "rows.csv", mark + content)
     assert table.names == ("column 1", "column 2", "column 3")
     assert rows(table) == [("31", "x", "no"), ("7", "y", "yes")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252", "utf-16"])
+@pytest.mark.parametrize("mark", ["", "UTF-8", "UTF-16"])
+def test_a_mark_at_the_beginning_of_a_file_without_a_header_belongs_to_no_value(tmp_path, encoding, mark):
+    text = "31,x,no\n7,ö,yes\n"
+    if mark == "UTF-16":
+        content, wrong = text.encode("utf-16"), encoding != "utf-16"
+    else:
+        content = (b"\xef\xbb\xbf" if mark else b"") + text.encode("utf-16-le" if encoding == "utf-16" else encoding)
+        wrong = encoding == "utf-16" and bool(mark)
+    found = rows(opened(tmp_path / "rows.csv", content, encoding=encoding))
+    # Rows in another encoding than the declared one are unreadable, and end no fit: schema check counts them.
+    assert (found == [("31", "x", "no"), ("7", "ö", "yes")]) is not wrong
+    if wrong:
+        assert {value for row in found for value in row} == {None}
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_text_in_utf_8_that_is_declared_as_utf_16_is_refused_and_no_row_is_told(tmp_path, mark):
+    columns = (NumberColumn("age", (0, 100)),)
+    schema = Schema(2, columns, Target("ill", classes=("no", "yes")), file=FileFormat(encoding="utf-16"))
+    (tmp_path / "rows.csv").write_bytes(mark + b"age,ill\n31,no\n7,yes\n")
+    with pytest.raises(InvalidData, match='encoding = "utf-8"') as refusal:
+        eq.open_table(tmp_path / "rows.csv", schema=schema)
+    assert str(refusal.value).isascii()
+
+
+def test_new_rows_with_the_mark_of_utf_8_are_read_as_it_tells(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"\xef\xbb\xbfage,town\n31,x\n")
+    for encoding in ("cp1252", "utf-16"):
+        table = files.open_table(tmp_path / "rows.csv", file=FileFormat(encoding=encoding).for_new_rows())
+        assert rows(table) == [("31", "x")]
 
 
 @pytest.mark.parametrize("first", [b"1", b"", b'"1', b"1,2,3,4", b"\0", b"\xff,\xff,\xff"])

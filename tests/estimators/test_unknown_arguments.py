@@ -22,6 +22,31 @@ def test_arguments_of_other_libraries_are_answered_with_ours(name):
     assert "Private" not in str(refused.value)
 
 
+ALL = [*estimators.members().values(), eq.SchemaEncoder]
+
+
+def made(kind: type) -> object:
+    """Return an estimator with no more than its constructor asks for."""
+    return kind(eq.Ridge(), {"alpha": [0.1, 1.0]}) if kind is eq.PrivateGridSearch else kind()
+
+
+@pytest.mark.parametrize("name", ["C", "data_norm", "max_iter", "penalty", "sample_weight"])
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_set_params_answers_as_the_constructor_does(kind, name):
+    with pytest.raises(UnknownArgument) as constructed:
+        kind(**{name: 2})
+    with pytest.raises(UnknownArgument) as refused:
+        made(kind).set_params(**{name: 2})
+    assert str(refused.value) == str(constructed.value)
+
+
+def test_parameters_of_a_component_are_answered_for_that_component():
+    search = made(eq.PrivateGridSearch).set_params(epsilon=2.0, estimator__alpha=3.0)
+    assert (search.epsilon, search.estimator.alpha) == (2.0, 3.0)
+    with pytest.raises(UnknownArgument, match=r"arguments of Ridge: .*; found: C; to do: write alpha = "):
+        search.set_params(estimator__C=2)
+
+
 def test_each_of_several_arguments_gets_its_answer():
     with pytest.raises(UnknownArgument) as refused:
         eq.LogisticRegression(C=1.0, penalty="l2", flavour="sweet")
@@ -31,7 +56,7 @@ def test_each_of_several_arguments_gets_its_answer():
     assert "flavour: leave it out" in refused.value.remedy
 
 
-@pytest.mark.parametrize("kind", [*estimators.members().values(), eq.SchemaEncoder], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_no_constructor_names_an_internal_class(kind):
     with pytest.raises(UnknownArgument, match=f"asked: arguments of {kind.__name__}: "):
         kind(flavour="sweet")
@@ -39,10 +64,10 @@ def test_no_constructor_names_an_internal_class(kind):
     assert "given" not in inspect.signature(kind.__init__).parameters
 
 
-def test_weights_of_rows_are_refused_by_fit():
-    model = eq.Ridge(domain=eq.Domain(1.0, labels=(0.0, 1.0)))
-    with pytest.raises(UnknownArgument, match=r"arguments of Ridge.fit: X, y, groups; found: sample_weight"):
-        model.fit(np.eye(3), np.ones(3), sample_weight=np.ones(3))
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_weights_of_rows_are_refused_by_fit(kind):
+    with pytest.raises(UnknownArgument, match=rf"arguments of {kind.__name__}.fit: X, y.*; found: sample_weight"):
+        made(kind).fit(np.eye(3), np.ones(3), sample_weight=np.ones(3))
 
 
 def test_it_is_a_type_error_as_python_has_it_and_known_arguments_pass():

@@ -7,12 +7,9 @@ facts; what noise a weight carries comes from the claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from equipoise.artifact.reading import trained_on
 from equipoise.certify.certificate import Certificate
@@ -51,8 +48,6 @@ if TYPE_CHECKING:
     from equipoise.artifact.page_file import Attack
     from equipoise.ledger import Balance
 
-Array = NDArray[np.float64]
-
 # Points on either side of the claim: three a decade of epsilon, and four octaves of alpha.
 EPSILON_STEPS, ALPHA_STEPS = 3, 4
 
@@ -76,8 +71,8 @@ class Shown:
     the column that is predicted, where a schema names it.
     """
 
-    coefficients: ArrayLike = ()
-    intercepts: ArrayLike = ()
+    coefficients: Iterable[Iterable[float]] = ()
+    intercepts: Iterable[float] = ()
     feature_names: Sequence[str] = ()
     classes: Sequence[Label] = ()
     selected: Sequence[int] | None = None
@@ -356,19 +351,20 @@ def _lines(
     claim: Trained, shown: Shown, names: Sequence[str], classes: Sequence[Label], deviation: float | None
 ) -> tuple[WeightLine, ...]:
     problem, outputs = claim.problem, claim.problem.loss.outputs
-    matrix: Array = np.atleast_2d(np.asarray(shown.coefficients, dtype=np.float64))
-    constants: Array = np.atleast_1d(np.asarray(shown.intercepts, dtype=np.float64))
-    if matrix.shape != (outputs, len(names)) or constants.shape != (outputs,):
+    matrix = [[float(value) for value in row] for row in shown.coefficients]
+    constants = [float(value) for value in shown.intercepts]
+    widths = [len(row) for row in matrix]
+    if widths != [len(names)] * outputs or len(constants) != outputs:
         raise InvalidParameter(
             f"weights of {outputs} output(s) for {len(names)} columns, and as many intercepts as outputs",
-            f"coefficients of shape {matrix.shape}, intercepts of shape {constants.shape}",
+            f"weights of {len(matrix)} output(s) for {max(widths, default=0)} columns, and {len(constants)} intercepts",
             "pass coef_ and intercept_ of the model that this certificate belongs to",
         )
-    if not (np.isfinite(matrix).all() and np.isfinite(constants).all()):
+    if not all(math.isfinite(value) for row in (*matrix, constants) for value in row):
         raise InvalidParameter("finite weights", "others", "pass the weights as they were released")
     targets = _targets(claim, classes)
     lines = [
-        WeightLine(name, target, float(value), deviation)
+        WeightLine(name, target, value, deviation)
         for target, row in zip(targets, matrix, strict=True)
         for name, value in zip(names, row, strict=True)
     ]
@@ -378,8 +374,7 @@ def _lines(
         # The intercept is the weight of the constant column times its entry, and so is its noise.
         spread = None if deviation is None else problem.intercept * deviation
         lines += [
-            WeightLine(name, target, float(value) - centre, spread)
-            for target, value in zip(targets, constants, strict=True)
+            WeightLine(name, target, value - centre, spread) for target, value in zip(targets, constants, strict=True)
         ]
     return tuple(lines)
 

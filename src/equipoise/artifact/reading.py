@@ -16,7 +16,6 @@ from equipoise.certify.claims.evaluation import HeldOut
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.folder import CERTIFICATE, MODEL, SCHEMA
 from equipoise.certify.record import parse
-from equipoise.data.encoder import encoded_names
 from equipoise.data.schema import Schema
 from equipoise.errors import NotCheckable, ReleaseUnreadable
 from equipoise.estimators.saved import Saved
@@ -73,7 +72,7 @@ def release_in(contents: dict[str, bytes]) -> ReadRelease | OldRelease:
     # Parsed once, for a model may be large; what does not belong here is refused before more is made of it.
     record = model_file.parsed(texts[0])
     faults = (*checked.schema_faults(contents, certificate), *checked.model_faults(record, certificate))
-    if schema is not None and tuple(record["features"]) != encoded_names(schema):
+    if schema is not None and tuple(record["features"]) != schema.encoded_names():
         faults = (*faults, f"{MODEL}: names of other columns than the schema's")
     if faults:
         raise ReleaseUnreadable(

@@ -1,23 +1,25 @@
 """The `equipoise` program: commands are the modules of this folder that define `command`, or a `group` of them."""
 
-import ast
 import gc
 import importlib
+import inspect
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from equipoise.cli.exit_codes import INTERRUPTED, REFUSED, UNFORESEEN, code_of
 from equipoise.errors import EquipoiseError
 
 # What every complaint of Typer's about the words of a line is; which package it comes from has changed over the years.
 _WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
+
+# How the file of a command begins.
+_PURPOSE = re.compile(r'"""`equipoise (?P<name>\w+)`: (?P<purpose>.*?)"""', re.DOTALL)
 
 # The start of a command makes fewer, so that nothing is looked through before it begins its work.
 OBJECTS_BEFORE_GARBAGE = 100_000
@@ -26,7 +28,7 @@ OBJECTS_BEFORE_GARBAGE = 100_000
 def commands() -> dict[str, str]:
     """Return what each command is for, by its name: a command's file begins with a line that says so.
 
-    The files are not run: a list of commands needs none of what they need.
+    The files are neither run nor parsed: a list of commands needs none of what they need.
 
     Examples
     --------
@@ -35,9 +37,9 @@ def commands() -> dict[str, str]:
     """
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        name, _, purpose = (ast.get_docstring(ast.parse(path.read_bytes())) or "").partition(": ")
-        if name == f"`equipoise {path.stem}`":
-            found[path.stem] = purpose
+        said = _PURPOSE.match(path.read_text("utf-8"))
+        if said and said["name"] == path.stem:
+            found[path.stem] = inspect.cleandoc(said["purpose"])
     return found
 
 
@@ -128,6 +130,10 @@ def _explain(error: Exception) -> None:
 
 
 def _say(asked: str, found: str, remedy: str) -> None:
+    # What sets colours and lines takes as long to load as a certificate's check.
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(f"[bold red]asked[/]  {escape(asked)}")
     console.print(f"[bold red]found[/]  {escape(found)}")

@@ -3,9 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
-
 from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -54,11 +51,9 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
     return {"id" if name == "release" else name: value for name, value in counted(found).items()}
 
 
-def tell(found: "Evaluation", folder: Path, console: Console) -> None:
-    """Say what was found on held-out rows."""
-    from equipoise.cli.evaluate import lines_of
-
-    console.print("\non rows that were held out:")
-    for line in lines_of(found):
-        console.print(line, markup=False)
-    console.print(f"  evaluated to {escape(str(folder))}: equipoise verify {escape(str(folder))}")
+def line_of(found: "Evaluation") -> str:
+    """Return for people what was found on held-out rows, as a line of the plan's summary."""
+    counts = found.counts
+    figure = f"accuracy {found.accuracy}, an interval of 95 %; " if found.claim.cells.labels else ""
+    noise = f"{counts.law} noise of scale {counts.scale:.4g}"
+    return f"  {'held out':<9} {figure}{counts.n_samples} rows, {counts.counts.size} counts with {noise}"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
 
 from equipoise.cli.options import (
     AsJson,
@@ -103,8 +102,8 @@ def command(
         held = known.of(table) if known is not None else [[]] * len(predictions)
     # What is printed as JSON without a file is the predictions, and has no place for it.
     told = quiet or (as_json and out is not None)
-    for sentence in table.sentences():
-        Console(quiet=told, stderr=True, highlight=False).print(sentence, markup=False, soft_wrap=True)
+    for sentence in () if told else table.sentences():
+        print(sentence, file=sys.stderr)
     labels = model.classes_.tolist() if probabilities else []
     rows = zip(ids or [[]] * len(predictions), predictions, shares, held, strict=True)
     if as_json and out is None:
@@ -123,8 +122,8 @@ def command(
         return
     if as_json and not quiet:
         print(json.dumps({"out": str(out), "rows": len(predictions), "unread": table.unread()}, indent=2))
-    said = f"wrote {len(predictions)} predictions to {out}"
-    Console(quiet=silent, stderr=True, highlight=False).print(said, markup=False)
+    if not silent:
+        print(f"wrote {len(predictions)} predictions to {out}", file=sys.stderr)
 
 
 def _new_rows(release: Path, sets: Path, coverage: float | None, trusted: "dict[bytes, Trusted] | None") -> "NewRows":

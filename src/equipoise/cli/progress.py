@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO, cast
 
-from rich.console import Console
-
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
 
@@ -59,6 +57,7 @@ def _watched(quiet: bool) -> bool:
 @contextmanager
 def _shown(*columns: "ProgressColumn") -> Iterator["Progress"]:
     """Show something while the block runs, and leave no line of it."""
+    from rich.console import Console
     from rich.progress import Progress
 
     # What the block prints is its own, and may go to a file.

@@ -17,9 +17,9 @@ COST = "What it costs"
 MOST = 0.5
 
 
-def told(certificate: Certificate, verbose: bool) -> str:
-    """Return the whole argument, or what somebody must know who does not want to read it."""
-    return certificate.explain() if verbose else "\n".join(summary(certificate)) + "\n"
+def told(certificate: Certificate, verbose: bool, most: int = 10) -> str:
+    """Return the whole argument, or what somebody must know who does not want to read it, in at most so many lines."""
+    return certificate.explain() if verbose else "\n".join(summary(certificate)[:most]) + "\n"
 
 
 def summary(certificate: Certificate) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from equipoise.certify.folder import REPORT
-from equipoise.cli.held_out import evaluated, plain_of, planned_with, require_holdout, tell
+from equipoise.cli.held_out import evaluated, line_of, plain_of, planned_with, require_holdout
 from equipoise.cli.model_options import Alpha, Delta, Epsilon, Intercept, Mechanism, Model, model_for, read_alpha
 from equipoise.cli.options import AsJson, Delimiter, Quiet
 from equipoise.cli.progress import waiting
@@ -83,7 +83,6 @@ def command(
     from equipoise.cli.ledger_state import recorded
     from equipoise.data.compiling import is_short, left_as_they_are
     from equipoise.data.encoded import encoded_table
-    from equipoise.data.encoder import encoded_names
     from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
 
@@ -113,11 +112,11 @@ def command(
     # Nothing but the time hangs on it, which no certificate covers.
     with left_as_they_are(is_short(data)):
         table = open_table(data, delimiter, engine, scheduler, facts)
-    # Whatever names and types can tell is told before anything is spent.
+    # Whatever names and types can is told before anything is spent.
     encoded_table(facts, table, planned.n_samples)
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     with waiting("drawing the page", silent):
-        room = rehearse(planned, encoded_names(facts))
+        room = rehearse(planned, facts.encoded_names())
     # It follows from the plan alone, so that it is run before a row is read, and what cannot be is told here.
     reached = _attacked(planned, dry_run, silent) if attack else None
     with staging(out, force, room) as place, ExitStack() as besides:
@@ -133,7 +132,8 @@ def command(
                 console.print(f"  {line}", markup=False)
             console.print("\n[bold]dry run[/]: no row was read and nothing was spent; train would begin.")
             return
-        console.print(told(planned, verbose), markup=False, end="")
+        # With what was found on held-out rows it is 15 lines, too.
+        console.print(told(planned, verbose, most=10 if holdout is None else 9), markup=False, end="")
         with waiting("training: the time it takes depends on the table's size", silent):
             found = None if holdout is None else evaluated(face, table, holdout, holdout_by)
             if found is None:
@@ -147,10 +147,12 @@ def command(
     if as_json and not quiet:
         told_of = {} if found is None else {"evaluation": str(evaluation), **plain_of(found)}
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))
+    check = shlex.join(["equipoise", "verify", str(out)])
     if found is not None:
-        tell(found, evaluation, console)
+        console.print(line_of(found), markup=False)
+        check += f"; {shlex.join(['equipoise', 'verify', str(evaluation)])}"
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
-    console.print(f"  check it:    equipoise verify {escape(str(out))}")
+    console.print(f"  check it:    {escape(check)}")
     console.print(f"  look at it:  {escape(str(out / REPORT))}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from equipoise.artifact.shipped import strangers
 from equipoise.certify.folder import DONE, NOT_CHECKABLE, WITHDRAWN
@@ -20,7 +19,7 @@ from equipoise.errors import InvalidParameter, ReleaseUnreadable
 if TYPE_CHECKING:
     from equipoise.artifact.verdict import Against
 
-COLOURS = {DONE: "bold green", WITHDRAWN: "bold yellow", NOT_CHECKABLE: "bold yellow"}
+COLOURS = {DONE: typer.colors.GREEN, WITHDRAWN: typer.colors.YELLOW, NOT_CHECKABLE: typer.colors.YELLOW}
 
 
 def command(
@@ -68,16 +67,16 @@ def command(
         found = examine(path, against, evaluation_page)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))
-    console = Console(quiet=quiet or as_json, highlight=False, soft_wrap=True)
+    (code, verdict), (first, *rest) = found.answer, found.lines()
     if as_json and not quiet:
         print(json.dumps({**found.plain(), "trusted": trusted}, indent=2))
-    (code, verdict), (first, *rest) = found.answer, found.lines()
-    console.print(verdict, style=COLOURS.get(code, "bold red"), markup=False, end="")
-    console.print(first.removeprefix(verdict), markup=False)
-    for line in rest:
-        console.print(line, markup=False)
-    for member in trusted:
-        console.print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship", markup=False)
+    elif not quiet:
+        # A terminal alone gets the colour, and only if its owner wants one (no-color.org).
+        coloured = False if os.environ.get("NO_COLOR") else None
+        typer.secho(verdict, fg=COLOURS.get(code, typer.colors.RED), bold=True, nl=False, color=coloured)
+        print(first.removeprefix(verdict), *rest, sep="\n")
+        for member in trusted:
+            print(f"  trusted: {member}, which Equipoise {version('equipoise')} does not ship")
     raise typer.Exit(code)
 
 

@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 import numpy as np
 
 from equipoise.data.arrow_values import Column
-from equipoise.data.encodings import ONE_BYTE, as_utf_8
+from equipoise.data.encodings import as_utf_8, mark_in
 from equipoise.data.header import fields_in, fields_of, header_names, names_by_position, number_of_values
 from equipoise.data.raw import BATCH_ROWS, RawTable, cannot_open, constant_failure
 from equipoise.data.schema.file_format import FileFormat
@@ -66,7 +66,7 @@ class CsvTable(RawTable):
 
     def _as_marked(self, file: FileFormat) -> FileFormat:
         """Return how new rows are written: a released schema cannot be corrected, and UTF-8's mark says what it is."""
-        if file.encoding not in ONE_BYTE:
+        if file.encoding == "utf-8":
             return file
         with opening(self._location), self._opener(self._location) as content:
             marked = content.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
@@ -84,7 +84,10 @@ class CsvTable(RawTable):
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns as text; None for every value of a line that is no row of this table."""
         with constant_failure(), self._open(self._location) as file:
-            begun = b"" if self.file.header else file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+            # It belongs to no value, also where it reads as three letters. It may be somebody's first ones, too, and so
+            # nothing is refused by it.
+            mark = mark_in(self.file.encoding)
+            begun = b"" if self.file.header else file.read(len(mark)).removeprefix(mark)
             if self.file.header:
                 file.readline(LONGEST_LINE + 1)
             for block in _blocks(file, begun, self.no_row):

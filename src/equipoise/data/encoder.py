@@ -48,7 +48,7 @@ class Encoder:
         # Bounds that are still to be paid for are blank to an encoder.
         replace(schema, private_bounds=None).require_complete(ignoring=("n", "vouched_by", "vouched_on"))
         self.schema = schema
-        self.names = encoded_names(schema)
+        self.names = schema.encoded_names()
         self.width = len(self.names)
         self._row_norm = schema.longest_row if schema.row_norm is None else schema.row_norm
         self._widths = [column.width for column in schema.columns]
@@ -175,18 +175,6 @@ class Encoder:
             found = "none" if name not in columns else f"shape {columns[name].shape}"
             raise InvalidData(f"a column {name!r} of {count} values", found, "pass every column of the schema")
         return columns[name]
-
-
-def encoded_names(schema: Schema) -> tuple[str, ...]:
-    """Return the names of the encoded columns; bounds may still be blank.
-
-    Examples
-    --------
-    >>> from equipoise.data.schema import Target
-    >>> encoded_names(Schema(None, (CategoryColumn("job", ("none", "nurse"), unknown="none"),), Target("ill")))
-    ('job=none', 'job=nurse')
-    """
-    return tuple(name for column in schema.columns for name in column.encoded_names())
 
 
 def target_as_column(schema: Schema) -> Declared:

@@ -25,6 +25,17 @@ def as_utf_8(file: BinaryIO, encoding: str) -> BinaryIO:
     return file if encoding == "utf-8" else io.BufferedReader(_Decoded(file, encoding), PIECE_BYTES)
 
 
+def mark_in(encoding: str) -> bytes:
+    """Return how UTF-8's byte-order mark reads at the beginning of a file of this encoding, in UTF-8.
+
+    Examples
+    --------
+    >>> mark_in("cp1252").decode()
+    'ï»¿'
+    """
+    return codecs.BOM_UTF8.decode(encoding).encode() if encoding in ONE_BYTE else codecs.BOM_UTF8
+
+
 class _Decoded(io.RawIOBase):
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._file = file

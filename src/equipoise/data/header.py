@@ -40,6 +40,10 @@ def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
     if not line:
         raise InvalidData(asked, "an empty file", "write the names of the columns into the first line")
     names = [name.strip() for name in _values(line, file, asked)]
+    if len(names) == 1 and file.encoding == "utf-16" and file.published and not names[0].isascii():
+        # Read so, a file of another encoding has hardly a line's end: rows would stand in the one name.
+        remedy = 'write encoding = "utf-8" into the schema\'s [file], or save the file as UTF-16 ("Unicode text")'
+        raise InvalidData(f"{asked}, in UTF-16", "one name, as in a file of another encoding", remedy)
     if len(names) == 1:
         for other, shown in DELIMITERS.items():
             if other != file.delimiter and other in names[0]:

@@ -17,6 +17,7 @@ from equipoise.data.arrow_values import (
     Kind,
     arrow_kind,
 )
+from equipoise.data.names import column_numbers, reads_as_a_value
 from equipoise.data.number_types import NumberType, arrow_number_type
 from equipoise.data.schema.file_format import FileFormat
 from equipoise.errors import ENDINGS, InvalidData, TableUnreadable
@@ -175,9 +176,15 @@ def listed(names: Sequence[str]) -> str:
 
 
 def settled_kinds(found: Mapping[str, Kind | None], types: Mapping[str, object], source: str) -> dict[str, Kind]:
-    """Return the kinds of all columns; refuse if there are columns whose type holds neither numbers nor text (None)."""
-    wrong = [f"{name} ({types[name]})" for name, kind in found.items() if kind is None]
-    if wrong:
+    """Return the kinds of all columns; refuse if there are columns whose type holds neither numbers nor text (None).
+
+    Whoever wrote a file may have taken a first row for names: where one of them reads as a value, none is shown.
+    """
+    places = [place for place, kind in enumerate(found.values(), start=1) if kind is None]
+    if places:
+        names = list(found)
+        row = any(map(reads_as_a_value, {*names} - column_numbers(names)))
+        wrong = [f"{positions([at]) if row else names[at - 1]} ({types[names[at - 1]]})" for at in places]
         remedy = "leave these columns out of the table, or write them as numbers or text"
         raise InvalidData(f"columns of numbers or text in {source}", f"other types: {listed(wrong)}", remedy)
     return {name: kind for name, kind in found.items() if kind is not None}

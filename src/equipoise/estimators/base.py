@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.certify.certificate import Certificate
@@ -33,7 +32,7 @@ from equipoise.estimators.plain import plain_model
 from equipoise.estimators.saved import Saved, named, writing
 from equipoise.estimators.scoring import PredictionFacts
 from equipoise.estimators.showing import as_asked
-from equipoise.estimators.unknown_arguments import known_arguments
+from equipoise.estimators.unknown_arguments import KnownParameters, known_arguments
 from equipoise.noise import noise_source
 from equipoise.planning import kinds
 from equipoise.planning.issue import issue
@@ -51,7 +50,7 @@ INTERCEPT_SHARE = 0.2
 
 
 @dataclass_transform()
-class PrivateEstimator(BaseEstimator, ABC):
+class PrivateEstimator(KnownParameters, ABC):
     """An estimator whose annotated fields are its constructor's parameters, which only stores them.
 
     A subclass in a file of this folder registers itself by its `name`. A parameter

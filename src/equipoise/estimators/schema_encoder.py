@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.data.encoded import encoded_rows
@@ -12,14 +12,14 @@ from equipoise.data.encoder import Encoder
 from equipoise.data.joined import new_rows, raw_table
 from equipoise.data.schema import Schema
 from equipoise.errors import DomainMissing, InvalidParameter
-from equipoise.estimators.unknown_arguments import known_arguments
+from equipoise.estimators.unknown_arguments import KnownParameters, known_arguments
 
 Array = NDArray[np.float64]
 
 LINE = 'write SchemaEncoder(schema=Schema.from_toml("schema.toml"))'
 
 
-class SchemaEncoder(TransformerMixin, BaseEstimator):
+class SchemaEncoder(TransformerMixin, KnownParameters):
     """Encodes raw columns by a schema's public rules: a feature map that is fixed before any row is seen.
 
     Parameters
@@ -51,6 +51,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     def __init__(self, schema: Schema | None = None) -> None:
         self.schema = schema
 
+    @known_arguments
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that the columns are there; nothing is learned, and no row is read."""
         schema = self._encoder().schema

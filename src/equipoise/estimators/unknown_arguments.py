@@ -2,8 +2,10 @@
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
 
 from equipoise.errors import UnknownArgument
 
@@ -53,12 +55,39 @@ def known_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def checked(self: Any, *given: Any, **named: Any) -> Any:
-        if unknown := [name for name in named if name not in taken]:
-            place = type(self).__name__ + ("" if method.__name__ == "__init__" else f".{method.__name__}")
-            remedies = {name: ELSEWHERE.get(name, _NOWHERE) for name in unknown}
-            told = "; ".join(f"{name}: {remedy}" for name, remedy in remedies.items())
-            remedy = told if len(unknown) > 1 else remedies[unknown[0]]
-            raise UnknownArgument(f"arguments of {place}: {', '.join(taken)}", ", ".join(unknown), remedy)
+        place = type(self).__name__ + ("" if method.__name__ == "__init__" else f".{method.__name__}")
+        _refuse_others(place, named, taken)
         return method(self, *given, **named)
 
     return checked
+
+
+class KnownParameters(BaseEstimator):
+    """An estimator of scikit-learn whose `set_params` refuses what its constructor would refuse, in the same lines."""
+
+    def set_params(self, **named: Any) -> Self:
+        """Set parameters, as scikit-learn does; ``<component>__<parameter>`` is a parameter of a component.
+
+        Examples
+        --------
+        >>> class Ridge(KnownParameters):
+        ...     def __init__(self, alpha=1.0): self.alpha = alpha
+        >>> Ridge().set_params(alpha=2.0).alpha
+        2.0
+        >>> Ridge().set_params(max_iter=100)
+        Traceback (most recent call last):
+        equipoise.errors.UnknownArgument: asked: arguments of Ridge: alpha; found: max_iter; to do: leave it out: ...
+        """
+        place, (_, *taken) = type(self).__name__, inspect.signature(type(self).__init__).parameters
+        _refuse_others(place, [name.partition("__")[0] for name in named], taken)
+        set_here: Self = super().set_params(**named)
+        return set_here
+
+
+def _refuse_others(place: str, named: Iterable[str], taken: Sequence[str]) -> None:
+    """Refuse names that are not among those that are taken, each with what stands in its place."""
+    if unknown := [name for name in named if name not in taken]:
+        remedies = {name: ELSEWHERE.get(name, _NOWHERE) for name in unknown}
+        told = "; ".join(f"{name}: {remedy}" for name, remedy in remedies.items())
+        remedy = told if len(unknown) > 1 else remedies[unknown[0]]
+        raise UnknownArgument(f"arguments of {place}: {', '.join(taken)}", ", ".join(unknown), remedy)

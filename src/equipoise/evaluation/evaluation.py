@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from equipoise.artifact import page_file
-from equipoise.artifact.findings import contents_of
+from equipoise.artifact.findings import contents_of, findings_of
 from equipoise.artifact.folder import staging
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from equipoise.errors import NoTheoremApplies
 
 
@@ -23,8 +21,7 @@ that their products leave it; to do: change the units of rows and targets, or br
 nearer to 1
     """
     try:
-        with np.errstate(all="ignore"):
-            yield
+        yield
     except ArithmeticError:
         raise NoTheoremApplies(
             "a plan in double precision",

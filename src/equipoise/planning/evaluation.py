@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from equipoise.certify.certificate import Certificate, Terms
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells, Evaluation
@@ -101,6 +99,8 @@ def edges_between(centre: float, reach: float, count: int, power: float = IN_THE
     >>> [round(edge, 3) for edge in edges_between(0.1, 1.0, 5)]
     [-0.365, 0.0, 0.189, 0.565]
     """
+    import numpy as np
+
     even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
     edges = centre + reach * np.sign(even) * np.abs(even) ** power
     edges[np.argmin(np.abs(edges))] = 0.0

@@ -17,19 +17,27 @@ quoted here as a share of ``(1/2) sum_i h_i w_i^2``, what a model that says noth
 hyper-parameters and mechanisms; no privacy claim rests on it.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Literal
 
 from equipoise.planning.losses import known
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+# There are few groups of directions: plain numbers are as fast as arrays, and NumPy is loaded for descents alone.
+Numbers = tuple[float, ...]
 Average = Literal["last", "uniform"]
 
 # How much evidence a typical prediction carries, in the loss's units.
@@ -37,6 +45,9 @@ EVIDENCE = {"classification": 3.0, "regression": 1.0}
 
 # The share of the rows' squared length along their common direction.
 COMMON_SHARE = 0.5
+
+# Predictions are normal: a grid of so many points, up to so many deviations on either side.
+POINTS, FARTHEST = 240, 6.0
 
 # Directions beyond the first are put together where their spread is nearly the same: this many groups an octave.
 GROUPS_AN_OCTAVE = 4
@@ -46,21 +57,23 @@ GROUPS_AN_OCTAVE = 4
 class Reference:
     """Curvatures along groups of directions, how many directions each group has, and the length of the weights."""
 
-    curvatures: Array
-    counts: Array
+    curvatures: Numbers
+    counts: Numbers
     weight: float
 
     @property
     def norm(self) -> float:
         """The norm of all weights."""
-        return self.weight * math.sqrt(float(self.counts.sum()))
+        return self.weight * math.sqrt(sum(self.counts))
 
-    def share(self, shrinkage: Array, variance: Array | float) -> float:
+    def share(self, shrinkage: Iterable[float], variance: Iterable[float] | float) -> float:
         """Return the excess risk as a share of what a model that says nothing would lose; infinity beyond doubles."""
-        with np.errstate(all="ignore"):
-            stakes = self.counts * self.curvatures
-            cost = stakes * (np.square(shrinkage * self.weight) + variance)
-            found = float(cost.sum() / (stakes.sum() * np.square(self.weight)))
+        noises = repeat(variance) if isinstance(variance, float) else variance
+        stakes = [count * curvature for count, curvature in zip(self.counts, self.curvatures, strict=True)]
+        parts = zip(stakes, shrinkage, noises, strict=False)
+        cost = sum(stake * ((short * self.weight) * (short * self.weight) + noise) for stake, short, noise in parts)
+        whole = sum(stakes) * (self.weight * self.weight)
+        found = cost / whole if whole > 0 else math.inf
         return found if math.isfinite(found) else math.inf
 
 
@@ -72,14 +85,15 @@ def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> 
     --------
     >>> from equipoise.vocabulary import losses
     >>> found = reference(losses.named("logistic"), 1.0, 1.0, 100)
-    >>> round(float((found.counts * found.curvatures).sum()), 3), round(found.norm, 6)
+    >>> round(sum(map(math.prod, zip(found.counts, found.curvatures))), 3), round(found.norm, 6)
     (0.115, 30.0)
     """
     spreads, counts = _spectrum(columns)
     prediction = EVIDENCE[loss.task] * known(loss).unit(label_bound)
     # A corner is as curved as a slope that turns within one prediction.
     curvature = mean_curvature(loss, label_bound, prediction) or known(loss).typical_slope(label_bound) / prediction
-    return Reference(curvature * row_norm**2 * spreads, counts, prediction / row_norm)
+    curvatures = tuple(curvature * row_norm**2 * spread for spread in spreads)
+    return Reference(curvatures, counts, prediction / row_norm)
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:
@@ -88,19 +102,18 @@ def of_problem(problem: Problem, n_features: int) -> Reference:
     return reference(problem.loss, problem.row_norm, problem.domain.label_bound, columns)
 
 
-def _spectrum(columns: int) -> tuple[Array, Array]:
+def _spectrum(columns: int) -> tuple[Numbers, Numbers]:
     """Return the shares of the squared row length and how many directions have each."""
     if columns == 1:
-        return np.ones(1), np.ones(1)
+        return (1.0,), (1.0,)
     others = columns - 1
     edges = [1.0]
     while edges[-1] < others + 1:
         edges.append(min(others + 1, max(edges[-1] + 1, math.floor(edges[-1] * 2 ** (1 / GROUPS_AN_OCTAVE)))))
-    ends = np.array(edges)
-    counts = np.diff(ends)
-    spreads = 1 / (ends[:-1] + (counts - 1) / 2)
-    spreads *= (1 - COMMON_SHARE) / float((counts * spreads).sum())
-    return np.concatenate([[COMMON_SHARE], spreads]), np.concatenate([[1.0], counts])
+    counts = [end - start for start, end in pairwise(edges)]
+    spreads = [2 / (start + end - 1) for start, end in pairwise(edges)]
+    unit = (1 - COMMON_SHARE) / sum(count * spread for count, spread in zip(counts, spreads, strict=True))
+    return (COMMON_SHARE, *(unit * spread for spread in spreads)), (1.0, *counts)
 
 
 @lru_cache(maxsize=256)
@@ -115,15 +128,15 @@ def lost_by_projection(columns: int, directions: int) -> float:
     >>> round(lost_by_projection(64, 4), 2), lost_by_projection(64, 64)
     (0.51, 0.0)
     """
-    spreads, counts = _spectrum(columns)
     if directions >= columns:
         return 0.0
+    groups = tuple(zip(*_spectrum(columns), strict=True))
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        kept = float((counts * spreads / (spreads + middle)).sum())
+        kept = sum(count * spread / (spread + middle) for spread, count in groups)
         low, high = (middle, high) if kept > directions else (low, middle)
-    return 1.0 - float((counts * spreads**2 / (spreads + high)).sum())
+    return 1.0 - sum(count * spread**2 / (spread + high) for spread, count in groups)
 
 
 @lru_cache(maxsize=256)
@@ -141,22 +154,24 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
     """
     if loss.task == "regression":
         return (loss.slope(0.0, -label_bound) - loss.slope(0.0, label_bound)) / (2 * label_bound)
-    points, gap = np.linspace(-6.0, 6.0, 240, retstep=True)
-    likely = np.exp(-np.square(points) / 2)
-    likely /= likely.sum()
-    predictions = deviation * points
+    gap = 2 * FARTHEST / (POINTS - 1)
+    points = [place * gap - FARTHEST for place in range(POINTS)]
+    likely = [math.exp(-point * point / 2) for point in points]
     if loss.outputs > 1:
         others = (0.0,) * loss.free_outputs
-        traces = np.array([known(loss).curvature_trace((leader, *others)) for leader in predictions.tolist()])
-        return float(likely @ traces) / loss.free_outputs
-    chances = 1 / (1 + np.exp(-predictions))
-    width = deviation * float(gap)
+        found = [known(loss).curvature_trace((deviation * point, *others)) / loss.free_outputs for point in points]
+    else:
+        width = deviation * gap
 
-    def curvature(label: float) -> Array:
-        ends = [(place - width / 2, place + width / 2) for place in predictions.tolist()]
-        return np.array([loss.slope(high, label) - loss.slope(low, label) for low, high in ends]) / width
+        def curvature(place: float, label: float) -> float:
+            return (loss.slope(place + width / 2, label) - loss.slope(place - width / 2, label)) / width
 
-    return float(likely @ (chances * curvature(1.0) + (1 - chances) * curvature(-1.0)))
+        def expected(place: float) -> float:
+            chance = (1 + math.tanh(place / 2)) / 2
+            return chance * curvature(place, 1.0) + (1 - chance) * curvature(place, -1.0)
+
+        found = [expected(deviation * point) for point in points]
+    return math.fsum(map(math.prod, zip(likely, found, strict=True))) / math.fsum(likely)
 
 
 def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float) -> float:
@@ -165,10 +180,12 @@ def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float
     ``tilt`` is the deviation of a random linear term's coordinates, which moves ``w_i`` by ``tilt / (h_i + alpha)``;
     ``deviation`` is that of noise added to the weights.
     """
-    total = imagined.curvatures + alpha
-    with np.errstate(all="ignore"):
-        variance = np.square(tilt / total) + np.square(deviation)
-    return imagined.share(alpha / total, variance)
+    totals = [curvature + alpha for curvature in imagined.curvatures]
+    if min(totals) <= 0:
+        # Curvatures below all doubles: nothing holds the weights.
+        return math.inf
+    variance = [(tilt / total) * (tilt / total) + deviation * deviation for total in totals]
+    return imagined.share([alpha / total for total in totals], variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +199,7 @@ class Descent:
 
 
 def descent_shares(
-    imagined: Reference, alpha: float, lengths: Array, momentum: float, marks: tuple[int, ...]
+    imagined: Reference, alpha: float, lengths: Sequence[float], momentum: float, marks: tuple[int, ...]
 ) -> dict[Descent, tuple[Array, Array]]:
     """Return, for every descent, by how much it falls short along each direction and what a unit of noise leaves.
 
@@ -190,24 +207,29 @@ def descent_shares(
     ``e <- e - length v`` along a direction. The answers to a unit error and to one unit of noise are followed for all
     lengths and directions at once, and read off at the marks.
     """
-    curved, length = imagined.curvatures[None, :] + alpha, lengths[:, None]
-    error = np.ones((len(lengths), len(imagined.curvatures)))
+    import numpy as np
+
+    curvatures = np.array(imagined.curvatures)
+    curved, length = curvatures[None, :] + alpha, np.array(lengths)[:, None]
+    error = np.ones((len(lengths), len(curvatures)))
     speed, answer, push = np.zeros_like(error), np.zeros_like(error), np.ones_like(error)
     error_sum, answer_sum = np.zeros_like(error), np.zeros_like(error)
     last, uniform = np.zeros_like(error), np.zeros_like(error)
     # The descent goes towards the minimiser of loss and ridge, which is itself short by alpha / (h + alpha).
-    kept = imagined.curvatures / (imagined.curvatures + alpha)
+    kept = curvatures / (curvatures + alpha)
     found: dict[Descent, tuple[Array, Array]] = {}
     for count in range(1, max(marks) + 1):
-        speed = momentum * speed + curved * error
-        error = error - length * speed
-        error_sum += error
-        # The first push is the noise itself; from then on the answer drives itself.
-        push = push if count == 1 else momentum * push + curved * answer
-        answer = answer - length * push
-        answer_sum += answer
-        last += np.square(answer)
-        uniform += np.square(answer_sum)
+        # What leaves the doubles has an infinite cost.
+        with np.errstate(all="ignore"):
+            speed = momentum * speed + curved * error
+            error = error - length * speed
+            error_sum += error
+            # The first push is the noise itself; from then on the answer drives itself.
+            push = push if count == 1 else momentum * push + curved * answer
+            answer = answer - length * push
+            answer_sum += answer
+            last += np.square(answer)
+            uniform += np.square(answer_sum)
         if count in marks:
             for row, size in enumerate(lengths):
                 ends = 1 - kept * (1 - error[row]), 1 - kept * (1 - error_sum[row] / count)

@@ -4,9 +4,6 @@ import math
 import sys
 from functools import lru_cache
 
-import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
-
 from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
@@ -54,6 +51,8 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) 
         if low == floor:
             return math.exp(floor)
         low, high, stride = max(floor, low - stride), low, 2 * stride
+    import scipy.optimize
+
     root = float(scipy.optimize.brentq(excess, low, high, xtol=PRECISION))
     # A check on another machine may differ in the last digits of the transforms.
     while excess(root) > -1e-9:
@@ -64,19 +63,23 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) 
 @lru_cache(maxsize=4096)
 def divergence(noise_multiplier: float, share: float, order: float) -> float:
     """Return the Renyi divergence of one step as `certify` bounds it, all cells of the integral at once."""
+    import numpy as np
+    import scipy.special
+
     mu = 1 / noise_multiplier
     end = mu * mu * (order + 1) + mu * math.sqrt(2 * 745 + (mu * order) ** 2)
     slack = max(1e-12, ((order + 1) * end + (end / mu) ** 2) * 2**-51)
-    exponents = np.linspace(0.0, end, CELLS + 1)
-    lower, upper = exponents[:-1], exponents[1:]
-    rises = exponents + np.log(share + (1 - share) * np.exp(-exponents))
-    near, far = scipy.special.log_ndtr(mu / 2 - lower / mu), lower + scipy.special.log_ndtr(-mu / 2 - lower / mu)
-    height = near + np.log(1 + slack - np.exp(far - near) * (1 - slack))
-    steeper = np.maximum((order - 2) * rises[:-1], (order - 2) * rises[1:])
-    powers = np.logaddexp(steeper, -(order + 1) * rises[:-1])
-    cells = upper + np.log(-np.expm1(lower - upper)) + powers + height
-    rest = math.log(2) + max(order - 1, 1.0) * end + scipy.special.log_ndtr(mu / 2 - end / mu)
-    exponent = float(scipy.special.logsumexp(np.append(cells, rest))) + max(1e-9, 2 * slack)
+    with np.errstate(all="ignore"):
+        exponents = np.linspace(0.0, end, CELLS + 1)
+        lower, upper = exponents[:-1], exponents[1:]
+        rises = exponents + np.log(share + (1 - share) * np.exp(-exponents))
+        near, far = scipy.special.log_ndtr(mu / 2 - lower / mu), lower + scipy.special.log_ndtr(-mu / 2 - lower / mu)
+        height = near + np.log(1 + slack - np.exp(far - near) * (1 - slack))
+        steeper = np.maximum((order - 2) * rises[:-1], (order - 2) * rises[1:])
+        powers = np.logaddexp(steeper, -(order + 1) * rises[:-1])
+        cells = upper + np.log(-np.expm1(lower - upper)) + powers + height
+        rest = math.log(2) + max(order - 1, 1.0) * end + scipy.special.log_ndtr(mu / 2 - end / mu)
+        exponent = float(scipy.special.logsumexp(np.append(cells, rest))) + max(1e-9, 2 * slack)
     exponent += math.log(order * (order - 1) * share**2)
     logarithm = math.log1p(math.exp(exponent)) if exponent < 700 else exponent + 1
     return logarithm / (order - 1) * (1 + 1e-12)

@@ -1,6 +1,7 @@
 """Stability on its own: every theorem's answer for a problem, without data, noise or budget."""
 
 import functools
+from collections.abc import Mapping
 
 from equipoise.certify import theorems
 from equipoise.certify.theorems import Theorem
@@ -52,13 +53,17 @@ def bounds(problem: Problem, recipe: Recipe, n_samples: int, n_features: int = 1
 
 def answers(setting: Setting) -> tuple[Bound, ...]:
     """Return the answer of every theorem about such a recipe, smallest first, those that do not apply last."""
+    return tuple(sorted((*_said(setting, members()), *measured_only(setting)), key=_order))
+
+
+def _said(setting: Setting, among: Mapping[str, type[Theorem]]) -> list[Bound]:
+    """Return what those among these theorems say that are about such a recipe."""
     recipe, about = setting.recipe, "minimiser"
     if recipe.method:
         about = method_named(recipe.method).name
     elif recipe.descends:
         about = "descent"
-    found = [theorems.carried(theorem(), setting) for theorem in members().values() if theorem.about == about]
-    return tuple(sorted((*found, *measured_only(setting)), key=_order))
+    return [theorems.carried(theorem(), setting) for theorem in among.values() if theorem.about == about]
 
 
 def _order(bound: Bound) -> tuple[bool, float, bool, str]:
@@ -74,11 +79,13 @@ def certified(answered: tuple[Bound, ...]) -> tuple[Bound, ...]:
 
 
 def smallest(setting: Setting) -> Bound:
-    """Return the smallest bound that certifies (M2: the choice uses public numbers only)."""
-    answered = answers(setting)
-    for bound in certified(answered):
+    """Return the smallest bound that certifies (M2: the choice uses public numbers only).
+
+    A search asks for it hundreds of times: theorems that are kept for comparison are asked only where none certifies.
+    """
+    for bound in certified(tuple(sorted(_said(setting, theorems.members()), key=_order))):
         return bound
-    raise refusal(answered)
+    raise refusal(answers(setting))
 
 
 def refusal(answered: tuple[Bound, ...]) -> NoTheoremApplies:

@@ -11,7 +11,7 @@ from pyarrow import csv, parquet
 import equipoise as eq
 from equipoise.data.diagnosis import check_table
 from equipoise.data.encoded import encoded_table
-from equipoise.data.encoder import Encoder, encoded_names
+from equipoise.data.encoder import Encoder
 from equipoise.data.frames import FrameTable
 from equipoise.data.schema import Schema, Target
 from equipoise.data.schema.kinds import members
@@ -105,7 +105,7 @@ def test_every_kind_gives_the_same_bits_in_memory_from_a_file_and_part_by_part(t
     csv.write_csv(frame, tmp_path / "people.csv")
     parquet.write_table(frame, tmp_path / "people.parquet", row_group_size=60)
     expected = encoded_table(schema, FrameTable(frame), count).features.read()
-    assert expected.shape == (count, len(encoded_names(schema)))
+    assert expected.shape == (count, len(schema.encoded_names()))
     problem = Problem(named("logistic"), L2(0.1), schema.domain)
     for name in ("people.csv", "people.parquet"):
         held = encoded_table(schema, eq.open_table(tmp_path / name), count)

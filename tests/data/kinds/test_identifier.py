@@ -4,7 +4,6 @@ import pyarrow as pa
 import pytest
 
 from equipoise.data.encoded import check_columns
-from equipoise.data.encoder import encoded_names
 from equipoise.data.frames import FrameTable
 from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.data.schema.kinds.identifier import names_identifiers
@@ -28,7 +27,7 @@ bounds = [0, 100]
 def test_an_identifier_takes_part_in_nothing_and_is_known():
     schema = Schema.from_text(TEXT.format(""))
     assert schema.identifiers == ("patient",)
-    assert encoded_names(schema) == ("age",)
+    assert schema.encoded_names() == ("age",)
     assert Schema.from_text(schema.to_toml()) == schema
     check_columns(schema, FrameTable(pa.table({"age": [1, 2], "y": [0, 1], "patient": ["a", "b"]})))
     check_columns(schema, FrameTable(pa.table({"age": [1, 2], "y": [0, 1]})))

@@ -17,6 +17,8 @@ ASKED = "a code book with the columns column, level and label, or column, low an
 class CodeBook:
     """The levels of some columns, with their labels or empty texts, and the bounds of others.
 
+    `lines` tells where the last level of a column stands: the name of the file, and the line.
+
     Examples
     --------
     >>> CodeBook({"sex": {"1": "female", "2": "male"}}, {"age": (0.0, 110.0)}).levels["sex"]["2"]
@@ -25,6 +27,7 @@ class CodeBook:
 
     levels: dict[str, dict[str, str]] = field(default_factory=dict)
     bounds: dict[str, Bounds] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
 
 
 def read_code_books(paths: Sequence[str | Path], names: Sequence[str]) -> CodeBook:
@@ -106,3 +109,4 @@ def _add(book: CodeBook, row: dict[str, str], names: Sequence[str], where: str) 
     if level in levels:
         raise InvalidData("each level once", f"{where}: {level!r} again for {name!r}", "delete one of the lines")
     levels[level] = row.get("label", "")
+    book.lines[name] = where

@@ -7,6 +7,7 @@ from typing import Any
 from equipoise.data.raw import RawTable, listed
 from equipoise.data.schema.code_book import CodeBook
 from equipoise.data.schema.columns import ROWS_AT_MOST, written_bounds
+from equipoise.data.schema.hints import names_dates, unit_in
 from equipoise.data.schema.kinds.date import PARTS as PARTS_OF_DATES
 from equipoise.data.schema.kinds.date import DateColumn
 from equipoise.data.schema.kinds.identifier import names_identifiers
@@ -75,6 +76,10 @@ LEVELS = "every level of the code book; a rare level learned from the rows would
 UNKNOWN = "one of the levels: what any other value counts as; it must be fixed before a row is seen"
 OTHER = 'any other value has a level of its own; instead unknown = "..." may name one of the levels'
 PARTS = f"what of a date counts, some of: {', '.join(PARTS_OF_DATES)}; docs/schema.md says what they need besides"
+UNITS = "by its name: take the first # away if the unit stands beside the numbers"
+AS_NUMBERS = "by its name, if these are numbers with their unit:"
+AS_DATES = "by its name, if these are dates:"
+FORMATS = 'formats = ["%d.%m.%Y"]  # if dates are not written as 2026-11-16; numbers alone: %Y %y %m %d %j %H %M'
 ANSWERS = "yes and no in the usual spellings; yes = [...] and no = [...] declare others"
 NAMED = "by its name: it takes part in nothing. If it names persons who have several rows, move it to [person]"
 WITHOUT_A_KIND = {
@@ -93,7 +98,8 @@ def draft(
     """Return the text of a schema with a table's names and kinds, and blanks for whatever somebody must vouch for.
 
     Levels and bounds of a code book are filled in, and decide the kinds of their columns; those of the target, if one
-    is named, are its classes or its range. A column is an identifier by its name. Other kinds are those of the file.
+    is named, are its classes or its range. A column is an identifier by its name. Units and formats of dates are hints
+    in comments, by names alone (`equipoise.data.schema.hints`). Other kinds are those of the file.
     Where it has none (CSV), they are guessed from the first rows, and the text says so. How a CSV file is written is
     told by the lines of its table `[file]`.
 
@@ -128,6 +134,10 @@ def _target(name: str | None, book: CodeBook) -> str:
         return UNNAMED + LABELS
     named = f"name = {written(name)}\n"
     if name in book.levels:
+        if len(book.levels[name]) == 1:
+            found = f"{book.lines.get(name, 'the code book')}: the only level of {name!r}"
+            remedy = "write a line for each class, or low and high if the target is a number"
+            raise InvalidData("two classes or more of the target in the code book", found, remedy)
         classes = written_list(map(written, book.levels[name]))
         labels = "".join(f"{line}\n" for line in _labels(book.levels[name]))
         return f"{named}{labels}classes = {classes}{BOOK}; any other value counts as the first\n"
@@ -147,6 +157,7 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
     elif name in book.bounds:
         yield f'kind = "number"{BOOK}'
         yield f"bounds = {written_bounds(book.bounds[name])}"
+        yield from _unit(name)
     elif names_identifiers(name):
         yield f'kind = "identifier"  # {NAMED}'
     elif kind in WITHOUT_A_KIND:
@@ -154,9 +165,14 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
     elif kind == "number":
         yield f'kind = "number"{note}'
         yield f"bounds = []  # {BOUNDS}"
+        yield from _unit(name)
+        yield from _dates(name)
     elif kind in ("date", "day", "time"):
         yield f'kind = "date"{note}'
         yield f"parts = []  # {PARTS}"
+        # Dates with a type of their own are written in no way.
+        if guess and names_dates(name):
+            yield f"# {FORMATS}"
     elif kind in ("yes-no", "truth"):
         yield f'kind = "yes-no"{note}'
         yield f"# {ANSWERS}"
@@ -164,7 +180,23 @@ def _table(name: str, kind: str, guess: bool, book: CodeBook) -> Iterator[str]:
         yield f'kind = "category"{note}'
         yield f"levels = []  # {LEVELS}"
         yield f'unknown = ""  # {UNKNOWN}'
+        if unit := unit_in(name):
+            yield f'# {AS_NUMBERS} kind = "number", bounds = [] and unit = {written(unit)}'
+        yield from _dates(name)
     yield ""
+
+
+def _unit(name: str) -> Iterator[str]:
+    """Yield the unit that a name tells, as a comment: values may be written without it."""
+    if unit := unit_in(name):
+        yield f"# unit = {written(unit)}  # {UNITS}"
+
+
+def _dates(name: str) -> Iterator[str]:
+    """Yield how a column would be declared whose name says that it holds dates, as comments."""
+    if names_dates(name):
+        yield f'# {AS_DATES} kind = "date" and parts = [], and'
+        yield f"# {FORMATS}"
 
 
 def _labels(levels: Mapping[str, str]) -> Iterator[str]:

@@ -297,6 +297,17 @@ class Schema:
         """The number of encoded columns."""
         return sum(column.width for column in self.columns)
 
+    def encoded_names(self) -> tuple[str, ...]:
+        """Return the names of the encoded columns; bounds may still be blank.
+
+        Examples
+        --------
+        >>> from equipoise.data.schema import CategoryColumn, Target
+        >>> Schema(None, (CategoryColumn("job", ("none", "nurse"), unknown="none"),), Target("ill")).encoded_names()
+        ('job=none', 'job=nurse')
+        """
+        return tuple(name for column in self.columns for name in column.encoded_names())
+
     @property
     def longest_row(self) -> float:
         """The longest that an encoded row can be before it is divided by a norm, but for rounding."""

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
 from equipoise.certify.claims.noisy_gradient import Descent, NoisyGradient, clipped_descent
 from equipoise.certify.curves import LATTICE_DELTA
@@ -28,7 +26,7 @@ from equipoise.vocabulary.facts import Bound, Budget, Problem
 # to half of where steps would no longer shrink an error.
 MARKS = (10, 20, 50, 100, 200)
 MOMENTA = (0.0, 0.9)
-LENGTHS = np.exp2(np.arange(-26, 1) / 2)
+LENGTHS = tuple(2.0 ** (half / 2) for half in range(-26, 1))
 
 # The longest number of rows whose batches an audit considers; larger batches are refused as larger than the table.
 LONGEST_NUMBER = 4
@@ -174,9 +172,10 @@ def _descent(imagined: Reference, alpha: float, noise: float, smoothness: float)
     """Return the descent with the smallest modelled cost, when one release of the gradient has this noise."""
     best: tuple[float, reference.Descent] | None = None
     for momentum in MOMENTA:
-        lengths = LENGTHS * (1 + momentum) / (smoothness + alpha)
+        lengths = [length * (1 + momentum) / (smoothness + alpha) for length in LENGTHS]
         for descent, (shrinkage, variance) in descent_shares(imagined, alpha, lengths, momentum, MARKS).items():
-            cost = imagined.share(shrinkage, variance * descent.steps * noise * noise)
+            left = [each * descent.steps * noise * noise for each in variance.tolist()]
+            cost = imagined.share(shrinkage.tolist(), left)
             if best is None or cost < best[0]:
                 best = cost, descent
     assert best is not None  # noqa: S101 - the grid is not empty

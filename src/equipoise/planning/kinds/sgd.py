@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import StochasticDescent
 from equipoise.certify.curves import Curve, SumCurve
@@ -217,16 +215,20 @@ def modelled_share(situation: Setting, deviation: float, imagined: Reference) ->
     if recipe.decay > 0:
         # Steps 1/(alpha t) move as far as steps of their mean length.
         length = min(length, (1 + math.log(steps)) / (recipe.decay * steps))
-    curved = imagined.curvatures + ridge_strength
-    kept = np.clip(1 - length * curved, -1.0, 1 - 1e-15)
     skipped = steps * (1 - recipe.skip)
-    if recipe.average == "last":
-        short = kept**skipped
-    else:
+
+    def short(curved: float) -> float:
+        """Return by how much the weights fall short of the minimiser along a direction of this curvature."""
+        kept = min(max(1 - length * curved, -1.0), 1 - 1e-15)
+        if recipe.average == "last":
+            # A part of a step back and forth has no length.
+            return math.pow(kept, skipped) if kept >= 0 or skipped == int(skipped) else math.inf
         begun = 0.0 if recipe.average == "uniform" else skipped / 2
         # The mean of powers from `begun` to the end.
-        short = (np.abs(kept) ** begun - np.abs(kept) ** skipped) / ((1 - kept) * (skipped - begun))
+        return (math.pow(abs(kept), begun) - math.pow(abs(kept), skipped)) / ((1 - kept) * (skipped - begun))
+
     unit = known_loss(situation.problem.loss).unit(situation.constants.label_bound)
     batches = length * unit**2 / (2 * recipe.batch_size) if recipe.average == "last" else 0.0
-    reached = imagined.curvatures / curved
-    return imagined.share(1 - reached * (1 - short), deviation**2 + batches)
+    pairs = [(curvature, curvature + ridge_strength) for curvature in imagined.curvatures]
+    shrinkage = [1 - curvature / curved * (1 - short(curved)) for curvature, curved in pairs]
+    return imagined.share(shrinkage, deviation**2 + batches)

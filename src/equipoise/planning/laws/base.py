@@ -1,18 +1,21 @@
 """What planning knows of any law of noise: by search where nothing better is known."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import ClassVar
-
-import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.certify.laws import Law
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.facts import Budget
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    # Arrays are for marginals alone: what is used of laws to check a release loads no NumPy.
+    Array = NDArray[np.float64]
 
 # Calibration by search ends when the scale is known to this share, on the private side.
 FINENESS = 1e-9
@@ -74,6 +77,9 @@ class KnownLaw:
 
     def quantile(self, probability: float, dimension: int) -> float:
         """Return the place that a coordinate exceeds with this probability, below one half, by search on the tail."""
+        import numpy as np
+        import scipy.optimize
+
         far = self.deviation(1.0, dimension)
         while float(self.upper(np.array(far), dimension)) > probability:
             far *= 2

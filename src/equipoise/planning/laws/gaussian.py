@@ -1,18 +1,20 @@
 """What planning knows of Gaussian noise (D3)."""
 
+from __future__ import annotations
+
 import math
 from functools import lru_cache
-from typing import ClassVar
-
-import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
+from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.certify.curves import ERROR, LATTICE_DELTA, GaussianCurve
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.gaussian import Gaussian
-from equipoise.planning.laws.base import Array, KnownLaw
-from equipoise.planning.marginals import log_between
+from equipoise.planning.gamma_quantile import upper_quantile
+from equipoise.planning.laws.base import KnownLaw
 from equipoise.vocabulary.facts import Budget
+
+if TYPE_CHECKING:
+    from equipoise.planning.laws.base import Array
 
 # Logarithms of Gamma lose digits for more weights than this; sqrt(d) is then at most 2.5e-5 too much.
 MOST_EXACT_CHI = 10_000
@@ -53,18 +55,27 @@ class KnownGaussian(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a chi variable."""
-        return scale * math.sqrt(2 * float(scipy.special.gammainccinv(dimension / 2, failure)))
+        return scale * math.sqrt(2 * upper_quantile(dimension / 2, failure))
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the normal tail."""
+        import numpy as np
+        import scipy.special
+
         return np.asarray(np.exp(scipy.special.log_ndtr(-places)))
 
     def between(self, start: Array, width: Array, dimension: int) -> Array:
         """Return the normal probability of intervals."""
+        import numpy as np
+
+        from equipoise.planning.marginals import log_between
+
         return np.asarray(np.exp(log_between(start, width)))
 
     def quantile(self, probability: float, dimension: int) -> float:
         """Return the normal quantile."""
+        import scipy.special
+
         return -float(scipy.special.ndtri(probability))
 
 

@@ -1,15 +1,18 @@
 """What planning knows of Laplace noise (D2)."""
 
-import math
-from typing import ClassVar
+from __future__ import annotations
 
-import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
+import math
+from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.laplace import Laplace
-from equipoise.planning.laws.base import Array, KnownLaw
+from equipoise.planning.gamma_quantile import upper_quantile
+from equipoise.planning.laws.base import KnownLaw
 from equipoise.vocabulary.facts import Budget
+
+if TYPE_CHECKING:
+    from equipoise.planning.laws.base import Array
 
 
 class KnownLaplace(KnownLaw):
@@ -43,14 +46,18 @@ class KnownLaplace(KnownLaw):
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the smaller of two bounds: the L1 norm, which is Gamma, and Cantelli's on the squared length."""
         spread = math.sqrt(2 * dimension + math.sqrt(20 * dimension * (1 - failure) / failure))
-        return scale * min(float(scipy.special.gammainccinv(dimension, failure)), spread)
+        return scale * min(upper_quantile(dimension, failure), spread)
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return ``exp(-z)/2``."""
+        import numpy as np
+
         return np.asarray(np.exp(-places) / 2)
 
     def between(self, start: Array, width: Array, dimension: int) -> Array:
         """Return the difference of two tails."""
+        import numpy as np
+
         return np.asarray(-np.exp(-start) * np.expm1(-width) / 2)
 
     def quantile(self, probability: float, dimension: int) -> float:

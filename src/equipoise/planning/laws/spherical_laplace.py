@@ -1,18 +1,20 @@
 """What planning knows of spherical Laplace noise (D1, D6)."""
 
+from __future__ import annotations
+
 import math
 from functools import lru_cache
-from typing import ClassVar
-
-import numpy as np
-import scipy  # its parts are loaded where they are used first: `equipoise verify` uses few
+from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.certify.laws import Law
 from equipoise.certify.laws.spherical_laplace import SphericalLaplace, rounding_epsilon
 from equipoise.certify.spherical import ROUNDING, TINY, SphericalCurve
-from equipoise.planning.laws.base import Array, KnownLaw
-from equipoise.planning.marginals import spherical
+from equipoise.planning.gamma_quantile import upper_quantile
+from equipoise.planning.laws.base import KnownLaw
 from equipoise.vocabulary.facts import Budget
+
+if TYPE_CHECKING:
+    from equipoise.planning.laws.base import Array
 
 # Marginals are worked on in blocks of this many, so that a hundred thousand weights need no gigabyte.
 BLOCK = 512
@@ -60,22 +62,30 @@ class KnownSpherical(KnownLaw):
 
     def norm_quantile(self, scale: float, dimension: int, failure: float) -> float:
         """Return the quantile of a Gamma variable."""
-        return scale * float(scipy.special.gammainccinv(dimension, failure))
+        return scale * upper_quantile(dimension, failure)
 
     def upper(self, places: Array, dimension: int) -> Array:
         """Return the tail of a normal mixture; in one dimension it is Laplace's."""
+        import numpy as np
+
         if dimension == 1:
             return np.asarray(np.exp(-places) / 2)
         return _in_blocks(np.asarray(places, dtype=np.float64), None, dimension)
 
     def between(self, start: Array, width: Array, dimension: int) -> Array:
         """Return the probability of intervals under that mixture."""
+        import numpy as np
+
         if dimension == 1:
             return np.asarray(-np.exp(-start) * np.expm1(-width) / 2)
         return _in_blocks(start, width, dimension)
 
 
 def _in_blocks(places: Array, widths: Array | None, dimension: int) -> Array:
+    import numpy as np
+
+    from equipoise.planning.marginals import spherical
+
     flat = places.ravel()
     parts = None if widths is None else widths.ravel()
     cuts = [slice(first, first + BLOCK) for first in range(0, len(flat), BLOCK)]
@@ -112,6 +122,8 @@ def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float 
 
     ratio = pure
     if delta > TINY:
+        import scipy.optimize
+
         excessive = 1.0
         while beyond(excessive) <= delta:
             excessive *= 2

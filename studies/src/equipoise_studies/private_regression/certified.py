@@ -64,7 +64,7 @@ class Planned:
     def fit(self, rows: Rows, seed: int) -> Linear:
         """Return the released weights."""
         fitted = self.estimator.set_params(random_state=seed).fit(rows.features, rows.target)
-        return Linear(np.array(fitted.coef_), fitted.intercept_, kept_in_range=True)
+        return Linear(np.array(fitted.coef_), float(fitted.intercept_), kept_in_range=True)
 
 
 @functools.lru_cache(maxsize=4096)

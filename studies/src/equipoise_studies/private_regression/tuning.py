@@ -89,7 +89,7 @@ def random_stopping(rows: Rows, epsilon: float, stream: np.random.Generator) -> 
 def _released(search: eq.PrivateGridSearch, rows: Rows, stream: np.random.Generator) -> Linear:
     """Fit a planned search with another seed of the noise; the plan stays as it is."""
     found = search.set_params(random_state=int(stream.integers(2**31))).fit(rows.features, rows.target)
-    return Linear(np.array(found.coef_), found.intercept_, kept_in_range=True)
+    return Linear(np.array(found.coef_), float(found.intercept_), kept_in_range=True)
 
 
 @functools.lru_cache(maxsize=256)
