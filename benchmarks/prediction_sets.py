@@ -9,7 +9,7 @@ computed here; where MAPIE is installed it computes them for the first splits to
 
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import equipoise as eq
 from equipoise.data.rows import class_positions
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.prediction_sets import levels_of_classes, mark, reached
+from equipoise.evaluation.prediction_sets import cells_of, levels_of_classes, mark, reached
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.shares import rebalanced
 from equipoise.noise import SeededSource
@@ -90,7 +90,7 @@ def measured(table: HeldOut, splits: int) -> str:
     n, shape = table.template.n_samples, table.template.counts.shape
     places = table.rows * shape[2] + table.outputs
     # Public facts alone decide the mark, so that it is the same for every split.
-    needed = mark(table.template, np.bincount(table.levels.ravel()), COVERAGE)
+    needed = mark(table.template, cells_of(table.template, table.levels), COVERAGE)
     own = table.levels[table.rows, table.outputs]
     found = []
     for world in range(splits):
@@ -98,7 +98,7 @@ def measured(table: HeldOut, splits: int) -> str:
         counted, new = order[:n], order[n:]
         true = np.bincount(places[counted], minlength=table.levels.size).reshape(shape)
         noisy = SeededSource(world).add_whole(table.template.law, true.ravel(), table.template.scale).reshape(shape)
-        counts = NoisyCounts(table.template.edges, noisy, table.template.law, table.template.scale, n)
+        counts = replace(table.template, counts=noisy)
         level = reached(np.bincount(table.levels.ravel(), rebalanced(counts).ravel()), needed)
         quantile = np.sort(table.scores[counted])[int(np.ceil((n + 1) * COVERAGE)) - 1]
         sizes, plain = sizes_of(table, level, quantile, new)

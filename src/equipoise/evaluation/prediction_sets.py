@@ -79,11 +79,15 @@ def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float) -> int
     >>> [conformal_level(counts, levels_of_classes(counts), coverage) for coverage in (0.9, 0.97)]
     [0, 1]
     """
-    groups, number = len(counts.counts), int(np.max(levels)) + 1
     placed = np.broadcast_to(levels, counts.counts.shape).ravel()
-    cells = groups * np.bincount(levels.ravel(), minlength=number)
-    rows = np.bincount(placed, rebalanced(counts).ravel(), number).astype(float)
-    return reached(rows, mark(counts, cells, coverage))
+    rows = np.bincount(placed, rebalanced(counts).ravel()).astype(float)
+    return reached(rows, mark(counts, cells_of(counts, levels), coverage))
+
+
+def cells_of(counts: NoisyCounts, levels: Levels) -> NDArray[np.intp]:
+    """Return how many cells each level has, all groups together, that rows can lie in."""
+    placed = np.broadcast_to(levels, counts.counts.shape).ravel()
+    return np.bincount(placed, counts.possible.ravel()).astype(np.intp)
 
 
 def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float) -> float:
@@ -123,10 +127,10 @@ def lost(counts: NoisyCounts, cells: NDArray[np.intp]) -> float:
     0.48
     """
     upto, every = np.cumsum(cells)[:-1], int(np.sum(cells))
-    if not len(upto):
-        return 0.0
     # The law is symmetric: the cells up to a level and those above it have the same noise but for its sign.
-    inside = np.unique(np.minimum(upto, every - upto)).astype(float)
+    inside = np.setdiff1d(np.minimum(upto, every - upto), [0]).astype(float)
+    if not len(inside):
+        return 0.0
     outside = every - inside
     share = inside / every
     deviations = np.sqrt(inside * outside / every * variance(counts.law, counts.scale))
