@@ -8,7 +8,7 @@ import pytest
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation import prediction_sets as module
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.prediction_sets import conformal_level, levels_of_classes, prediction_sets
+from equipoise.evaluation.prediction_sets import levels_of_classes, prediction_sets
 
 # One class and levels that are bins: rows fall evenly into them, so that coverage is the share of levels that are in.
 N, BINS, EPSILON, COVERAGE = 600, 200, 0.05, 0.7
