@@ -4,25 +4,26 @@ One model a table, released at epsilon 1. Its held-out rows are dealt 1,000 time
 and rows whose sets are looked at. Printed: how often sets hold the truth (wanted are 0.90 to 0.93), how often they are
 empty (a miss), how large they are, and how large split-conformal sets of the same rows are without noise. Those are
 computed here; where MAPIE is installed it computes them for the first splits too, and must agree.
-``python benchmarks/prediction_sets.py FOLDER``, some minutes.
+``python benchmarks/prediction_sets.py FOLDER [SPLITS]``, some minutes.
 """
 
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from prepared import Split, adult, covertype, mnist_3_vs_5
-from scipy.special import expit
+from prepared import Split, adult, covertype, covertype_seven, mnist_3_vs_5, mnist_ten
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import equipoise as eq
+from equipoise.data.rows import class_positions
 from equipoise.evaluation.evaluated import Evaluated, evaluated
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.prediction_sets import levels_of_classes, mark, reached
+from equipoise.evaluation.prediction_sets import cells_of, levels_of_classes, mark, reached
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.shares import rebalanced
 from equipoise.noise import SeededSource
@@ -77,27 +78,27 @@ def held_out(split: Split, found: Evaluated, epsilon: float) -> HeldOut:
             name, epsilon, template, rows, outputs, levels, np.abs(truth - predicted), None, predicted[:, None], truth
         )
     second = expit(margins[:, 0])
-    of_labels = np.stack([second, 1.0 - second], axis=1)
-    rows, levels = truth.astype(np.int64), levels_of_classes(template)
-    scores = of_labels[np.arange(len(rows)), rows]
+    shares = np.stack([1.0 - second, second], axis=1) if len(found.labels) == 2 else softmax(margins, axis=1)
+    rows, levels = class_positions(split.y_test, found.labels).astype(np.int64), levels_of_classes(template)
+    scores = 1.0 - shares[np.arange(len(rows)), rows]
     outputs = outputs_of(cells, margins)
-    return HeldOut(name, epsilon, template, rows, outputs, levels, scores, of_labels, second[:, None], truth)
+    return HeldOut(name, epsilon, template, rows, outputs, levels, scores, 1.0 - shares, shares, rows.astype(float))
 
 
-def measured(table: HeldOut) -> str:
+def measured(table: HeldOut, splits: int) -> str:
     """Return a line of the table of docs/evaluation.md."""
     n, shape = table.template.n_samples, table.template.counts.shape
     places = table.rows * shape[2] + table.outputs
     # Public facts alone decide the mark, so that it is the same for every split.
-    needed = mark(table.template, np.bincount(table.levels.ravel()), COVERAGE)
+    needed = mark(table.template, cells_of(table.template, table.levels), COVERAGE)
     own = table.levels[table.rows, table.outputs]
     found = []
-    for world in range(SPLITS):
+    for world in range(splits):
         order = np.random.default_rng([1, world]).permutation(len(own))
         counted, new = order[:n], order[n:]
         true = np.bincount(places[counted], minlength=table.levels.size).reshape(shape)
         noisy = SeededSource(world).add_whole(table.template.law, true.ravel(), table.template.scale).reshape(shape)
-        counts = NoisyCounts(table.template.edges, noisy, table.template.law, table.template.scale, n)
+        counts = replace(table.template, counts=noisy)
         level = reached(np.bincount(table.levels.ravel(), rebalanced(counts).ravel()), needed)
         quantile = np.sort(table.scores[counted])[int(np.ceil((n + 1) * COVERAGE)) - 1]
         sizes, plain = sizes_of(table, level, quantile, new)
@@ -141,17 +142,19 @@ class Shown(BaseEstimator):
 
 
 class ShownClasses(ClassifierMixin, Shown):
-    """Of two classes, by the share of the second."""
+    """Of classes, by their shares."""
 
-    classes_ = np.array([0, 1])
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.classes_ = np.arange(number)
 
     def predict_proba(self, X: Array) -> Array:
-        """Return the shares of both classes."""
-        return np.column_stack([1.0 - X[:, 0], X[:, 0]])
+        """Return the shares."""
+        return X
 
     def predict(self, X: Array) -> Any:
-        """Return the likelier class."""
-        return (X[:, 0] > 0.5).astype(int)
+        """Return the likeliest class."""
+        return np.argmax(X, axis=1)
 
 
 class ShownNumbers(RegressorMixin, Shown):
@@ -170,7 +173,8 @@ def compare(table: HeldOut, counted: NDArray[np.int64], new: NDArray[np.int64], 
     except ImportError:
         return
     if table.of_labels is not None:
-        asked = SplitConformalClassifier(ShownClasses(), confidence_level=COVERAGE, conformity_score="lac", prefit=True)
+        shown = ShownClasses(table.shown.shape[1])
+        asked = SplitConformalClassifier(shown, confidence_level=COVERAGE, conformity_score="lac", prefit=True)
         asked.conformalize(table.shown[counted], table.truth[counted].astype(int))
         found = np.mean(np.sum(asked.predict_set(table.shown[new])[1][:, :, 0], axis=1))
     else:
@@ -193,12 +197,12 @@ def warfarin(folder: Path) -> Split:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
+    folder, splits = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else SPLITS
     print("compared with MAPIE" if importlib.util.find_spec("mapie") else "MAPIE is not installed: not compared")
     print("| table | counted rows | epsilon | held | empty | size | held without noise | size without noise | ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for read in (adult, mnist_3_vs_5, covertype, warfarin):
+    for read in (adult, mnist_3_vs_5, covertype, warfarin, covertype_seven, mnist_ten):
         split = read(folder)
         model = released(split)
         for epsilon in EPSILONS:
-            print(measured(held_out(split, model, epsilon)), flush=True)
+            print(measured(held_out(split, model, epsilon), splits), flush=True)

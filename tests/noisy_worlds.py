@@ -128,7 +128,8 @@ def numbers(cell: Cell) -> Population:
         tuple(predictions.tolist()),
         (0.0, 1.0),
     )
-    return Population(template, chances)
+    chances = chances * template.possible
+    return Population(template, chances / chances.sum())
 
 
 # A figure: for a population, what its intervals are told of noise, and rebalanced counts of worlds: whether each holds.
@@ -149,7 +150,8 @@ def _share(masks: Callable[[Population], tuple[Mask, Mask]], population: Populat
 
 
 def _shares_test(told: NoisyCounts, rows: Array, part: Mask, whole: Mask) -> SharesTest:
-    cells = np.tile([float(np.sum(each)) for each in (part, whole & ~part, ~whole)], (len(rows), 1))
+    parts = (part, whole & ~part, ~whole)
+    cells = np.tile([float(np.sum(each & told.possible)) for each in parts], (len(rows), 1))
     return SharesTest(told, rows[:, part].sum(axis=1), rows[:, whole].sum(axis=1), cells)
 
 
@@ -296,7 +298,8 @@ def covered(kind: str, name: str, cell: Cell, worlds: int, seed: int, noise: flo
     population_of, figures = FIGURES[kind]
     population = population_of(cell)
     noisy = population.worlds(np.random.default_rng(seed), worlds)
-    total = noisy.sum(axis=(1, 2, 3), keepdims=True)
-    rows = noisy - (total - cell.n) / population.chances.size
+    within = population.template.possible
+    total = noisy.sum(axis=(1, 2, 3), keepdims=True, where=within)
+    rows = np.where(within, noisy - (total - cell.n) / within.sum(), 0.0)
     told = replace(population.template, scale=noise * population.template.scale)
     return float(np.mean(figures[name](population, told, rows)))

@@ -1,10 +1,14 @@
 """Intervals of a regression's errors hold those of the rows themselves, wherever in their bins residuals lie."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from equipoise.certify.claims.evaluation import Cells
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
+from equipoise.release.carriers.evaluation import counted as counting
 
 EDGES, PREDICTIONS, RANGE = (-0.8, -0.2, 0.0, 0.2, 0.8), (1.0, 2.0), (0.0, 3.0)
 
@@ -47,3 +51,31 @@ def test_a_wide_bin_is_said_to_be_the_reason():
     predicted = draw.uniform(0.3, 2.7, 20_000)
     figures, _ = counted(predicted, np.clip(predicted + draw.normal(0.0, 0.5, 20_000), *RANGE))
     assert "bins as wide as these" in str(figures.r2)
+
+
+# Residuals beyond 2 leave the range from most predictions.
+WIDE = (-2.5, -1.5, -0.5, 0.0, 0.5, 1.5, 2.5)
+
+
+def test_every_row_lies_in_a_cell_that_rows_can_lie_in():
+    draw = np.random.default_rng(5)
+    # Numbers on the ends of the range and on edges are among them.
+    numbers = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0])
+    predicted = np.r_[np.repeat(numbers, 7), draw.uniform(*RANGE, 5000)]
+    target = np.r_[np.tile(numbers, 7), draw.uniform(*RANGE, 5000)]
+    cells = Cells(WIDE, predictions=PREDICTIONS, range=RANGE)
+    table = counting(cells, predicted[:, None], target, np.zeros(len(target), dtype=np.int64)).reshape(cells.shape)
+    possible = NoisyCounts(WIDE, table, "laplace", 4.0, len(target), PREDICTIONS, RANGE).possible
+    assert not possible.all()
+    assert table[~possible].sum() == 0
+
+
+def test_what_is_counted_where_no_row_can_lie_moves_no_figure():
+    table = np.full((1, 3, 8), 500)
+    counts = NoisyCounts(WIDE, table, "laplace", 4.0, 500 * 18, PREDICTIONS, RANGE)
+    assert counts.possible.sum() == 18
+    other = replace(counts, counts=np.where(counts.possible, table, -(10**6)))
+    for name in ("r2", "mean_squared_error", "mean_residual"):
+        assert getattr(Regression(counts), name) == getattr(Regression(other), name), name
+    assert Regression(counts).residual_quantile(0.9) == Regression(other).residual_quantile(0.9)
+    assert Regression(counts).prediction_intervals(0.5) == Regression(other).prediction_intervals(0.5)

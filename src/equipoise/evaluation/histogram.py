@@ -70,6 +70,27 @@ class NoisyCounts:
         """How many bins a score, or a residual, has."""
         return len(self.edges) + 1
 
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """The cells that a row can lie in: of a regression, those whose targets reach into the declared range.
+
+        What other cells were released with is noise alone, and no figure looks at it.
+
+        Examples
+        --------
+        >>> none = np.zeros((1, 2, 4), dtype=np.int64)
+        >>> NoisyCounts((-1.5, 0.0, 1.5), none, "laplace", 4.0, 9, (0.0,), (-1.0, 1.0)).possible.astype(int)
+        array([[[0, 1, 1, 1],
+                [1, 1, 1, 0]]])
+        """
+        if self.range is None:
+            return np.ones(self.counts.shape, dtype=bool)
+        low, high = self.range
+        predictions = np.array([low, *self.predictions, high])[:, None]
+        residuals = np.array([low - high, *self.edges, high - low])
+        within = (predictions[:-1] + residuals[:-1] < high) & (predictions[1:] + residuals[1:] >= low)
+        return np.broadcast_to(within, self.counts.shape)
+
 
 def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
     """Yield why no figure could follow from counts in these cells: a claim's inequalities are about noise alone (N4).

@@ -58,12 +58,13 @@ class MeansTest:
     """Tests of a figure under which `deviations` have mean zero over all rows; ``rows`` are rebalanced counts."""
 
     def __init__(self, counts: NoisyCounts, rows: Array, deviations: Deviations) -> None:
-        self.counts, self.rows, self.deviations = counts, rows, deviations
-        self.chances = estimated_chances(rows)
+        self.possible = np.flatnonzero(counts.possible)
+        self.counts, self.rows, self.deviations = counts, rows[:, self.possible], deviations
+        self.chances = estimated_chances(self.rows)
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
         """Return how likely so large, and so small, a sum of deviations is, if the hypotheses are true."""
-        values = self.deviations(which, hypotheses)
+        values = self.deviations(which, hypotheses)[:, self.possible]
         weights = values - np.mean(values, axis=1, keepdims=True)
         noise = CellNoise(self.counts.law, self.counts.scale, weights, np.ones_like(weights))
         rows = Rows(np.full(len(which), float(self.counts.n_samples)), values, tilted(values, self.chances[which]))
@@ -86,7 +87,8 @@ def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> Fi
     total = max(float(np.sum(rows * inside)), 1.0)
     value = float(np.sum(rows * inside * flat)) / total
     influence = inside * (flat - value) * counts.n_samples / total
-    least, greatest = float(np.min(flat[within.ravel()])), float(np.max(flat[within.ravel()]))
+    reached = flat[(within & counts.possible).ravel()]
+    least, greatest = float(np.min(reached)), float(np.max(reached))
     return figure_of(counts, partial(apart, flat, inside), least, greatest, value, influence)
 
 
@@ -103,7 +105,7 @@ def figure_of(
     tests = MeansTest(counts, rows, deviations)
     found = intervals(tests, 1, np.array([least]), np.array([greatest]), np.array([1.0 - LEVEL]))
     low, high = (float(end[0]) for end in found)
-    chances = tests.chances[0]
+    chances, influence = tests.chances[0], influence[tests.possible]
     spread = float(np.sum(chances * influence**2) - np.sum(chances * influence) ** 2)
     drawn = float(np.sum((influence - np.mean(influence)) ** 2)) * variance(counts.law, counts.scale)
     sampling, noise = np.sqrt(max(spread, 0.0) / counts.n_samples), np.sqrt(drawn) / counts.n_samples

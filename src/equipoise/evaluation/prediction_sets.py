@@ -1,12 +1,13 @@
 """Sets of labels, or intervals, that hold the truth with a stated chance: split conformal from noisy counts (N4-sets).
 
 Cells are put in a public order of levels, from the labels that the model finds likely to those it does not. With ``n``
-rows and a chance ``g`` that noise is worse than allowed for,
+rows and the noise ``W_l`` of the cumulative count up to level ``l`` the mark is
 
-    k = ceil((n + 1) coverage / (1 - g)),    Q: a (1 - g) quantile of the largest noise in any cumulative count,
+    m = ceil((n + 1) coverage + E),    E: the sum over x = 1, ..., n of the largest P(W_l >= x) of any level,
 
-the level is the lowest whose noisy cumulative count reaches ``k + Q``; without one, everything is in every set. A new
-row's true label is in its set with probability at least ``(1 - g) k / (n + 1) >= coverage``.
+and sets reach up to the lowest level from which on every noisy cumulative count is at least ``m``. A new row's true
+label is in its set with probability at least ``(m - E) / (n + 1) >= coverage``. Looked at from above, it is the noise
+of one level alone that can end the search too early, and what it takes off in the mean is counted, not its worst case.
 """
 
 import math
@@ -17,14 +18,15 @@ from numpy.typing import NDArray
 
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.histogram import NoisyCounts
+from equipoise.evaluation.noise_law import variance
 from equipoise.evaluation.shares import rebalanced
+from equipoise.evaluation.tails import CellNoise, tails
 
 Array = NDArray[np.float64]
 Levels = NDArray[np.intp]
 
-# The chance that noise is worse than allowed for is the best of these, chosen from public facts.
-_CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.04)
-_SIMULATED = 4999
+# Tails of noise are computed at so many numbers of rows, up to so many deviations, and hold up to the next.
+_NUMBERS, _DEVIATIONS = 32, 6.0
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,8 @@ def levels_of_classes(counts: NoisyCounts) -> Levels:
     return np.unique(-chances.round(12), return_inverse=True)[1].reshape(classes, outputs)
 
 
-def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float, seed: int = 0) -> int:
+def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float) -> int:
     """Return the highest level that belongs to sets of this coverage.
-
-    The largest cumulative noise is simulated, with coins of a public seed that has nothing to do with the noise's own.
-    Of `s` simulated maxima the ``ceil((1 - g) (s + 1))``-th smallest is at least the true maximum with probability
-    ``1 - g``, because all ``s + 1`` are alike: simulation needs no further allowance. ``g`` is chosen with other coins.
 
     Examples
     --------
@@ -81,60 +79,73 @@ def conformal_level(counts: NoisyCounts, levels: Levels, coverage: float, seed: 
     >>> [conformal_level(counts, levels_of_classes(counts), coverage) for coverage in (0.9, 0.97)]
     [0, 1]
     """
-    groups, number = len(counts.counts), int(np.max(levels)) + 1
     placed = np.broadcast_to(levels, counts.counts.shape).ravel()
-    cells = groups * np.bincount(levels.ravel(), minlength=number)
-    rows = np.bincount(placed, rebalanced(counts).ravel(), number).astype(float)
-    return reached(rows, mark(counts, cells, coverage, seed))
+    rows = np.bincount(placed, rebalanced(counts).ravel()).astype(float)
+    return reached(rows, mark(counts, cells_of(counts, levels), coverage))
 
 
-def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float, seed: int = 0) -> float:
-    """Return ``k + Q``, from public facts alone: how many cells (`cells`) each level has, and their noise.
+def cells_of(counts: NoisyCounts, levels: Levels) -> NDArray[np.intp]:
+    """Return how many cells each level has, all groups together, that rows can lie in."""
+    placed = np.broadcast_to(levels, counts.counts.shape).ravel()
+    return np.bincount(placed, counts.possible.ravel()).astype(np.intp)
+
+
+def mark(counts: NoisyCounts, cells: NDArray[np.intp], coverage: float) -> float:
+    """Return ``m``, from public facts alone: how many cells (`cells`) each level has, and their noise.
 
     It is infinite where rows are too few for the coverage.
     """
     if not 0.0 < coverage < 1.0:
         raise InvalidParameter("a coverage between 0 and 1", f"{coverage}", "ask for 0.9, say")
-    chances = [chance for chance in _CHANCES if _needed(counts, coverage, chance) <= counts.n_samples]
-    if not chances:
-        return math.inf
-    trial, final = (np.sort(_largest(counts, cells, np.random.default_rng([seed, part]))) for part in (0, 1))
-    best = min(chances, key=lambda chance: _needed(counts, coverage, chance) + _quantile(trial, chance))
-    return _needed(counts, coverage, best) + _quantile(final, best)
+    needed = math.ceil((counts.n_samples + 1) * coverage + lost(counts, cells))
+    return needed if needed <= counts.n_samples else math.inf
 
 
 def reached(rows: Array, needed: float) -> int:
-    """Return the lowest level up to which so many noisy rows lie, or the highest of all (`rows`: of each level)."""
-    enough = np.cumsum(rows) >= needed - 1e-6
-    return int(np.argmax(enough)) if np.any(enough) else len(rows) - 1
+    """Return the lowest level from which on so many noisy rows lie up to every level (`rows`: of each level).
+
+    Up to the highest level lie all rows, whatever their noise.
+
+    Examples
+    --------
+    >>> reached(np.array([5.0, 4.0, -2.0, 3.0, 0.0]), 8.0)
+    3
+    """
+    short = np.flatnonzero(np.cumsum(rows)[:-1] < needed - 1e-6)
+    return int(short[-1]) + 1 if len(short) else 0
 
 
-def _needed(counts: NoisyCounts, coverage: float, chance: float) -> int:
-    return math.ceil((counts.n_samples + 1) * coverage / (1.0 - chance))
+def lost(counts: NoisyCounts, cells: NDArray[np.intp]) -> float:
+    """Return ``E``, rounded up: how many ranks noise takes off in the mean, for the worst of all levels.
+
+    The noise of a level is what rebalancing leaves: that of the cells up to it, less their share of all noise.
+
+    Examples
+    --------
+    >>> counts = NoisyCounts((0.5,), np.zeros((1, 2, 2), dtype=np.int64), "laplace", 4.0, 10_000)
+    >>> round(lost(counts, np.array([2, 2])) / math.sqrt(variance("laplace", 4.0)), 2)
+    0.48
+    """
+    upto, every = np.cumsum(cells)[:-1], int(np.sum(cells))
+    # The law is symmetric: the cells up to a level and those above it have the same noise but for its sign.
+    inside = np.setdiff1d(np.minimum(upto, every - upto), [0]).astype(float)
+    if not len(inside):
+        return 0.0
+    outside = every - inside
+    share = inside / every
+    deviations = np.sqrt(inside * outside / every * variance(counts.law, counts.scale))
+    most = min(counts.n_samples, math.ceil(_DEVIATIONS * np.max(deviations)))
+    numbers = np.unique(np.rint(np.linspace(1, max(most, 1), _NUMBERS)))
+    weights = np.repeat(np.stack([1.0 - share, -share], axis=1), len(numbers), axis=0)
+    each = np.repeat(np.stack([inside, outside], axis=1), len(numbers), axis=0)
+    large, _ = tails([], CellNoise(counts.law, counts.scale, weights, each), np.tile(numbers, len(inside)))
+    worst = np.max(large.reshape(len(inside), -1), axis=0)
+    # A tail falls: it holds for every number up to the next that was looked at, and the last up to the number of rows.
+    return float(np.sum(worst * np.diff([*numbers, counts.n_samples + 1.0])))
 
 
-def _quantile(maxima: Array, chance: float) -> float:
-    return float(maxima[math.ceil((1.0 - chance) * (len(maxima) + 1)) - 1])
-
-
-def _largest(counts: NoisyCounts, cells: NDArray[np.intp], coins: np.random.Generator) -> Array:
-    """Return simulated largest cumulative noises of rebalanced counts, over all levels."""
-    noise = np.stack([_summed(counts, int(each), coins) for each in cells], axis=1)
-    total, share = np.sum(noise, axis=1, keepdims=True), np.cumsum(cells) / np.sum(cells)
-    return np.asarray(np.max(np.cumsum(noise, axis=1) - share * total, axis=1))
-
-
-def _summed(counts: NoisyCounts, cells: int, coins: np.random.Generator) -> Array:
-    """Return simulated sums of the noise of so many cells: a negative binomial number is a sum of geometric ones."""
-    if counts.law == "laplace":
-        kept = 1.0 - math.exp(-1.0 / counts.scale)
-        sums = [coins.negative_binomial(cells, kept, _SIMULATED) for _ in range(2)]
-        return np.asarray(sums[0] - sums[1], dtype=float)
-    return np.asarray(np.sum(np.rint(coins.normal(0.0, counts.scale, (_SIMULATED, cells))), axis=1))
-
-
-def prediction_sets(counts: NoisyCounts, coverage: float, seed: int = 0) -> PredictionSets:
-    """Return sets of classes that hold the true one with at least this chance, over rows, noise and simulation.
+def prediction_sets(counts: NoisyCounts, coverage: float) -> PredictionSets:
+    """Return sets of classes that hold the true one with at least this chance, over rows and noise.
 
     The model must not have been chosen with these rows.
 
@@ -146,5 +157,5 @@ def prediction_sets(counts: NoisyCounts, coverage: float, seed: int = 0) -> Pred
            [False,  True]])
     """
     levels = levels_of_classes(counts)
-    level = conformal_level(counts, levels, coverage, seed)
+    level = conformal_level(counts, levels, coverage)
     return PredictionSets(coverage, levels <= level, level)

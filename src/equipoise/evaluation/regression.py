@@ -127,13 +127,13 @@ class Regression:
         found = [self._mean(*ends, self._all & (rows == place)) for place in range(len(rows))]
         return Curve.of(tuple(self.predictions.tolist()), found)
 
-    def prediction_intervals(self, coverage: float, seed: int = 0) -> tuple[float, float]:
+    def prediction_intervals(self, coverage: float) -> tuple[float, float]:
         """Return what to add to a prediction so that the interval holds the truth with at least this chance (N4-sets).
 
         Levels are bins of residuals by how far they reach from zero; a level holds every bin that reaches no further.
         """
         levels = np.broadcast_to(self.levels, self.counts.counts.shape[1:])
-        return self.upto(conformal_level(self.counts, levels, coverage, seed))
+        return self.upto(conformal_level(self.counts, levels, coverage))
 
     @property
     def levels(self) -> NDArray[np.intp]:

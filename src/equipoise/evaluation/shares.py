@@ -36,13 +36,17 @@ _HALVINGS = 24
 def rebalanced(counts: NoisyCounts) -> Array:
     """Return the counts, less each cell's share of all noise: they add up to the public number of rows.
 
+    In cells that no row can lie in there are none.
+
     Examples
     --------
     >>> rebalanced(NoisyCounts((0.5,), np.array([[[61, 7], [9, 27]]]), "laplace", 4.0, 100))
     array([[[60.,  6.],
             [ 8., 26.]]])
     """
-    return np.asarray(counts.counts - (np.sum(counts.counts) - counts.n_samples) / counts.counts.size)
+    within = counts.possible
+    surplus = np.sum(counts.counts, where=within) - counts.n_samples
+    return np.where(within, counts.counts - surplus / np.sum(within), 0.0)
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class SharesTest:
     part, whole : array
         Rebalanced counts of each share's part and whole.
     cells : array, shares x 3
-        How many cells are in the part, in the rest of the whole, and outside it.
+        How many cells that rows can lie in are in the part, in the rest of the whole, and outside it.
     """
 
     def __init__(self, counts: NoisyCounts, part: Array, whole: Array, cells: Array) -> None:
@@ -78,10 +82,10 @@ class SharesTest:
     @classmethod
     def of(cls, counts: NoisyCounts, asked: Sequence[Share]) -> "SharesTest":
         """Return the tests of these shares of these counts."""
-        rows = rebalanced(counts).ravel()
-        parts = np.array([share.part.ravel() for share in asked])
-        wholes = np.array([share.whole.ravel() for share in asked])
-        cells = [np.sum(parts, axis=1), np.sum(wholes & ~parts, axis=1), np.sum(~wholes, axis=1)]
+        rows, possible = rebalanced(counts).ravel(), counts.possible.ravel()
+        parts = np.array([share.part.ravel() & possible for share in asked])
+        wholes = np.array([share.whole.ravel() & possible for share in asked])
+        cells = [np.sum(parts, axis=1), np.sum(wholes & ~parts, axis=1), np.sum(possible & ~wholes, axis=1)]
         return cls(counts, parts @ rows, wholes @ rows, np.stack(cells, axis=1).astype(float))
 
     def _margins(self) -> Array:

@@ -73,19 +73,19 @@ MOST_RESIDUALS = 48
 def bins_of_numbers(n_samples: int, noise: Noise) -> tuple[int, int]:
     """Return how many bins predictions and residuals of a regression have.
 
-    Four times as many cells as for two classes, at most `MOST_RESIDUALS` bins of residuals. A mean of errors sums all
-    of them, each by its share of the largest error, which is small in most: fine bins around 0 cost little noise, and
-    what is finer than a bin nobody sees.
+    Six times as many cells as for two classes, at most `MOST_RESIDUALS` bins of residuals. A mean of errors sums all
+    of them that a row can lie in, each by its share of the largest error, which is small in most: fine bins around 0
+    cost little noise, and what is finer than a bin nobody sees.
 
     Examples
     --------
     >>> noise = noise_on_counts(Budget(0.5))
     >>> [bins_of_numbers(n_samples, noise) for n_samples in (200, 10_000, 10**6)]
-    [(2, 24), (4, 40), (6, 48)]
+    [(2, 36), (4, 48), (6, 48)]
     """
     cells = 2 * bins(n_samples, 2, noise)
     predictions = max(2, round(math.sqrt(cells) / 1.6))
-    return predictions, min(8 * (cells // predictions // 2), MOST_RESIDUALS)
+    return predictions, min(12 * (cells // predictions // 2), MOST_RESIDUALS)
 
 
 def edges_between(centre: float, reach: float, count: int, power: float = IN_THE_MIDDLE) -> tuple[float, ...]:
