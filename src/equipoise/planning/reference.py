@@ -20,7 +20,7 @@ hyper-parameters and mechanisms; no privacy claim rests on it.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ EVIDENCE = {"classification": 3.0, "regression": 1.0}
 
 # The share of the rows' squared length along their common direction.
 COMMON_SHARE = 0.5
+
+# Costs that differ by less than this are equal as far as the model can tell.
+RESOLUTION = 1e-3
 
 # Directions beyond the first are put together where their spread is nearly the same: this many groups an octave.
 GROUPS_AN_OCTAVE = 4
@@ -57,11 +60,15 @@ class Reference:
 
     def share(self, shrinkage: Array, variance: Array | float) -> float:
         """Return the excess risk as a share of what a model that says nothing would lose; infinity beyond doubles."""
+        return float(self.shares(shrinkage, variance))
+
+    def shares(self, shrinkage: Array, variance: Array | float) -> Array:
+        """Return that of many plans, a row a plan."""
         with np.errstate(all="ignore"):
             stakes = self.counts * self.curvatures
             cost = stakes * (np.square(shrinkage * self.weight) + variance)
-            found = float(cost.sum() / (stakes.sum() * np.square(self.weight)))
-        return found if math.isfinite(found) else math.inf
+            found = np.asarray(cost.sum(axis=-1) / (stakes.sum() * np.square(self.weight)))
+        return np.where(np.isfinite(found), found, np.inf)
 
 
 @lru_cache(maxsize=256)
@@ -181,23 +188,33 @@ class Descent:
     average: Average
 
 
-def descent_shares(
-    imagined: Reference, alpha: float, lengths: Array, momentum: float, marks: tuple[int, ...]
-) -> dict[Descent, tuple[Array, Array]]:
+class Descents(NamedTuple):
+    """Ways to descend, and a row each: what they fall short by along each direction, what a unit of noise leaves."""
+
+    ways: tuple[Descent, ...]
+    shrinkage: Array
+    variance: Array
+
+
+@lru_cache(maxsize=64)
+def descents(
+    imagined: Reference, alpha: float, lengths: tuple[float, ...], momentum: float, marks: tuple[int, ...]
+) -> Descents:
     """Return, for every descent, by how much it falls short along each direction and what a unit of noise leaves.
 
     Heavy-ball steps from 0 with noise in every gradient obey ``v <- momentum v + (h + alpha) e + noise``,
     ``e <- e - length v`` along a direction. The answers to a unit error and to one unit of noise are followed for all
     lengths and directions at once, and read off at the marks.
     """
-    curved, length = imagined.curvatures[None, :] + alpha, lengths[:, None]
+    curved, length = imagined.curvatures[None, :] + alpha, np.array(lengths)[:, None]
     error = np.ones((len(lengths), len(imagined.curvatures)))
     speed, answer, push = np.zeros_like(error), np.zeros_like(error), np.ones_like(error)
     error_sum, answer_sum = np.zeros_like(error), np.zeros_like(error)
     last, uniform = np.zeros_like(error), np.zeros_like(error)
     # The descent goes towards the minimiser of loss and ridge, which is itself short by alpha / (h + alpha).
     kept = imagined.curvatures / (imagined.curvatures + alpha)
-    found: dict[Descent, tuple[Array, Array]] = {}
+    ways: list[Descent] = []
+    shrinkage, variance = [], []
     for count in range(1, max(marks) + 1):
         speed = momentum * speed + curved * error
         error = error - length * speed
@@ -209,8 +226,8 @@ def descent_shares(
         last += np.square(answer)
         uniform += np.square(answer_sum)
         if count in marks:
-            for row, size in enumerate(lengths):
-                ends = 1 - kept * (1 - error[row]), 1 - kept * (1 - error_sum[row] / count)
-                found[Descent(count, float(size), momentum, "last")] = ends[0], last[row].copy()
-                found[Descent(count, float(size), momentum, "uniform")] = ends[1], uniform[row] / count**2
-    return found
+            averages: tuple[Average, ...] = ("last", "uniform")
+            ways += [Descent(count, size, momentum, average) for average in averages for size in lengths]
+            shrinkage += [1 - kept * (1 - error), 1 - kept * (1 - error_sum / count)]
+            variance += [last.copy(), uniform / count**2]
+    return Descents(tuple(ways), np.concatenate(shrinkage), np.concatenate(variance))
