@@ -127,7 +127,8 @@ class Planted(Logistic):
 """
     },
     "other constants of the planner": {
-        "planning/menu.py": [("RESOLUTION = 1e-3", "RESOLUTION = 1e-2"), ("NEGLIGIBLE = 1e-4", "NEGLIGIBLE = 0.3")],
+        "planning/menu.py": [("NEGLIGIBLE = 1e-4", "NEGLIGIBLE = 0.3")],
+        "planning/reference.py": [("RESOLUTION = 1e-3", "RESOLUTION = 1e-2")],
         "planning/public_alpha.py": [("WEIGHT_GUESS = 3.0", "WEIGHT_GUESS = 30.0")],
         "planning/rules.py": [("TOLERANCE_SHARE = 0.001", "TOLERANCE_SHARE = 0.01")],
     },

@@ -306,10 +306,17 @@ def test_a_few_numbers_and_many_have_one_law(law, monkeypatch):
 
 
 def test_few_numbers_need_no_compiler(monkeypatch):
+    asked = []
     monkeypatch.delitem(numbers.sys.modules, numbers.COMPILED, raising=False)
+    monkeypatch.setattr(numbers, "loops", lambda: asked.append(True))
+    monkeypatch.setattr(numbers.OneByOne, "drawn", 0)
     assert [numbers.in_bulk(count) for count in (1, numbers.FEW, numbers.FEW + 1)] == [False, False, True]
-    numbers.loops()
+    assert len(asked) == 1
+    # What was drawn before counts, too: many fits of a few numbers each do not stay slow.
+    numbers.listed("normal", 5)
+    assert [numbers.in_bulk(count) for count in (numbers.FEW - 5, numbers.FEW - 4)] == [False, True]
     monkeypatch.undo()
+    numbers.loops()
     assert numbers.in_bulk(1)
 
 
@@ -318,6 +325,7 @@ def test_many_numbers_are_drawn_one_by_one_where_no_compiler_can_be_loaded(monke
         raise ModuleNotFoundError("No module named 'numba'")
 
     monkeypatch.delitem(numbers.sys.modules, numbers.COMPILED)
+    monkeypatch.setattr(numbers, "FEW", 1)
     for place in (numbers, source, spherical_laplace):
         monkeypatch.setattr(place, "loops", missing)
     exact = ExactSource()

@@ -1,6 +1,7 @@
 """The reference problem behind the automatic choice: its spectrum, its costs against simulation, and its symmetries."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -9,11 +10,19 @@ from numpy.typing import NDArray
 import equipoise as eq
 from equipoise.planning import reference
 from equipoise.planning.issue import forget, issue
-from equipoise.planning.kinds import Plan
+from equipoise.planning.kinds import Plan, noisy_gradient
 from equipoise.planning.kinds.noisy_gradient import MARKS
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.menu import choose
-from equipoise.planning.reference import Descent, Reference, descent_shares, mean_curvature, of_problem, ridge_share
+from equipoise.planning.reference import (
+    RESOLUTION,
+    Descent,
+    Reference,
+    descents,
+    mean_curvature,
+    of_problem,
+    ridge_share,
+)
 from equipoise.planning.request import Request
 from equipoise.solve.descents.gradient import descend
 from equipoise.vocabulary import losses, penalties
@@ -113,8 +122,9 @@ STEPS = (1, 2, 10, 25)
 def test_the_cost_of_a_descent_is_that_of_descending_with_unit_impulses(alpha, momentum, average):
     imagined = small("squared")
     curvatures, best = spelled_out(imagined)
-    lengths = np.array([0.01, 0.3, 1.0]) * (1 + momentum) / (curvatures.max() + alpha)
-    shares = descent_shares(imagined, alpha, lengths, momentum, STEPS)
+    lengths = (np.array([0.01, 0.3, 1.0]) * (1 + momentum) / (curvatures.max() + alpha)).tolist()
+    found = descents(imagined, alpha, tuple(lengths), momentum, STEPS)
+    shares = {way: (short, left) for way, short, left in zip(*found, strict=True)}
     assert {descent.average for descent in shares} == {"last", "uniform"}
     assert len(shares) == 2 * len(STEPS) * len(lengths)
     ridge = penalties.named("l2", alpha)
@@ -143,10 +153,10 @@ def test_the_cost_of_a_descent_is_that_of_descending_with_unit_impulses(alpha, m
 
     for steps in STEPS:
         for length in lengths:
-            clean = run(steps, float(length), None)
+            clean = run(steps, length, None)
             # Directions do not mix, so that one run with an impulse in all of them answers for each.
-            responses = np.stack([run(steps, float(length), place) - clean for place in range(steps)], axis=1)
-            shrinkage, variance = shares[Descent(steps, float(length), momentum, average)]
+            responses = np.stack([run(steps, length, place) - clean for place in range(steps)], axis=1)
+            shrinkage, variance = shares[Descent(steps, length, momentum, average)]
             repeat = np.array(imagined.counts, dtype=int)
             np.testing.assert_allclose(np.repeat(shrinkage, repeat), 1 - clean / best, rtol=1e-10, atol=1e-10)
             np.testing.assert_allclose(np.repeat(variance, repeat), np.square(responses).sum(axis=1), rtol=1e-10)
@@ -265,9 +275,29 @@ def test_the_choice_is_the_cheapest_plan_of_its_grid(loss):
     curved = claim.constants.smoothness + claim.alpha
     for momentum in (0.0, 0.9):
         lengths = np.exp2(np.arange(-26, 1) / 2) * (1 + momentum) / curved
-        for descent, (short, variance) in descent_shares(imagined, claim.alpha, lengths, momentum, MARKS).items():
+        for descent, short, variance in zip(
+            *descents(imagined, claim.alpha, tuple(lengths), momentum, MARKS), strict=True
+        ):
             cost = imagined.share(short, variance * descent.steps * single**2)
             assert cost >= plan.share * (1 - 1e-6)
+
+
+def test_where_steps_take_time_the_fewest_are_taken_that_cost_about_as_little(monkeypatch):
+    def plan_of():
+        return planned("noisy-gradient", "logistic", n_samples=10_000, n_features=108, epsilon=0.3)
+
+    cheapest = {}
+    for mark in MARKS:
+        monkeypatch.setattr(noisy_gradient, "MARKS", (mark,))
+        cheapest[mark] = plan_of().share
+    monkeypatch.undo()
+    plan, least = plan_of(), min(cheapest.values())
+    enough = [mark for mark, cost in cheapest.items() if cost <= least * (1 + noisy_gradient.SLACK) + RESOLUTION]
+    assert plan.claim.steps == min(enough) < min(cheapest, key=cheapest.__getitem__)
+    assert plan.share == pytest.approx(cheapest[plan.claim.steps], rel=1e-9)
+    # Where time is no matter, the least cost is taken.
+    monkeypatch.setattr(noisy_gradient, "MOMENT", math.inf)
+    assert plan_of().share == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "loss"), [*CASES, ("auto", "logistic"), ("auto", "squared")])

@@ -54,7 +54,6 @@ def outcome(case: str, folder: str, hidden: str = "", shut: bool = False) -> dic
     import equipoise as eq
     from equipoise.ledger import Ledger
     from equipoise.noise import numbers
-    from equipoise.release.carriers import noisy_gradient
 
     name, facts, parameters = CASES[case]
     if hidden:
@@ -62,7 +61,7 @@ def outcome(case: str, folder: str, hidden: str = "", shut: bool = False) -> dic
             del sys.modules[loaded]
         sys.modules[hidden] = None  # type: ignore[assignment]
         # Two numbers are many.
-        numbers.FEW, noisy_gradient.ONE_BY_ONE = 1, 1
+        numbers.FEW = 1
     ledger = f"sqlite:///{folder}/ledger.db#{case}"
     Ledger(ledger).create(eq.Budget(1.0, 1e-2), "basic")
     if shut:

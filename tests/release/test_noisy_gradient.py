@@ -198,7 +198,7 @@ HOSTILE = {
 def test_the_number_of_noisy_gradients_is_planned_and_no_data_changes_it(loss, batch):
     certificate = planned(loss, 20, mechanism=BATCHES[batch])
     steps = certificate.claim.steps
-    assert steps >= 10
+    assert steps > 1
     for X, target in itertools.product(HOSTILE.values(), (0.0, 1.0, np.nan, np.inf)):
         source = Recorded(0)
         weights = carried_out(certificate, X, np.full(20, target), source)

@@ -20,8 +20,9 @@ from equipoise.planning import kinds
 from equipoise.planning.issue import asked_for, issue
 from equipoise.planning.kinds.objective import FINISHING_SHARE
 from equipoise.planning.laws import deviation_of
-from equipoise.planning.menu import NEGLIGIBLE, RESOLUTION, Choice
+from equipoise.planning.menu import NEGLIGIBLE, Choice
 from equipoise.planning.notes import Notes
+from equipoise.planning.reference import RESOLUTION
 from equipoise.planning.request import Request
 from equipoise.release.carriers import objective as carrier
 from equipoise.solve import solvers

@@ -20,6 +20,10 @@ from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
 
+# So many doubles stay in the cache of a core; fewer rows than these at a time are not worth a call.
+CACHED = 2**18
+LEAST_ROWS = 16
+
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
     """Return +1 where the target is the second class and -1 elsewhere, so an unknown label counts as the first class.
@@ -210,6 +214,18 @@ def _one_by_one(rows: Array, weights: Array) -> Array:
     return np.stack([_one_by_one(rows, column) for column in weights.T], axis=1)
 
 
+def rows_of_a_view(columns: int) -> int:
+    """Return how many rows, a power of two, a view has: as many numbers as a cache holds, and a block at most.
+
+    Examples
+    --------
+    >>> rows_of_a_view(10), rows_of_a_view(1000), rows_of_a_view(10**6)
+    (4096, 256, 16)
+    """
+    most = max(LEAST_ROWS, CACHED // max(columns, 1))
+    return int(min(BLOCK_ROWS, 2 ** (most.bit_length() - 1)))
+
+
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
     """Return the rows of a table that was read: sparse ones stay sparse, and no numbers are wider than 64 bits."""
     kind = getattr(matrix, "dtype", np.dtype(np.float64))
@@ -238,6 +254,11 @@ class Rows(RowSource):
         self._domain = domain
         self._repaired: dict[int, Repaired] = {}
         self._buffer = np.empty((min(BLOCK_ROWS, self.n_samples), self.dimension))
+        # Columns that lie apart are put together, which is worth a whole block at a time.
+        self._height = rows_of_a_view(self._n_features) if isinstance(matrix, np.ndarray) else BLOCK_ROWS
+        # Other numbers become doubles once a view, for both products that it takes part in.
+        other = isinstance(matrix, np.ndarray) and matrix.dtype != np.float64
+        self._doubles = np.empty((min(self._height, self.n_samples), self._n_features)) if other else None
         for start in range(0, self.n_samples, BLOCK_ROWS):
             factors, repaired = inspected(matrix[start : start + BLOCK_ROWS], domain)
             self._factors[start : start + BLOCK_ROWS] = factors
@@ -262,11 +283,27 @@ class Rows(RowSource):
         return block
 
     def views(self) -> Iterator[tuple[Any, slice]]:
-        """Yield views of the table, all of one kind: what one row holds must not move another's product (P1)."""
-        for start in range(0, self.n_samples, BLOCK_ROWS):
-            where = slice(start, min(start + BLOCK_ROWS, self.n_samples))
-            repaired = self._repaired.get(start)
-            yield ClippedView(self._matrix[where], self._factors[where], self._intercept, repaired), where
+        """Yield views of the table, all of one kind: what one row holds must not move another's product (P1).
+
+        A view is a part of a block that stays in the cache until its second product, and its rows pass fewer additions
+        than a block's (A4). Where its numbers had to be converted, the next view overwrites it.
+        """
+        for start in range(0, self.n_samples, self._height):
+            where = slice(start, min(start + self._height, self.n_samples))
+            table = self._matrix[where]
+            if self._doubles is not None:
+                np.copyto(self._doubles[: len(table)], table, casting="unsafe")
+                table = self._doubles[: len(table)]
+            yield ClippedView(table, self._factors[where], self._intercept, self._repaired_in(where)), where
+
+    def _repaired_in(self, where: slice) -> Repaired | None:
+        """Return the repaired rows among those of a view."""
+        first = where.start - where.start % BLOCK_ROWS
+        if first not in self._repaired:
+            return None
+        places, rows = self._repaired[first]
+        begin, end = np.searchsorted(places, (where.start - first, where.stop - first))
+        return Repaired(places[begin:end] - (where.start - first), rows[begin:end])
 
     def picked(self, chosen: NDArray[np.intp]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
         """Yield chosen rows; only they are read."""

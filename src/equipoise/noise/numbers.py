@@ -3,7 +3,7 @@
 import sys
 from fractions import Fraction
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,16 @@ from equipoise.noise.grid import GridNoise, KnownWidth, ListedNumbers, Width, li
 from equipoise.noise.lazy import Tape, fresh_words
 
 COMPILED = "equipoise.noise.draws"
-# So many are drawn one by one in less time than a compiler takes to load.
-FEW = 512
+# So many are drawn one by one in less time than a compiler takes to load; that they were drawn before is public, too.
+FEW = 20_000
 # Whole numbers of noise are exact below this, and cut off here: doubles hold all of them.
 MOST_NOISE = 2**53
+
+
+class OneByOne:
+    """How many numbers this process has drawn one by one."""
+
+    drawn: ClassVar[int] = 0
 
 
 def loops() -> ModuleType:
@@ -33,6 +39,7 @@ def listed(kind: str, count: int) -> ListedNumbers:
     >>> len(listed("exponential", 3).numbers)
     3
     """
+    OneByOne.drawn += count
     tape = Tape(fresh_words().__next__)
     return ListedNumbers([Tape.normal(tape) if kind == "normal" else Tape.exponential(tape) for _ in range(count)])
 
@@ -40,10 +47,13 @@ def listed(kind: str, count: int) -> ListedNumbers:
 def in_bulk(count: int) -> bool:
     """Return whether so many numbers are drawn by compiled loops, and load them: that is public, as is what is there.
 
-    Where they cannot be loaded, `lazy` draws any number of numbers: of the same law, and slowly (D7, "time").
+    They are loaded once more than `FEW` numbers are drawn in all, so that waiting for them never takes the larger part
+    of the time. Where they cannot be loaded, `lazy` draws any number of numbers: of the same law, and slowly (D7).
     """
-    if count <= FEW:
-        return COMPILED in sys.modules
+    if COMPILED in sys.modules:
+        return True
+    if OneByOne.drawn + count <= FEW:
+        return False
     try:
         loops()
     except (ImportError, OSError):

@@ -9,14 +9,12 @@ from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan, Planner, named, planner_of
 from equipoise.planning.laws import ANY
+from equipoise.planning.reference import RESOLUTION
 from equipoise.planning.request import Request
 from equipoise.vocabulary.discovery import look_up, split_name
 
 # A modelled cost below this share of what is at stake is not worth bending the loss for: slopes stay as they are.
 NEGLIGIBLE = 1e-4
-
-# Costs that differ by less than this are equal as far as the model can tell.
-RESOLUTION = 1e-3
 
 # Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
 # preferred one, if that costs no more than this factor.

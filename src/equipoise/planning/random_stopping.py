@@ -5,8 +5,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import mpmath
-
 from equipoise.certify.claims.choice import DRAW_EPSILON, ChosenCurve, mean_of
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.errors import BudgetImpossible
@@ -67,6 +65,8 @@ def _first_weight(shape: int, gamma: float) -> int:
     """Return P[K = 1] in units of ``2^-DRAW_BITS``, rounded down: gamma, or ``(1 - gamma)/ln(1/gamma)``."""
     if shape == 1:
         return int(Fraction(gamma) * 2**DRAW_BITS)
+    import mpmath  # slow to load, and wanted here alone
+
     arithmetic: Any = mpmath.MPContext()
     arithmetic.prec = 2 * DRAW_BITS
     exact = arithmetic.mpf(gamma)

@@ -20,11 +20,11 @@ hyper-parameters and mechanisms; no privacy claim rests on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from equipoise.planning.losses import known
 from equipoise.vocabulary.facts import Problem
@@ -48,6 +48,9 @@ COMMON_SHARE = 0.5
 
 # Predictions are normal: a grid of so many points, up to so many deviations on either side.
 POINTS, FARTHEST = 240, 6.0
+
+# Costs that differ by less than this are equal as far as the model can tell.
+RESOLUTION = 1e-3
 
 # Directions beyond the first are put together where their spread is nearly the same: this many groups an octave.
 GROUPS_AN_OCTAVE = 4
@@ -75,6 +78,16 @@ class Reference:
         whole = sum(stakes) * (self.weight * self.weight)
         found = cost / whole if whole > 0 else math.inf
         return found if math.isfinite(found) else math.inf
+
+    def shares(self, shrinkage: Array, variance: Array) -> Array:
+        """Return that of many plans, a row a plan."""
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            stakes = np.array(self.counts) * np.array(self.curvatures)
+            cost = stakes * (np.square(shrinkage * self.weight) + variance)
+            found = np.asarray(cost.sum(axis=-1) / (stakes.sum() * np.square(self.weight)))
+        return np.where(np.isfinite(found), found, np.inf)
 
 
 @lru_cache(maxsize=256)
@@ -198,9 +211,18 @@ class Descent:
     average: Average
 
 
-def descent_shares(
-    imagined: Reference, alpha: float, lengths: Sequence[float], momentum: float, marks: tuple[int, ...]
-) -> dict[Descent, tuple[Array, Array]]:
+class Descents(NamedTuple):
+    """Ways to descend, and a row each: what they fall short by along each direction, what a unit of noise leaves."""
+
+    ways: tuple[Descent, ...]
+    shrinkage: Array
+    variance: Array
+
+
+@lru_cache(maxsize=64)
+def descents(
+    imagined: Reference, alpha: float, lengths: tuple[float, ...], momentum: float, marks: tuple[int, ...]
+) -> Descents:
     """Return, for every descent, by how much it falls short along each direction and what a unit of noise leaves.
 
     Heavy-ball steps from 0 with noise in every gradient obey ``v <- momentum v + (h + alpha) e + noise``,
@@ -217,7 +239,8 @@ def descent_shares(
     last, uniform = np.zeros_like(error), np.zeros_like(error)
     # The descent goes towards the minimiser of loss and ridge, which is itself short by alpha / (h + alpha).
     kept = curvatures / (curvatures + alpha)
-    found: dict[Descent, tuple[Array, Array]] = {}
+    ways: list[Descent] = []
+    shrinkage, variance = [], []
     for count in range(1, max(marks) + 1):
         # What leaves the doubles has an infinite cost.
         with np.errstate(all="ignore"):
@@ -231,8 +254,8 @@ def descent_shares(
             last += np.square(answer)
             uniform += np.square(answer_sum)
         if count in marks:
-            for row, size in enumerate(lengths):
-                ends = 1 - kept * (1 - error[row]), 1 - kept * (1 - error_sum[row] / count)
-                found[Descent(count, float(size), momentum, "last")] = ends[0], last[row].copy()
-                found[Descent(count, float(size), momentum, "uniform")] = ends[1], uniform[row] / count**2
-    return found
+            averages: tuple[Average, ...] = ("last", "uniform")
+            ways += [Descent(count, size, momentum, average) for average in averages for size in lengths]
+            shrinkage += [1 - kept * (1 - error), 1 - kept * (1 - error_sum / count)]
+            variance += [last.copy(), uniform / count**2]
+    return Descents(tuple(ways), np.concatenate(shrinkage), np.concatenate(variance))

@@ -1,6 +1,7 @@
 """The noise that tilts an objective: the scale that each theorem on objective perturbation asks for, by search."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from equipoise.certify.theorems.perturbation import SUFFIX, FreeDeterminant, Pur
 from equipoise.errors import NoTheoremApplies
 from equipoise.planning.laws import Calibration, known
 from equipoise.planning.laws.base import smallest_scale
+from equipoise.planning.laws.spherical_laplace import Estimate
 from equipoise.vocabulary.facts import Bound, Budget, Hypothesis, Setting
 
 LAWS = ("spherical-laplace", "laplace", "gaussian")
@@ -97,11 +99,14 @@ def _scale_for(theorem: Perturbation, setting: Setting, law: Law, budget: Budget
         return None
     start = known(law.id).scale_for(setting.constants.gradient_diameter, setting.dimension, Budget(rest, budget.delta))
 
-    def private(scale: float) -> bool:
-        curve = theorem.curve(setting, law, scale)
-        return (curve if budget.delta > 0 else _where_nothing_is_left(curve)).delta(budget.epsilon) <= budget.delta
+    def spent(scale: float) -> float:
+        return theorem.curve(setting, law, scale).delta(budget.epsilon)
 
-    return None if start is None else smallest_scale(start, private, FINENESS)
+    def estimate(scale: float) -> float:
+        curve = theorem.curve(setting, law, scale)
+        return (_with(Estimate, curve) if budget.delta > 0 else _where_nothing_is_left(curve)).delta(budget.epsilon)
+
+    return None if start is None else smallest_scale(start, spent, budget.delta, FINENESS, estimate)
 
 
 def _where_nothing_is_left(curve: Curve) -> Curve:
@@ -113,10 +118,15 @@ def _where_nothing_is_left(curve: Curve) -> Curve:
     >>> [(each.delta(0.96), each.delta(0.9) > 0) for each in (curve, _where_nothing_is_left(curve))]
     [(0.0, True), (0.0, True)]
     """
+    return _with(lambda part: PureCurve(part.level), curve)
+
+
+def _with(other: Callable[[SphericalCurve], Curve], curve: Curve) -> Curve:
+    """Return a curve with others in the places of the spherical ones that it adds up."""
     if not isinstance(curve, SumCurve):
         return curve
     parts = (
-        (factor, PureCurve(part.level) if isinstance(part, SphericalCurve) else part, price)
+        (factor, other(part) if isinstance(part, SphericalCurve) else part, price)
         for factor, part, price in curve.parts
     )
     return SumCurve(tuple(parts), curve.added)
@@ -125,18 +135,18 @@ def _where_nothing_is_left(curve: Curve) -> Curve:
 def _pure_scale(theorem: PureTilt, setting: Setting, epsilon: float) -> float | None:
     """Return the smallest scale of a pure tilt: a closed form, raised by a few last digits, or a search."""
 
-    def private(scale: float) -> bool:
-        return theorem.level(setting, scale) * ELSEWHERE <= epsilon
+    def level(scale: float) -> float:
+        return theorem.level(setting, scale) * ELSEWHERE
 
     # Where the determinant is free, the gradient's change is all that has to be hidden.
     free = 2 * setting.constants.row_norm / epsilon * (1 + 1e-13)
     if isinstance(theorem, FreeDeterminant):
-        return free if private(free) else smallest_scale(free, private, FINENESS)
+        return free if level(free) <= epsilon else smallest_scale(free, level, epsilon, FINENESS)
     rest = epsilon - determinant_price(setting)
     if rest <= 0:
         return None
     scale, step = theorem.diameter(setting) / rest, 1e-15
-    while not private(scale):
+    while level(scale) > epsilon:
         scale, step = math.nextafter(scale * (1 + step), math.inf), 2 * step
     return scale
 

@@ -8,8 +8,6 @@ tested first (G4). After Algorithm 2 of [003], with the threshold that its claim
 from bisect import bisect_left
 from functools import lru_cache
 
-import mpmath
-
 from ...vocabulary.facts import Budget, Conditions
 from ..curves import Curve, add_up
 from ..statistic import NoisyStatistic
@@ -35,6 +33,8 @@ def column_delta(ones: int, epsilon: float) -> float:
     >>> float(f"{column_delta(221, 1.0):.3g}"), column_delta(0, 1.0)
     (9.52e-09, 1.0)
     """
+    import mpmath  # slow to load, and wanted here alone
+
     arithmetic = mpmath.MPContext()
     arithmetic.prec = _BITS
     growth = arithmetic.exp(arithmetic.mpf(min(epsilon, LARGEST_EXPONENT))) * (1 - arithmetic.ldexp(1, 8 - _BITS))

@@ -75,13 +75,13 @@ class ObjectivePlanner(Planner[Objective]):
         if parameter is not None and clipped.slope_bound(math.inf, label_bound) > cap:
             remedy = "clip the logistic, squared or huber loss, or leave the number out"
             raise InvalidParameter(f"the {loss.id} loss clipped at {cap:g}", "a loss with no clipped form", remedy)
-        if clipped != loss:
-            yield _plan(request, clipped, cap)
-        if parameter is None or clipped == loss:
+        first = _plan(request, clipped, None if clipped == loss else cap)
+        yield first
+        if parameter is None and clipped != loss:
             yield _plan(request, loss, None)
         narrow = request.n_features <= MOST_PROJECTED
         if parameter is None and narrow and request.penalty == "l2" and request.domain.radius is None:
-            yield from _projected(request, clipped, None if clipped == loss else cap)
+            yield from _projected(request, clipped, first)
 
     def rounding(self, claim: Objective) -> str:
         """Say what hides the rounding of the minimiser, besides."""
@@ -133,17 +133,17 @@ class ObjectivePlanner(Planner[Objective]):
         )
 
 
-def _projected(request: Request, loss: Loss, clip: float | None) -> Iterator[Plan]:
-    """Yield the cheapest plan on a few public random directions (P1), if it wins enough to be worth them.
+def _projected(request: Request, loss: Loss, whole: Plan) -> Iterator[Plan]:
+    """Yield the cheapest plan on a few public random directions (P1), if it wins enough over that on all columns.
 
     Where noise drowns most of the weights, fewer of them are better: the noise's norm grows with their number.
     """
-    least = 1 - PROJECTION_GAIN * (1 - _plan(request, loss, clip).share)
+    least = 1 - PROJECTION_GAIN * (1 - whole.share)
     best: Plan | None = None
     for directions in (2**power for power in range((request.n_features - 1).bit_length())):
         lost = lost_by_projection(request.n_features, directions)
         if lost < least:
-            plan = _plan(replace(request, n_features=directions), loss, clip, directions)
+            plan = _plan(replace(request, n_features=directions), loss, whole.clip, directions)
             share = lost + (1 - lost) * plan.share
             if share < least:
                 best, least = replace(plan, share=share), share

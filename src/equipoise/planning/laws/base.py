@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 # Calibration by search ends when the scale is known to this share, on the private side.
 FINENESS = 1e-9
 
+# The first step of a search for a scale, and how far it goes.
+FIRST_STEP = 1.0 + 2.0**-5
+FARTHEST = 2.0**60
+
+# Less than any delta that is asked for: logarithms need a number.
+TINY = 1e-300
+
 # The search for a quantile ends here, and is then rounded up until the tail is small enough.
 PRECISION = 1e-14
 
@@ -46,10 +53,10 @@ class KnownLaw:
     def scale_for(self, sensitivity: float, dimension: int, budget: Budget) -> float | None:
         """Return the smallest scale that meets the budget, rounded towards more noise, or None when no scale does."""
 
-        def private(scale: float) -> bool:
-            return self.law.curve(sensitivity, dimension, scale).delta(budget.epsilon) <= budget.delta
+        def spent(scale: float) -> float:
+            return self.law.curve(sensitivity, dimension, scale).delta(budget.epsilon)
 
-        return smallest_scale(sensitivity / budget.epsilon, private, FINENESS)
+        return smallest_scale(sensitivity / budget.epsilon, spent, budget.delta, FINENESS)
 
     def deviation(self, scale: float, dimension: int) -> float:
         """Return the standard deviation of one coordinate; infinity if unknown, so that no plan prefers the law."""
@@ -96,18 +103,50 @@ class KnownLaw:
         )
 
 
-def smallest_scale(start: float, private: Callable[[float], bool], fineness: float) -> float | None:
-    """Return the private end of a bisection for the smallest scale; None when none near the start is private."""
-    low, high = start / 2, start
-    while not private(high):
-        low, high = high, 2 * high
-        if high > 2.0**60 * start:
+def smallest_scale(
+    start: float,
+    spent: Callable[[float], float],
+    allowed: float,
+    fineness: float,
+    estimate: Callable[[float], float] | None = None,
+) -> float | None:
+    """Return the smallest scale that spends no more than is allowed, on the private side; None where none does so.
+
+    What a scale spends falls with it, nearly as a power where it is looked at: the root is sought in logarithms, by an
+    estimate where there is one, and what was found counts only where this very scale is private. Where nothing is
+    allowed, intervals are halved.
+
+    Examples
+    --------
+    >>> tried = []
+    >>> found = smallest_scale(1.0, lambda scale: tried.append(scale) or 2 / scale**3, 1e-6, 1e-9)
+    >>> round(found, 6), 2 / found**3 <= 1e-6, len(tried) < 20
+    (125.992105, True, True)
+    """
+    about = estimate or spent
+    low, high, growth = start, start, FIRST_STEP
+    while about(high) > allowed:
+        low, high, growth = high, high * growth, growth * growth
+        if high > FARTHEST * start:
             return None
-    while private(low):
-        low, high = low / 2, low
-        if low < 2.0**-60 * start:
+    while low == high or about(low) <= allowed:
+        low, high, growth = low / growth, low, growth * growth
+        if low < start / FARTHEST:
             return high
+    if allowed > 0:
+        import scipy.optimize
+
+        ends = math.log(low), math.log(high)
+        root = scipy.optimize.brentq(lambda place: _excess(about(math.exp(place)), allowed), *ends, xtol=fineness / 4)
+        high, low = math.exp(root) * (1 + fineness / 4), math.exp(root)
+        while spent(high) > allowed:
+            low, high = high, high * (high / low) ** 2
+        return high
     while high > low * (1 + fineness):
         middle = low * math.sqrt(high / low)
-        low, high = (low, middle) if private(middle) else (middle, high)
+        low, high = (low, middle) if about(middle) <= allowed else (middle, high)
     return high
+
+
+def _excess(spent: float, allowed: float) -> float:
+    return math.log(max(spent, TINY) / allowed)

@@ -15,9 +15,6 @@ from equipoise.release.parted_rows import PartedRows
 from equipoise.solve.descents.gradient import descend
 from equipoise.solve.losses import arrays_of
 
-# So many numbers are drawn one by one in about the time that a compiler takes to load.
-ONE_BY_ONE = 20_000
-
 
 class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
     """The descent asks for gradients and gets noisy ones; batches are drawn from the same secret source."""
@@ -33,9 +30,8 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
         return claim.batch
 
     def ready(self, claim: NoisyGradient, source: NoiseSource) -> None:
-        """Load the noise; from so many steps on, that of many."""
-        total = claim.steps * numbers_of(claim)
-        source.ready(total if total > ONE_BY_ONE else numbers_of(claim))
+        """Load the noise of all steps."""
+        source.ready(claim.steps * numbers_of(claim))
 
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""
