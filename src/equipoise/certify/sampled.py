@@ -1,25 +1,32 @@
-"""C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement."""
+"""C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement.
+
+Losses are composed in whole numbers: nothing in it is rounded but upwards, to the next unit.
+"""
 
 import math
-from bisect import bisect_left
+from collections import Counter
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, Inexact
 from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from statistics import NormalDist
 
-from ..errors import InvalidParameter, MissingExtra
+from ..errors import InvalidParameter
+from ..vocabulary.facts import Record
 from .curves import Curve, GaussianCurve, log_normal
 
 # Below this multiplier a batch with the row gives the row away, and the chance of ever drawing the row is the curve.
-# With a larger multiplier or more steps than these rounding hides what sampling gains.
+# With a larger multiplier or more steps than these sampling gains little.
 SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER, MOST_STEPS = 1 / 16, 1e6, 10**8
-# The grid's interval is a fortieth of one step's root mean square loss (docs/proofs/C3.md: below 1 % of delta), or
-# coarser where one step would take more dots than this, or all steps together some 17 times as many intervals.
-FINENESS, MOST_DOTS = 40, 2**17
-# What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
-LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
-# Masses are multiplied by exp(tilt loss) before they are composed, so that rounding is relative to a small delta (N11).
-TILTS = 0.0, *(math.pow(2.0, half / 2) for half in range(-8, 25))
-# Rounding: of the profile, relative; of a mass of the grid; and of a Fourier coefficient (docs/proofs/C3.md).
-PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
+# The root mean square of all losses so far is this many intervals of the finest grid, times the root of the number of
+# doublings (docs/proofs/C3.md: below 1 % of delta). A grid reaches REACH times as far; the next has twice its interval.
+FINENESS, REACH, GRIDS = 64, 8, 40
+# What is left out, of all steps: the highest losses count as infinite; the lowest as higher ones, a relative error.
+LOST_ABOVE, LOST_BELOW = 1e-17, 1e-7
+# Masses are whole multiples of 10^-32. Whole numbers of any length are multiplied without an error, or it is raised.
+DIGITS = 32
+UNIT, EXACT = 10**DIGITS, Context(prec=MAX_PREC, Emax=MAX_EMAX, traps=[Inexact])
+# What a few operations on doubles may be wrong by, relative.
+SLACK = 2.0**-48
 
 # The cells of the integral behind a Renyi divergence.
 CELLS = 4000
@@ -34,7 +41,7 @@ class SampledGaussianCurve(Curve):
 
     ``h(e) = q delta_G(ln(1 + (exp(e) - 1)/q); 1/z)`` for e >= 0, ``1 - exp(e) + exp(e) h(-e)`` for e < 0,
 
-    which covers both directions of replacing a row; delta_G is the profile of `GaussianCurve`. dp-accounting composes.
+    which covers both directions of replacing a row; delta_G is the profile of `GaussianCurve`.
 
     Examples
     --------
@@ -62,120 +69,166 @@ class SampledGaussianCurve(Curve):
         simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15))
         if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
-        run = self.noise_multiplier, self.share, self.steps
-        return min(simple, delta_of_losses(*run, tilt_for(*run, epsilon), epsilon))
+        return min(simple, composed(self.noise_multiplier, self.share, self.steps).delta(epsilon))
 
 
-def _extra() -> Any:
-    """Return dp-accounting and the arrays it works on: only a composed distribution of losses needs them."""
-    try:
-        import numpy
-        import scipy.special
-        from dp_accounting.pld import common  # type: ignore[import-untyped]
-    except ImportError as error:
-        how = 'pip install "equipoise-verify[composition]", or equipoise'
-        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed, {how}", how) from None
-    return numpy, scipy.special, common
+class Losses(Record):
+    """Masses of losses in units, ``grids[k][i]`` at the loss ``2^k i interval``, and of the infinite one (C3).
+
+    What is done to losses never makes a hockey-stick divergence smaller. The masses may exceed 1 a little.
+    """
+
+    interval: float
+    grids: tuple[Counter[int], ...]
+    infinite: int
+
+    def then(self, other: "Losses", most: int) -> "Losses":
+        """Return the losses of both, one after the other; a grid has the dots from -most to most."""
+        total = other.infinite + sum(grid.total() for grid in other.grids)
+        infinite = self.infinite * total + other.infinite * sum(grid.total() for grid in self.grids)
+        grids, carried, finer, finer_other, interval = [], Counter[int](), Counter[int](), Counter[int](), self.interval
+        for grid, grid_other in zip(self.grids, other.grids, strict=True):
+            # Pairs of losses of which the coarser is of this grid, and what became too large for the one before.
+            carried.update(product(finer, grid_other))
+            finer.update(grid)
+            finer_other.update(grid_other)
+            carried.update(product(grid, finer_other))
+            grids.append(Counter({dot: mass for dot, mass in carried.items() if -most <= dot <= most}))
+            carried = coarser(Counter({dot: mass for dot, mass in carried.items() if not -most <= dot <= most}), interval)
+            finer, finer_other, interval = coarser(finer, interval), coarser(finer_other, interval), 2 * interval
+        return Losses(self.interval, tuple(grids), -(-infinite // UNIT) + carried.total())
+
+    def without(self, below: float, above: float) -> "Losses":
+        """Return the losses with the highest, of a mass up to `above`, as infinite, and the lowest ones raised."""
+        grids, infinite, low = [Counter(grid) for grid in self.grids], self.infinite, 0
+        places = sorted((dot << level, level) for level, grid in enumerate(grids) for dot in grid)
+        allowed = self.infinite + int(above * UNIT)
+        while infinite + grids[places[-1][1]][places[-1][0] >> places[-1][1]] <= allowed:
+            place, level = places.pop()
+            infinite += grids[level].pop(place >> level)
+        for place, level in places:
+            low += grids[level].pop(place >> level)
+            if low > below * UNIT:
+                grids[level][place >> level] = low
+                break
+        return Losses(self.interval, tuple(grids), infinite)
+
+    def on_coarser_grids(self) -> "Losses":
+        """Return the losses without the finest grid."""
+        first, second, *others = self.grids
+        return Losses(2 * self.interval, (coarser(first, self.interval) + second, *others, Counter()), self.infinite)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the mean of ``(1 - exp(epsilon - X))_+`` over losses X, rounded up."""
+        parts = [self.infinite / UNIT]
+        for level, grid in enumerate(self.grids):
+            for dot, mass in grid.items():
+                loss = math.ldexp(self.interval, level) * dot * (1 + math.copysign(SLACK, dot))
+                parts.append(mass / UNIT * -math.expm1(min(epsilon - loss, 0.0)))
+        return math.fsum(parts) * (1 + SLACK)
 
 
-def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
-    """Return the largest tilt at which the mean loss of all steps is below epsilon: any is valid, it loses little."""
+def product(first: Counter[int], second: Counter[int]) -> Counter[int]:
+    """Return the masses of sums of two losses on one grid: the digits of one product of whole numbers, rounded up."""
+    if not first or not second:
+        return Counter()
+    # No sum of products has more digits than this, so that none meets its neighbour.
+    width = max(len(str((first.total() + 1) * (second.total() + 1))), DIGITS + 1)
+    spans = [range(min(masses), max(masses) + 1) for masses in (first, second)]
+    texts = ("".join(f"{masses[dot]:0{width}d}" for dot in span) for masses, span in zip((first, second), spans, strict=True))
+    count = len(spans[0]) + len(spans[1]) - 1
+    digits = str(EXACT.multiply(*map(Decimal, texts))).zfill(count * width)
+    ends = enumerate(range(width, count * width + 1, width), spans[0][0] + spans[1][0])
+    return Counter({dot: int(digits[end - width : end - DIGITS]) + 1 for dot, end in ends})
 
-    def mean(tilt: float) -> float:
-        losses, masses, _ = tilted(noise_multiplier, share, steps, tilt)
-        return steps * float(losses @ masses)
 
-    return TILTS[max(bisect_left(TILTS, epsilon, key=mean) - 1, 0)]
-
-
-def delta_of_losses(noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float) -> float:
-    """Return delta at epsilon of all steps' losses, composed under a tilt: an upper bound, rounding included (N11)."""
-    numpy, *_ = _extra()
-    losses, masses, log_mass, error = composed(noise_multiplier, share, steps, tilt)
-    beyond = numpy.maximum(losses - epsilon, 0.0)
-    counted = float(-numpy.expm1(-beyond) * numpy.exp(-tilt * beyond) @ masses)
-    # No loss has a larger weight than 1/(1 + tilt).
-    tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + error / (1 + tilt)
-    infinite = -math.expm1(steps * math.log1p(-one_step(noise_multiplier, share, steps)[2]))
-    return math.exp(min(log_mass - tilt * epsilon, 700.0)) * tail + infinite
+def coarser(masses: Counter[int], interval: float) -> Counter[int]:
+    """Return masses on every second dot; others go to both neighbours, so that both laws keep their total."""
+    # Up with probability 1/(1 + exp(-interval)), and rather more.
+    upwards, kept = math.ceil((1 + SLACK) / (1 + math.exp(-interval)) * 2**60), Counter[int]()
+    for dot, mass in masses.items():
+        if dot % 2:
+            up = min(mass, -(-mass * upwards >> 60))
+            kept[dot // 2 + 1] += up
+            mass -= up
+        kept[dot // 2] += mass
+    return kept
 
 
 @lru_cache(maxsize=8)
-def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float, float]:
-    """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and an error.
-
-    dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
-    """
-    numpy, _, common = _extra()
-    _, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
-    # Its Chernoff bounds pass over what overflows.
-    with numpy.errstate(over="ignore"):
-        first, together = common.self_convolve(masses, steps, LOST_ABOVE)
-    interval, lowest, _ = _grid(noise_multiplier, share, steps)
-    sums = (numpy.arange(len(together)) + (first + steps * lowest)) * interval
-    rounding = (steps + 16) * (1 / 8 + float(numpy.linalg.norm(masses))) * FOURIER_ROUNDING
-    return sums, together, steps * log_mass, LOST_ABOVE + rounding
-
-
-def tilted(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float]:
-    """Return one step's losses, their masses times exp(tilt loss) as shares of the sum, and the sum's logarithm."""
-    numpy, *_ = _extra()
-    losses, masses, _ = one_step(noise_multiplier, share, steps)
-    weights = masses * numpy.exp(tilt * (losses - losses[-1]))
-    total = float(weights.sum())
-    return losses, weights / total, math.log(total) + tilt * losses[-1]
+def composed(noise_multiplier: float, share: float, steps: int) -> Losses:
+    """Return the losses of all steps: twice as many, and one more where the next binary digit says so."""
+    fineness = FINENESS * math.sqrt(steps.bit_length())
+    spread, ends = _extent(noise_multiplier, share, steps)
+    most = math.ceil(REACH * fineness)
+    step = run = one_step(noise_multiplier, share, spread / fineness, most, ends)
+    count = 1
+    for digit in f"{steps:b}"[1:]:
+        run, count = run.then(run, most), 2 * count + int(digit)
+        if digit == "1":
+            run = run.then(step, most)
+        run = run.without(LOST_BELOW * count / steps, LOST_ABOVE * count / steps)
+        while run.interval * 2 * fineness < spread * math.sqrt(count):
+            run, step = run.on_coarser_grids(), step.on_coarser_grids()
+    return run
 
 
-@lru_cache(maxsize=8)
-def one_step(noise_multiplier: float, share: float, steps: int) -> tuple[Any, Any, float]:
-    """Return one step's losses, their masses and what counts as infinite, on a grid that suits `steps` of them."""
-    numpy, *_ = _extra()
-    interval, lowest, highest = _grid(noise_multiplier, share, steps)
-    losses = numpy.arange(lowest, highest + 1) * interval
-    values = numpy.minimum.accumulate(profile(losses, noise_multiplier, share))
-    rises = numpy.diff(values)
-    # The bends of the straight lines that join the dots, each times exp(loss); none is negative but for rounding.
-    left = numpy.append(1 - values[0], rises / math.expm1(-interval))
-    right = numpy.append(rises / math.expm1(interval), 0.0)
-    return losses, numpy.maximum(left + right, 0.0), float(values[-1])
+def one_step(noise_multiplier: float, share: float, interval: float, most: int, ends: tuple[float, float]) -> Losses:
+    """Return one step's losses: masses at dots, which join to a profile that is nowhere below that of the step (C3)."""
+    grids = tuple(Counter[int]() for _ in range(GRIDS))
+    places = [
+        (dot << level, level)
+        for level in range(GRIDS)
+        for dot in range(-most, most + 1)
+        if ends[0] <= math.ldexp(interval, level) * dot <= ends[1] and (level == 0 or 2 * abs(dot) > most)
+    ]
+    places.sort(reverse=True)
+    infinite = above = discounted = 0
+    values = [units(profile(place * interval, noise_multiplier, share)) for place, _ in places]
+    infinite = values[0]
+    for (place, level), lower, value in zip(places, (*places[1:], None), (*values[1:], UNIT), strict=True):
+        # What the masses above lose on the way to the next dot, in 2^-96; all of it where that is minus infinity.
+        fall = 1.0 if lower is None else -math.expm1((lower[0] - place) * interval) * (1 - SLACK)
+        loses = math.floor(fall * 2**96)
+        # From the top, each mass is the least with which the next profile reaches its value.
+        missing = ((value - infinite - above) << 96) + (2**96 - loses) * discounted
+        mass = max(0, -(-missing // loses))
+        above += mass
+        discounted = -((loses - 2**96) * (discounted + mass) >> 96)
+        grids[level][place >> level] = mass
+    return Losses(interval, grids, infinite)
 
 
-def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
-    """Return one step's profile at an array of losses, none of them negative infinity, rounded up.
-
-    With ``x = E z - 1/(2 z)`` at ``E = ln(1 + (exp(|e|) - 1)/q)``, delta_G is ``phi(x) (M(x) - M(x + 1/z))`` where phi
-    is the normal density and M Mills' ratio: one difference without cancellation between large terms.
-    """
-    numpy, special, _ = _extra()
-    size = numpy.abs(losses)
-    with numpy.errstate(over="ignore"):  # the profile is 0 there
-        point = numpy.log1p(numpy.expm1(size) / share) * noise_multiplier - 0.5 / noise_multiplier
-    ends = special.erfcx(point / math.sqrt(2)), special.erfcx((point + 1 / noise_multiplier) / math.sqrt(2))
-    mills = (ends[0] - ends[1]) / 2
-    positive = share * numpy.exp(-point * point / 2) * mills * (1 + PROFILE_ROUNDING * (1 + noise_multiplier))
-    # expm1: the naive 1 - exp(e) would lose the digits that composition amplifies.
-    negative = (-numpy.expm1(-size) + numpy.exp(-size) * positive) * (1 + 2**-50)
-    return numpy.minimum(1.0, numpy.where(losses >= 0, positive, negative))
+def units(number: float) -> int:
+    """Return a number of at least 0 in units, rounded up."""
+    return math.ceil(number * (1 + SLACK) * UNIT) + 1
 
 
-def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int, int]:
-    """Return the interval of the losses' grid and the numbers of its first and last dot, from public numbers alone."""
-    numpy, special, _ = _extra()
-    mu = 1 / noise_multiplier
+def profile(loss: float, noise_multiplier: float, share: float) -> float:
+    """Return one step's profile at a loss, rounded up."""
+    size = abs(loss)
+    # The curve falls, so that a smaller argument counts for more.
+    exponent = math.log1p(math.expm1(size) / share) * (1 - SLACK)
+    positive = share * GaussianCurve(1 / noise_multiplier * (1 + 2**-51)).delta(exponent)
+    return positive if loss >= 0 else -math.expm1(-size) + math.exp(-size) * positive
 
-    def loss(exponent: Any) -> Any:
-        return numpy.logaddexp(math.log1p(-share), math.log(share) + numpy.maximum(exponent, 0.0))
+
+def _extent(noise_multiplier: float, share: float, steps: int) -> tuple[float, tuple[float, float]]:
+    """Return the root mean square of one step's loss, and how far below and above 0 its grids reach, roughly."""
+    mu, normal = 1 / noise_multiplier, NormalDist()
+
+    def loss(exponent: float) -> float:
+        return math.log1p(share * math.expm1(max(exponent, 0.0)))
 
     # P(X > loss(E)) = q Phi(mu/2 - E/mu) + (1 - q) Phi(-mu/2 - E/mu) for one step's loss X; P(X < -loss(E)) = that Phi.
-    exponents = numpy.linspace(0.0, mu * mu / 2 + 12 * mu, 4001)
-    near, far = special.ndtr(mu / 2 - exponents / mu), special.ndtr(-mu / 2 - exponents / mu)
-    spread = math.sqrt(numpy.trapezoid(share * near + (2 - share) * far, loss(exponents) ** 2))
-    left = float(loss(-mu * mu / 2 - mu * special.ndtri(LOST_BELOW / steps)))
-    right = float(loss(mu * mu / 2 - mu * special.ndtri(min(0.5, LOST_ABOVE / (steps * share)))))
-    # dp-accounting looks for its window with tilts of at least one over the grid's length.
-    right = max(right, spread * math.sqrt(steps) / 8)
-    interval = max(spread / FINENESS, (left + right) / MOST_DOTS, spread * math.sqrt(steps) / MOST_DOTS)
-    return interval, -math.ceil(left / interval) - 1, math.ceil(right / interval) + 1
+    exponents = [(mu * mu / 2 + 12 * mu) * cell / 1000 for cell in range(1001)]
+    square = 0.0
+    for low, high in pairwise(exponents):
+        tail = share * normal.cdf(mu / 2 - low / mu) + (2 - share) * normal.cdf(-mu / 2 - low / mu)
+        square += tail * (loss(high) ** 2 - loss(low) ** 2)
+    left = loss(-mu * mu / 2 - mu * normal.inv_cdf(LOST_BELOW / steps))
+    right = loss(mu * mu / 2 - mu * normal.inv_cdf(min(0.5, LOST_ABOVE / (steps * share))))
+    return math.sqrt(square), (-left, right)
 
 
 class RenyiSampledCurve(Curve):
