@@ -4,10 +4,11 @@ Losses are composed in whole numbers: nothing in it is rounded but upwards, to t
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, Inexact
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate
 from statistics import NormalDist
 
 from ..errors import InvalidParameter
@@ -17,16 +18,14 @@ from .curves import Curve, GaussianCurve, log_normal
 # Below this multiplier a batch with the row gives the row away, and the chance of ever drawing the row is the curve.
 # With a larger multiplier or more steps than these sampling gains little.
 SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER, MOST_STEPS = 1 / 16, 1e6, 10**8
-# The root mean square of all losses so far is this many intervals of the finest grid, times the root of the number of
-# doublings (docs/proofs/C3.md: below 1 % of delta). A grid reaches REACH times as far; the next has twice its interval.
-FINENESS, REACH, GRIDS = 64, 8, 40
+# The root mean square of the losses so far is at least so many intervals of the finest grid (docs/proofs/C3.md: below
+# 1 % of delta). A grid has so many dots on each side of 0, and the next one twice its interval.
+FINENESS, DOTS, GRIDS = 160, 1400, 40
 # What is left out, of all steps: the highest losses count as infinite; the lowest as higher ones, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-17, 1e-7
-# Masses are whole multiples of 10^-32. Whole numbers of any length are multiplied without an error, or it is raised.
-DIGITS = 32
-UNIT, EXACT = 10**DIGITS, Context(prec=MAX_PREC, Emax=MAX_EMAX, traps=[Inexact])
-# What a few operations on doubles may be wrong by, relative.
-SLACK = 2.0**-48
+# Masses are whole multiples of 10^-30. What a few operations on doubles may be wrong by, relative. Products of whole
+# numbers of any length: exact, or an error is raised.
+DIGITS, UNIT, SLACK, EXACT = 30, 10**30, 2.0**-48, Context(prec=MAX_PREC, Emax=MAX_EMAX, traps=[Inexact])
 
 # The cells of the integral behind a Renyi divergence.
 CELLS = 4000
@@ -56,8 +55,9 @@ class SampledGaussianCurve(Curve):
 
     def __post_init__(self) -> None:
         """Refuse what is no run of noisy gradients."""
-        whole = type(self.steps) is int and self.steps >= 1
-        if not (0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 and whole):
+        if type(self.steps) is not int or not (
+            0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 <= self.steps
+        ):
             allowed = "a positive noise multiplier, a share in (0, 1] and a whole number of steps, at least 1"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")
 
@@ -73,162 +73,116 @@ class SampledGaussianCurve(Curve):
 
 
 class Losses(Record):
-    """Masses of losses in units, ``grids[k][i]`` at the loss ``2^k i interval``, and of the infinite one (C3).
+    """Masses in units at losses that are whole multiples of an interval, and the mass of the infinite loss (C3).
 
-    What is done to losses never makes a hockey-stick divergence smaller. The masses may exceed 1 a little.
+    Losses beyond ``2^k DOTS`` intervals are multiples of ``2^(k+1)`` of them: a grid for every size. What is done to
+    losses makes no hockey-stick divergence smaller, and all masses together may exceed 1 a little.
     """
 
     interval: float
-    grids: tuple[Counter[int], ...]
+    masses: Counter[int]
     infinite: int
 
-    def then(self, other: "Losses", most: int) -> "Losses":
-        """Return the losses of both, one after the other; a grid has the dots from -most to most."""
-        total = other.infinite + sum(grid.total() for grid in other.grids)
-        infinite = self.infinite * total + other.infinite * sum(grid.total() for grid in self.grids)
-        grids, carried, finer, finer_other, interval = [], Counter[int](), Counter[int](), Counter[int](), self.interval
-        for grid, grid_other in zip(self.grids, other.grids, strict=True):
-            # Pairs of losses of which the coarser is of this grid, and what became too large for the one before.
-            carried.update(product(finer, grid_other))
-            finer.update(grid)
-            finer_other.update(grid_other)
-            carried.update(product(grid, finer_other))
-            grids.append(Counter({dot: mass for dot, mass in carried.items() if -most <= dot <= most}))
-            carried = coarser(Counter({dot: mass for dot, mass in carried.items() if not -most <= dot <= most}), interval)
-            finer, finer_other, interval = coarser(finer, interval), coarser(finer_other, interval), 2 * interval
-        return Losses(self.interval, tuple(grids), -(-infinite // UNIT) + carried.total())
+    def grids(self) -> list[Counter[int]]:
+        """Return the masses of each grid, counted in its own intervals."""
+        found = [Counter[int]() for _ in range(GRIDS)]
+        for place, mass in self.masses.items():
+            found[level := (max(abs(place) - 1, 0) // DOTS).bit_length()][place >> level] = mass
+        return found
 
-    def without(self, below: float, above: float) -> "Losses":
-        """Return the losses with the highest, of a mass up to `above`, as infinite, and the lowest ones raised."""
-        grids, infinite, low = [Counter(grid) for grid in self.grids], self.infinite, 0
-        places = sorted((dot << level, level) for level, grid in enumerate(grids) for dot in grid)
-        allowed = self.infinite + int(above * UNIT)
-        while infinite + grids[places[-1][1]][places[-1][0] >> places[-1][1]] <= allowed:
-            place, level = places.pop()
-            infinite += grids[level].pop(place >> level)
-        for place, level in places:
-            low += grids[level].pop(place >> level)
-            if low > below * UNIT:
-                grids[level][place >> level] = low
-                break
-        return Losses(self.interval, tuple(grids), infinite)
-
-    def on_coarser_grids(self) -> "Losses":
-        """Return the losses without the finest grid."""
-        first, second, *others = self.grids
-        return Losses(2 * self.interval, (coarser(first, self.interval) + second, *others, Counter()), self.infinite)
+    def then(self, other: "Losses", part: float) -> "Losses":
+        """Return the sums of a loss of each; of all that may be left out this part is left out here."""
+        infinite = self.infinite * (other.masses.total() + other.infinite) + self.masses.total() * other.infinite
+        masses, found, finer, finer_other = (Counter[int]() for _ in range(4))
+        for level, (grid, grid_other) in enumerate(zip(self.grids(), other.grids(), strict=True)):
+            # Pairs of which the coarser loss is of this grid; of losses with themselves, both orders at once.
+            found.update(product(grid, grid_other + finer_other + (finer if self is other else Counter())))
+            found.update(product(finer, grid_other) if self is not other else {})
+            masses.update({dot << level: mass for dot, mass in found.items() if abs(dot) <= DOTS})
+            # What has become too large is of the next grid, where pairs need all that is finer.
+            large = Counter({dot: mass for dot, mass in found.items() if abs(dot) > DOTS})
+            pieces, interval = (large, finer + grid, finer_other + grid_other), math.ldexp(self.interval, level)
+            found, finer, finer_other = (coarser(piece, interval) for piece in pieces)
+        # The lowest are raised to the first that is kept, the highest are infinite.
+        order, (below, above) = sorted(masses.items()), (int(part * lost * UNIT) for lost in (LOST_BELOW, LOST_ABOVE))
+        sums = list(accumulate(mass for _, mass in order))
+        first, last = bisect_right(sums, below), bisect_left(sums, sums[-1] - above)
+        kept = Counter(dict(order[first : last + 1])) | Counter({order[first][0]: sums[first]})
+        return Losses(self.interval, kept, -(-infinite // UNIT) + found.total() + sums[-1] - sums[last])
 
     def delta(self, epsilon: float) -> float:
         """Return the mean of ``(1 - exp(epsilon - X))_+`` over losses X, rounded up."""
-        parts = [self.infinite / UNIT]
-        for level, grid in enumerate(self.grids):
-            for dot, mass in grid.items():
-                loss = math.ldexp(self.interval, level) * dot * (1 + math.copysign(SLACK, dot))
-                parts.append(mass / UNIT * -math.expm1(min(epsilon - loss, 0.0)))
-        return math.fsum(parts) * (1 + SLACK)
+        up = self.interval * (1 + SLACK)
+        parts = (mass * -math.expm1(min(epsilon - place * up, 0.0)) for place, mass in self.masses.items())
+        return (math.fsum(parts) + self.infinite) / UNIT * (1 + SLACK)
 
 
 def product(first: Counter[int], second: Counter[int]) -> Counter[int]:
-    """Return the masses of sums of two losses on one grid: the digits of one product of whole numbers, rounded up."""
+    """Return the masses of sums on one grid: the digits of one product of whole numbers, each sum rounded up."""
     if not first or not second:
         return Counter()
     # No sum of products has more digits than this, so that none meets its neighbour.
     width = max(len(str((first.total() + 1) * (second.total() + 1))), DIGITS + 1)
-    spans = [range(min(masses), max(masses) + 1) for masses in (first, second)]
-    texts = ("".join(f"{masses[dot]:0{width}d}" for dot in span) for masses, span in zip((first, second), spans, strict=True))
-    count = len(spans[0]) + len(spans[1]) - 1
-    digits = str(EXACT.multiply(*map(Decimal, texts))).zfill(count * width)
-    ends = enumerate(range(width, count * width + 1, width), spans[0][0] + spans[1][0])
+    texts = ["".join(f"{part[dot]:0{width}d}" for dot in range(min(part), max(part) + 1)) for part in (first, second)]
+    digits = str(EXACT.multiply(*map(Decimal, texts))).zfill(sum(map(len, texts)) - width)
+    ends = enumerate(range(width, len(digits) + 1, width), min(first) + min(second))
     return Counter({dot: int(digits[end - width : end - DIGITS]) + 1 for dot, end in ends})
 
 
 def coarser(masses: Counter[int], interval: float) -> Counter[int]:
     """Return masses on every second dot; others go to both neighbours, so that both laws keep their total."""
-    # Up with probability 1/(1 + exp(-interval)), and rather more.
+    # Up with probability 1/(1 + exp(-interval)), rather more.
     upwards, kept = math.ceil((1 + SLACK) / (1 + math.exp(-interval)) * 2**60), Counter[int]()
     for dot, mass in masses.items():
-        if dot % 2:
-            up = min(mass, -(-mass * upwards >> 60))
-            kept[dot // 2 + 1] += up
-            mass -= up
-        kept[dot // 2] += mass
+        up = min(mass, -(-mass * upwards >> 60)) if dot % 2 else 0
+        kept[dot // 2] += mass - up
+        kept[dot // 2 + dot % 2] += up
     return kept
 
 
 @lru_cache(maxsize=8)
 def composed(noise_multiplier: float, share: float, steps: int) -> Losses:
-    """Return the losses of all steps: twice as many, and one more where the next binary digit says so."""
-    fineness = FINENESS * math.sqrt(steps.bit_length())
-    spread, ends = _extent(noise_multiplier, share, steps)
-    most = math.ceil(REACH * fineness)
-    step = run = one_step(noise_multiplier, share, spread / fineness, most, ends)
-    count = 1
+    """Return the losses of all steps: of twice as many, and one more where the next binary digit says so."""
+    step = run = one_step(noise_multiplier, share, steps)
+    spread, count = FINENESS * step.interval, 1
     for digit in f"{steps:b}"[1:]:
-        run, count = run.then(run, most), 2 * count + int(digit)
-        if digit == "1":
-            run = run.then(step, most)
-        run = run.without(LOST_BELOW * count / steps, LOST_ABOVE * count / steps)
-        while run.interval * 2 * fineness < spread * math.sqrt(count):
-            run, step = run.on_coarser_grids(), step.on_coarser_grids()
+        count = 2 * count + int(digit)
+        for other in (run, step)[: 1 + int(digit)]:
+            run = run.then(other, count / steps)
+        while run.interval * 2 * FINENESS < spread * math.sqrt(count):
+            run, step = (Losses(2 * it.interval, coarser(it.masses, it.interval), it.infinite) for it in (run, step))
     return run
 
 
-def one_step(noise_multiplier: float, share: float, interval: float, most: int, ends: tuple[float, float]) -> Losses:
-    """Return one step's losses: masses at dots, which join to a profile that is nowhere below that of the step (C3)."""
-    grids = tuple(Counter[int]() for _ in range(GRIDS))
-    places = [
-        (dot << level, level)
-        for level in range(GRIDS)
-        for dot in range(-most, most + 1)
-        if ends[0] <= math.ldexp(interval, level) * dot <= ends[1] and (level == 0 or 2 * abs(dot) > most)
-    ]
-    places.sort(reverse=True)
-    infinite = above = discounted = 0
-    values = [units(profile(place * interval, noise_multiplier, share)) for place, _ in places]
-    infinite = values[0]
-    for (place, level), lower, value in zip(places, (*places[1:], None), (*values[1:], UNIT), strict=True):
-        # What the masses above lose on the way to the next dot, in 2^-96; all of it where that is minus infinity.
-        fall = 1.0 if lower is None else -math.expm1((lower[0] - place) * interval) * (1 - SLACK)
-        loses = math.floor(fall * 2**96)
-        # From the top, each mass is the least with which the next profile reaches its value.
-        missing = ((value - infinite - above) << 96) + (2**96 - loses) * discounted
-        mass = max(0, -(-missing // loses))
-        above += mass
-        discounted = -((loses - 2**96) * (discounted + mass) >> 96)
-        grids[level][place >> level] = mass
-    return Losses(interval, grids, infinite)
-
-
-def units(number: float) -> int:
-    """Return a number of at least 0 in units, rounded up."""
-    return math.ceil(number * (1 + SLACK) * UNIT) + 1
-
-
-def profile(loss: float, noise_multiplier: float, share: float) -> float:
-    """Return one step's profile at a loss, rounded up."""
-    size = abs(loss)
-    # The curve falls, so that a smaller argument counts for more.
-    exponent = math.log1p(math.expm1(size) / share) * (1 - SLACK)
-    positive = share * GaussianCurve(1 / noise_multiplier * (1 + 2**-51)).delta(exponent)
-    return positive if loss >= 0 else -math.expm1(-size) + math.exp(-size) * positive
-
-
-def _extent(noise_multiplier: float, share: float, steps: int) -> tuple[float, tuple[float, float]]:
-    """Return the root mean square of one step's loss, and how far below and above 0 its grids reach, roughly."""
+def one_step(noise_multiplier: float, share: float, steps: int) -> Losses:
+    """Return one step's losses: masses at dots, which join to a profile that is nowhere below that of the step."""
     mu, normal = 1 / noise_multiplier, NormalDist()
+    # How far the dots reach, and how fine they are (by the mean square of the loss): any numbers are valid.
+    places = [mu / 2 - normal.inv_cdf(min(0.5, LOST_ABOVE / (steps * share))), *(at / 50 for at in range(-1000, 1250))]
+    highest, *losses = (math.log1p(share * math.expm1(mu * at)) for at in places)
+    chances = (share * normal.pdf(at - mu / 2) + (1 - share) * normal.pdf(at + mu / 2) for at in places[1:])
+    interval = math.sqrt(math.fsum(map(math.prod, zip(chances, losses, losses, strict=True))) / 50) / FINENESS
+    everywhere = {dot << level for level in range(GRIDS) for dot in range(-DOTS, DOTS + 1)}
+    dots = sorted((dot for dot in everywhere if abs(dot) * interval <= highest), reverse=True)
+    infinite, *values = (profile(dot * interval, noise_multiplier, share) for dot in dots)
+    masses, above, discounted = Counter[int](), 0, 0
+    for dot, below, value in zip(dots, [*dots[1:], -math.inf], [*values, UNIT], strict=True):
+        # Of a unit of mass so much counts at the dot below, in 2^-96: all of it at minus infinity.
+        counts = math.floor(-math.expm1((below - dot) * interval) * (1 - SLACK) * 2**96)
+        # Each mass is the least with which the profile at the dot below reaches its value.
+        missing = ((value - infinite - above) << 96) + (2**96 - counts) * discounted
+        masses[dot] = mass = max(0, -(-missing // counts))
+        above, discounted = above + mass, -((counts - 2**96) * (discounted + mass) >> 96)
+    return Losses(interval, masses, infinite)
 
-    def loss(exponent: float) -> float:
-        return math.log1p(share * math.expm1(max(exponent, 0.0)))
 
-    # P(X > loss(E)) = q Phi(mu/2 - E/mu) + (1 - q) Phi(-mu/2 - E/mu) for one step's loss X; P(X < -loss(E)) = that Phi.
-    exponents = [(mu * mu / 2 + 12 * mu) * cell / 1000 for cell in range(1001)]
-    square = 0.0
-    for low, high in pairwise(exponents):
-        tail = share * normal.cdf(mu / 2 - low / mu) + (2 - share) * normal.cdf(-mu / 2 - low / mu)
-        square += tail * (loss(high) ** 2 - loss(low) ** 2)
-    left = loss(-mu * mu / 2 - mu * normal.inv_cdf(LOST_BELOW / steps))
-    right = loss(mu * mu / 2 - mu * normal.inv_cdf(min(0.5, LOST_ABOVE / (steps * share))))
-    return math.sqrt(square), (-left, right)
+def profile(loss: float, noise_multiplier: float, share: float) -> int:
+    """Return one step's profile at a loss in units, rounded up, and a unit more."""
+    # The curve falls, so that a smaller argument counts for more.
+    exponent = math.log1p(math.expm1(abs(loss)) / share) * (1 - SLACK)
+    value = share * GaussianCurve(1 / noise_multiplier * (1 + 2**-51)).delta(exponent)
+    # The naive 1 - exp(loss) would lose the digits that composition amplifies.
+    return int((value if loss >= 0 else math.exp(loss) * value - math.expm1(loss)) * (1 + SLACK) * UNIT) + 2
 
 
 class RenyiSampledCurve(Curve):
