@@ -55,9 +55,8 @@ class SampledGaussianCurve(Curve):
 
     def __post_init__(self) -> None:
         """Refuse what is no run of noisy gradients."""
-        if type(self.steps) is not int or not (
-            0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 <= self.steps
-        ):
+        whole = type(self.steps) is int and self.steps >= 1
+        if not (0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 and whole):
             allowed = "a positive noise multiplier, a share in (0, 1] and a whole number of steps, at least 1"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")
 
@@ -144,12 +143,11 @@ def coarser(masses: Counter[int], interval: float) -> Counter[int]:
 def composed(noise_multiplier: float, share: float, steps: int) -> Losses:
     """Return the losses of all steps: of twice as many, and one more where the next binary digit says so."""
     step = run = one_step(noise_multiplier, share, steps)
-    spread, count = FINENESS * step.interval, 1
-    for digit in f"{steps:b}"[1:]:
-        count = 2 * count + int(digit)
-        for other in (run, step)[: 1 + int(digit)]:
-            run = run.then(other, count / steps)
-        while run.interval * 2 * FINENESS < spread * math.sqrt(count):
+    for left in reversed(range(steps.bit_length() - 1)):
+        for other in (run, step)[: 1 + (steps >> left) % 2]:
+            run = run.then(other, 0.5**left)
+        # Four times as many steps have losses twice as large.
+        if (steps >> left).bit_length() % 2:
             run, step = (Losses(2 * it.interval, coarser(it.masses, it.interval), it.infinite) for it in (run, step))
     return run
 
