@@ -104,9 +104,7 @@ def imported(path: Path) -> set[str]:
 def test_the_trusted_base_ships_under_any_name_and_needs_next_to_nothing(path):
     relative = [node for node in nodes_of(path) if isinstance(node, ast.ImportFrom) and node.level]
     named = imported(path) - {module_of(node, path) for node in relative}
-    # What composes distributions of losses asks for dp-accounting, and only where such a claim is checked.
-    composing = {"numpy", "scipy", "dp_accounting"} if path.stem == "sampled" else set()
-    assert {module.split(".")[0] for module in named} <= sys.stdlib_module_names | {"mpmath"} | composing
+    assert {module.split(".")[0] for module in named} <= sys.stdlib_module_names | {"mpmath"}
     inside = {module_of(node, path).split(".")[1] for node in relative}
     known = {"vocabulary", "errors"} if "vocabulary" in path.parts else {"vocabulary", "certify", "errors"}
     # `explain` asks for its sentences; nothing that decides does.

@@ -228,37 +228,10 @@ assert not {"numpy", "scipy", "equipoise"} & set(sys.modules)
 """
 
 
-def test_every_stored_certificate_checks_without_numpy_or_says_which_extra_it_needs(alone):
+def test_every_stored_certificate_checks_without_numpy(alone):
     done = alone.run("python", "-c", CHECK_ALL, *STORED)
     assert done.returncode == 0, done.stderr
-    found, stored = json.loads(done.stdout), {path.stem: json.loads(path.read_text())["claim"] for path in STORED}
-    # Only what composes distributions of losses needs more: noise in every step on rows drawn in secret.
-    # A batch of all is no draw.
-    descents = {name: claim for name, claim in stored.items() if claim["kind"] == "noisy-sgd" and claim["order"] == 0}
-    steps = {name for name, claim in descents.items() if claim["recipe"]["batch_size"] < claim["n_samples"]}
-    composed = steps | {name for name, claim in stored.items() if claim.get("batch")}
-    assert {name for name, code in found.items() if code != DONE} == composed
-    assert {found[name] for name in composed} == {NOT_CHECKABLE}
-
-
-def test_a_composed_loss_says_which_extra_to_install(alone, folders):
-    done = alone.run("equipoise-verify", folders["composed"])
-    assert (done.returncode, done.stderr) == (NOT_CHECKABLE, "")
-    assert done.stdout.startswith("unknown: ")
-    assert (
-        "  certificate.json: noisy-sgd: a composition of losses (C3): numpy is not installed, "
-        'pip install "equipoise-verify[composition]", or equipoise, unknown here\n'
-    ) in done.stdout
-    assert inspect(folders["composed"]).verdict[0] == DONE
-
-
-def test_what_is_out_of_reach_hides_no_other_fault(alone, folders, tmp_path):
-    folder = shutil.copytree(folders["composed"], tmp_path / "release")
-    flipped(folder / MODEL, 100)
-    done = alone.run("equipoise-verify", folder)
-    assert done.returncode == CHECK_FAILED
-    assert "model.json: its bytes are not those of the manifest" in done.stdout
-    assert "unknown here" in done.stdout
+    assert set(json.loads(done.stdout).values()) == {DONE}
 
 
 def test_a_divergence_that_accounts_for_the_steps_needs_no_extra(alone, tmp_path):

@@ -1,25 +1,31 @@
-"""C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement."""
+"""C3: the privacy curve of noisy mini-batch gradients, each on a fresh secret batch drawn without replacement.
+
+Losses are composed in whole numbers: nothing in it is rounded but upwards, to the next unit.
+"""
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, Inexact
 from functools import lru_cache
-from typing import Any
+from itertools import accumulate
+from statistics import NormalDist
 
-from ..errors import InvalidParameter, MissingExtra
+from ..errors import InvalidParameter
+from ..vocabulary.facts import Record
 from .curves import Curve, GaussianCurve, log_normal
 
 # Below this multiplier a batch with the row gives the row away, and the chance of ever drawing the row is the curve.
-# With a larger multiplier or more steps than these rounding hides what sampling gains.
+# With a larger multiplier or more steps than these sampling gains little.
 SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER, MOST_STEPS = 1 / 16, 1e6, 10**8
-# The grid's interval is a fortieth of one step's root mean square loss (docs/proofs/C3.md: below 1 % of delta), or
-# coarser where one step would take more dots than this, or all steps together some 17 times as many intervals.
-FINENESS, MOST_DOTS = 40, 2**17
-# What the grid leaves out: losses above it count as infinite; those below it as its lower end, a relative error.
-LOST_ABOVE, LOST_BELOW = 1e-15, 1e-5
-# Masses are multiplied by exp(tilt loss) before they are composed, so that rounding is relative to a small delta (N11).
-TILTS = 0.0, *(math.pow(2.0, half / 2) for half in range(-8, 25))
-# Rounding: of the profile, relative; of a mass of the grid; and of a Fourier coefficient (docs/proofs/C3.md).
-PROFILE_ROUNDING, MASS_ROUNDING, FOURIER_ROUNDING = 2.0**-43, 2.0**-38, 2.0**-49
+# The root mean square of the losses so far is at least so many intervals of the finest grid (docs/proofs/C3.md: below
+# 1 % of delta). A grid has so many dots on each side of 0, and the next one twice its interval.
+FINENESS, DOTS, GRIDS = 160, 1400, 40
+# What is left out, of all steps: the highest losses count as infinite; the lowest as higher ones, a relative error.
+LOST_ABOVE, LOST_BELOW = 1e-17, 1e-7
+# Masses are whole multiples of 10^-30. What a few operations on doubles may be wrong by, relative. Products of whole
+# numbers of any length: exact, or an error is raised.
+DIGITS, UNIT, SLACK, EXACT = 30, 10**30, 2.0**-48, Context(prec=MAX_PREC, Emax=MAX_EMAX, traps=[Inexact])
 
 # The cells of the integral behind a Renyi divergence.
 CELLS = 4000
@@ -34,7 +40,7 @@ class SampledGaussianCurve(Curve):
 
     ``h(e) = q delta_G(ln(1 + (exp(e) - 1)/q); 1/z)`` for e >= 0, ``1 - exp(e) + exp(e) h(-e)`` for e < 0,
 
-    which covers both directions of replacing a row; delta_G is the profile of `GaussianCurve`. dp-accounting composes.
+    which covers both directions of replacing a row; delta_G is the profile of `GaussianCurve`.
 
     Examples
     --------
@@ -62,120 +68,119 @@ class SampledGaussianCurve(Curve):
         simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15))
         if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
-        run = self.noise_multiplier, self.share, self.steps
-        return min(simple, delta_of_losses(*run, tilt_for(*run, epsilon), epsilon))
+        return min(simple, composed(self.noise_multiplier, self.share, self.steps).delta(epsilon))
 
 
-def _extra() -> Any:
-    """Return dp-accounting and the arrays it works on: only a composed distribution of losses needs them."""
-    try:
-        import numpy
-        import scipy.special
-        from dp_accounting.pld import common  # type: ignore[import-untyped]
-    except ImportError as error:
-        how = 'pip install "equipoise-verify[composition]", or equipoise'
-        raise MissingExtra("a composition of losses (C3)", f"{error.name} is not installed, {how}", how) from None
-    return numpy, scipy.special, common
+class Losses(Record):
+    """Masses in units at losses that are whole multiples of an interval, and the mass of the infinite loss (C3).
+
+    Losses beyond ``2^k DOTS`` intervals are multiples of ``2^(k+1)`` of them: a grid for every size. What is done to
+    losses makes no hockey-stick divergence smaller, and all masses together may exceed 1 a little.
+    """
+
+    interval: float
+    masses: Counter[int]
+    infinite: int
+
+    def grids(self) -> list[Counter[int]]:
+        """Return the masses of each grid, counted in its own intervals."""
+        found = [Counter[int]() for _ in range(GRIDS)]
+        for place, mass in self.masses.items():
+            found[level := (max(abs(place) - 1, 0) // DOTS).bit_length()][place >> level] = mass
+        return found
+
+    def then(self, other: "Losses", part: float) -> "Losses":
+        """Return the sums of a loss of each; of all that may be left out this part is left out here."""
+        infinite = self.infinite * (other.masses.total() + other.infinite) + self.masses.total() * other.infinite
+        masses, found, finer, finer_other = (Counter[int]() for _ in range(4))
+        for level, (grid, grid_other) in enumerate(zip(self.grids(), other.grids(), strict=True)):
+            # Pairs of which the coarser loss is of this grid; of losses with themselves, both orders at once.
+            found.update(product(grid, grid_other + finer_other + (finer if self is other else Counter())))
+            found.update(product(finer, grid_other) if self is not other else {})
+            masses.update({dot << level: mass for dot, mass in found.items() if abs(dot) <= DOTS})
+            # What has become too large is of the next grid, where pairs need all that is finer.
+            large = Counter({dot: mass for dot, mass in found.items() if abs(dot) > DOTS})
+            pieces, interval = (large, finer + grid, finer_other + grid_other), math.ldexp(self.interval, level)
+            found, finer, finer_other = (coarser(piece, interval) for piece in pieces)
+        # The lowest are raised to the first that is kept, the highest are infinite.
+        order, (below, above) = sorted(masses.items()), (int(part * lost * UNIT) for lost in (LOST_BELOW, LOST_ABOVE))
+        sums = list(accumulate(mass for _, mass in order))
+        first, last = bisect_right(sums, below), bisect_left(sums, sums[-1] - above)
+        kept = Counter(dict(order[first : last + 1])) | Counter({order[first][0]: sums[first]})
+        return Losses(self.interval, kept, -(-infinite // UNIT) + found.total() + sums[-1] - sums[last])
+
+    def delta(self, epsilon: float) -> float:
+        """Return the mean of ``(1 - exp(epsilon - X))_+`` over losses X, rounded up."""
+        up = self.interval * (1 + SLACK)
+        parts = (mass * -math.expm1(min(epsilon - place * up, 0.0)) for place, mass in self.masses.items())
+        return (math.fsum(parts) + self.infinite) / UNIT * (1 + SLACK)
 
 
-def tilt_for(noise_multiplier: float, share: float, steps: int, epsilon: float) -> float:
-    """Return the largest tilt at which the mean loss of all steps is below epsilon: any is valid, it loses little."""
+def product(first: Counter[int], second: Counter[int]) -> Counter[int]:
+    """Return the masses of sums on one grid: the digits of one product of whole numbers, each sum rounded up."""
+    if not first or not second:
+        return Counter()
+    # No sum of products has more digits than this, so that none meets its neighbour.
+    width = max(len(str((first.total() + 1) * (second.total() + 1))), DIGITS + 1)
+    texts = ["".join(f"{part[dot]:0{width}d}" for dot in range(min(part), max(part) + 1)) for part in (first, second)]
+    digits = str(EXACT.multiply(*map(Decimal, texts))).zfill(sum(map(len, texts)) - width)
+    ends = enumerate(range(width, len(digits) + 1, width), min(first) + min(second))
+    return Counter({dot: int(digits[end - width : end - DIGITS]) + 1 for dot, end in ends})
 
-    def mean(tilt: float) -> float:
-        losses, masses, _ = tilted(noise_multiplier, share, steps, tilt)
-        return steps * float(losses @ masses)
 
-    return TILTS[max(bisect_left(TILTS, epsilon, key=mean) - 1, 0)]
-
-
-def delta_of_losses(noise_multiplier: float, share: float, steps: int, tilt: float, epsilon: float) -> float:
-    """Return delta at epsilon of all steps' losses, composed under a tilt: an upper bound, rounding included (N11)."""
-    numpy, *_ = _extra()
-    losses, masses, log_mass, error = composed(noise_multiplier, share, steps, tilt)
-    beyond = numpy.maximum(losses - epsilon, 0.0)
-    counted = float(-numpy.expm1(-beyond) * numpy.exp(-tilt * beyond) @ masses)
-    # No loss has a larger weight than 1/(1 + tilt).
-    tail = max(counted, 0.0) * (1 + steps * MASS_ROUNDING) + error / (1 + tilt)
-    infinite = -math.expm1(steps * math.log1p(-one_step(noise_multiplier, share, steps)[2]))
-    return math.exp(min(log_mass - tilt * epsilon, 700.0)) * tail + infinite
+def coarser(masses: Counter[int], interval: float) -> Counter[int]:
+    """Return masses on every second dot; others go to both neighbours, so that both laws keep their total."""
+    # Up with probability 1/(1 + exp(-interval)), rather more.
+    upwards, kept = math.ceil((1 + SLACK) / (1 + math.exp(-interval)) * 2**60), Counter[int]()
+    for dot, mass in masses.items():
+        up = min(mass, -(-mass * upwards >> 60)) if dot % 2 else 0
+        kept[dot // 2] += mass - up
+        kept[dot // 2 + dot % 2] += up
+    return kept
 
 
 @lru_cache(maxsize=8)
-def composed(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float, float]:
-    """Return the losses of all steps, their masses under a tilt, the logarithm of what those stand for, and an error.
-
-    dp-accounting composes; its errors are proportional to the Euclidean norm of one step's masses.
-    """
-    numpy, _, common = _extra()
-    _, masses, log_mass = tilted(noise_multiplier, share, steps, tilt)
-    # Its Chernoff bounds pass over what overflows.
-    with numpy.errstate(over="ignore"):
-        first, together = common.self_convolve(masses, steps, LOST_ABOVE)
-    interval, lowest, _ = _grid(noise_multiplier, share, steps)
-    sums = (numpy.arange(len(together)) + (first + steps * lowest)) * interval
-    rounding = (steps + 16) * (1 / 8 + float(numpy.linalg.norm(masses))) * FOURIER_ROUNDING
-    return sums, together, steps * log_mass, LOST_ABOVE + rounding
+def composed(noise_multiplier: float, share: float, steps: int) -> Losses:
+    """Return the losses of all steps: of twice as many, and one more where the next binary digit says so."""
+    step = run = one_step(noise_multiplier, share, steps)
+    for left in reversed(range(steps.bit_length() - 1)):
+        for other in (run, step)[: 1 + (steps >> left) % 2]:
+            run = run.then(other, 0.5**left)
+        # Four times as many steps have losses twice as large.
+        if (steps >> left).bit_length() % 2:
+            run, step = (Losses(2 * it.interval, coarser(it.masses, it.interval), it.infinite) for it in (run, step))
+    return run
 
 
-def tilted(noise_multiplier: float, share: float, steps: int, tilt: float) -> tuple[Any, Any, float]:
-    """Return one step's losses, their masses times exp(tilt loss) as shares of the sum, and the sum's logarithm."""
-    numpy, *_ = _extra()
-    losses, masses, _ = one_step(noise_multiplier, share, steps)
-    weights = masses * numpy.exp(tilt * (losses - losses[-1]))
-    total = float(weights.sum())
-    return losses, weights / total, math.log(total) + tilt * losses[-1]
+def one_step(noise_multiplier: float, share: float, steps: int) -> Losses:
+    """Return one step's losses: masses at dots, which join to a profile that is nowhere below that of the step."""
+    mu, normal = 1 / noise_multiplier, NormalDist()
+    # How far the dots reach, and how fine they are (by the mean square of the loss): any numbers are valid.
+    places = [mu / 2 - normal.inv_cdf(min(0.5, LOST_ABOVE / (steps * share))), *(at / 50 for at in range(-1000, 1250))]
+    highest, *losses = (math.log1p(share * math.expm1(mu * at)) for at in places)
+    chances = (share * normal.pdf(at - mu / 2) + (1 - share) * normal.pdf(at + mu / 2) for at in places[1:])
+    interval = math.sqrt(math.fsum(map(math.prod, zip(chances, losses, losses, strict=True))) / 50) / FINENESS
+    everywhere = {dot << level for level in range(GRIDS) for dot in range(-DOTS, DOTS + 1)}
+    dots = sorted((dot for dot in everywhere if abs(dot) * interval <= highest), reverse=True)
+    infinite, *values = (profile(dot * interval, noise_multiplier, share) for dot in dots)
+    masses, above, discounted = Counter[int](), 0, 0
+    for dot, below, value in zip(dots, [*dots[1:], -math.inf], [*values, UNIT], strict=True):
+        # Of a unit of mass so much counts at the dot below, in 2^-96: all of it at minus infinity.
+        counts = math.floor(-math.expm1((below - dot) * interval) * (1 - SLACK) * 2**96)
+        # Each mass is the least with which the profile at the dot below reaches its value.
+        missing = ((value - infinite - above) << 96) + (2**96 - counts) * discounted
+        masses[dot] = mass = max(0, -(-missing // counts))
+        above, discounted = above + mass, -((counts - 2**96) * (discounted + mass) >> 96)
+    return Losses(interval, masses, infinite)
 
 
-@lru_cache(maxsize=8)
-def one_step(noise_multiplier: float, share: float, steps: int) -> tuple[Any, Any, float]:
-    """Return one step's losses, their masses and what counts as infinite, on a grid that suits `steps` of them."""
-    numpy, *_ = _extra()
-    interval, lowest, highest = _grid(noise_multiplier, share, steps)
-    losses = numpy.arange(lowest, highest + 1) * interval
-    values = numpy.minimum.accumulate(profile(losses, noise_multiplier, share))
-    rises = numpy.diff(values)
-    # The bends of the straight lines that join the dots, each times exp(loss); none is negative but for rounding.
-    left = numpy.append(1 - values[0], rises / math.expm1(-interval))
-    right = numpy.append(rises / math.expm1(interval), 0.0)
-    return losses, numpy.maximum(left + right, 0.0), float(values[-1])
-
-
-def profile(losses: Any, noise_multiplier: float, share: float) -> Any:
-    """Return one step's profile at an array of losses, none of them negative infinity, rounded up.
-
-    With ``x = E z - 1/(2 z)`` at ``E = ln(1 + (exp(|e|) - 1)/q)``, delta_G is ``phi(x) (M(x) - M(x + 1/z))`` where phi
-    is the normal density and M Mills' ratio: one difference without cancellation between large terms.
-    """
-    numpy, special, _ = _extra()
-    size = numpy.abs(losses)
-    with numpy.errstate(over="ignore"):  # the profile is 0 there
-        point = numpy.log1p(numpy.expm1(size) / share) * noise_multiplier - 0.5 / noise_multiplier
-    ends = special.erfcx(point / math.sqrt(2)), special.erfcx((point + 1 / noise_multiplier) / math.sqrt(2))
-    mills = (ends[0] - ends[1]) / 2
-    positive = share * numpy.exp(-point * point / 2) * mills * (1 + PROFILE_ROUNDING * (1 + noise_multiplier))
-    # expm1: the naive 1 - exp(e) would lose the digits that composition amplifies.
-    negative = (-numpy.expm1(-size) + numpy.exp(-size) * positive) * (1 + 2**-50)
-    return numpy.minimum(1.0, numpy.where(losses >= 0, positive, negative))
-
-
-def _grid(noise_multiplier: float, share: float, steps: int) -> tuple[float, int, int]:
-    """Return the interval of the losses' grid and the numbers of its first and last dot, from public numbers alone."""
-    numpy, special, _ = _extra()
-    mu = 1 / noise_multiplier
-
-    def loss(exponent: Any) -> Any:
-        return numpy.logaddexp(math.log1p(-share), math.log(share) + numpy.maximum(exponent, 0.0))
-
-    # P(X > loss(E)) = q Phi(mu/2 - E/mu) + (1 - q) Phi(-mu/2 - E/mu) for one step's loss X; P(X < -loss(E)) = that Phi.
-    exponents = numpy.linspace(0.0, mu * mu / 2 + 12 * mu, 4001)
-    near, far = special.ndtr(mu / 2 - exponents / mu), special.ndtr(-mu / 2 - exponents / mu)
-    spread = math.sqrt(numpy.trapezoid(share * near + (2 - share) * far, loss(exponents) ** 2))
-    left = float(loss(-mu * mu / 2 - mu * special.ndtri(LOST_BELOW / steps)))
-    right = float(loss(mu * mu / 2 - mu * special.ndtri(min(0.5, LOST_ABOVE / (steps * share)))))
-    # dp-accounting looks for its window with tilts of at least one over the grid's length.
-    right = max(right, spread * math.sqrt(steps) / 8)
-    interval = max(spread / FINENESS, (left + right) / MOST_DOTS, spread * math.sqrt(steps) / MOST_DOTS)
-    return interval, -math.ceil(left / interval) - 1, math.ceil(right / interval) + 1
+def profile(loss: float, noise_multiplier: float, share: float) -> int:
+    """Return one step's profile at a loss in units, rounded up, and a unit more."""
+    # The curve falls, so that a smaller argument counts for more.
+    exponent = math.log1p(math.expm1(abs(loss)) / share) * (1 - SLACK)
+    value = share * GaussianCurve(1 / noise_multiplier * (1 + 2**-51)).delta(exponent)
+    # The naive 1 - exp(loss) would lose the digits that composition amplifies.
+    return int((value if loss >= 0 else math.exp(loss) * value - math.expm1(loss)) * (1 + SLACK) * UNIT) + 2
 
 
 class RenyiSampledCurve(Curve):

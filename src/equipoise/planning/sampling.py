@@ -7,6 +7,7 @@ from functools import lru_cache
 from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
+from equipoise.planning.loss_distribution import estimated_delta
 
 # How far `smallest_multiplier` may stay above the smallest one: about three times this, relative.
 PRECISION = 2e-4
@@ -38,24 +39,22 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) 
         raise BudgetImpossible("noisy gradients within the budget", f"{epsilon=}, {delta=}", "allow a larger delta")
 
     def excess(logarithm: float) -> float:
-        curve = SampledGaussianCurve(math.exp(logarithm), share, steps)
         # A delta below all doubles is far within any budget.
-        return math.log(max(curve.delta(epsilon), sys.float_info.min)) - math.log(delta)
+        found = estimated_delta(math.exp(logarithm), share, steps, epsilon)
+        return math.log(max(found, sys.float_info.min)) - math.log(delta)
 
     # A normal law with mu = share sqrt(steps (exp(1/z^2) - 1)) is the limit of many steps.
     floor, stride = math.log(SMALLEST_MULTIPLIER), 0.1
     low = high = max(floor, -math.log(math.log1p((mu / share) ** 2 / steps)) / 2)
     while excess(high) > 0:
         low, high, stride = high, high + stride, 2 * stride
-    while excess(low) <= 0:
-        if low == floor:
-            return math.exp(floor)
+    while excess(low) <= 0 and low > floor:
         low, high, stride = max(floor, low - stride), low, 2 * stride
     import scipy.optimize
 
-    root = float(scipy.optimize.brentq(excess, low, high, xtol=PRECISION))
-    # A check on another machine may differ in the last digits of the transforms.
-    while excess(root) > -1e-9:
+    root = low if excess(low) <= 0 else float(scipy.optimize.brentq(excess, low, high, xtol=PRECISION))
+    # The curve itself decides: it takes a second or so, and on another machine may differ in its last digits.
+    while SampledGaussianCurve(math.exp(root), share, steps).delta(epsilon) > delta * (1 - 1e-9):
         root += PRECISION
     return math.exp(root)
 

@@ -92,6 +92,8 @@ class KnownSpherical(KnownLaw):
 def _in_blocks(places: Array, widths: Array | None, dimension: int) -> Array:
     import numpy as np
 
+    from equipoise.planning.marginals import spherical
+
     flat = places.ravel()
     parts = None if widths is None else widths.ravel()
     cuts = [slice(first, first + BLOCK) for first in range(0, len(flat), BLOCK)]
