@@ -12,10 +12,13 @@ from equipoise.vocabulary.numbers import plain, require_number
 class _NoiseInSteps(DescendingModel):
     """Every step draws its rows in secret and adds noise to their mean gradient."""
 
+    _may_be_open: ClassVar[tuple[str, ...]] = ("batch_size", "average")
+
     delta: float = 1e-6
     alpha: float = 0.0
     passes: float | str = 20
-    average: Averaging = "uniform"
+    batch_size: int | str = "public"
+    average: Averaging | str = "public"
     clip: float | str | None = "public"
 
     mechanism: ClassVar[str] = "noisy-sgd"  # type: ignore[misc] # no parameter here
