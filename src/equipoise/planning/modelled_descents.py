@@ -17,8 +17,9 @@ from equipoise.vocabulary.facts import Averaging, Problem
 # Step lengths that are considered: half octaves below the longest.
 LENGTHS = np.exp2(-np.arange(70) / 2)
 
-# A step is no longer than one that would just not grow an error if all rows lay along one direction.
-LONGEST = 2.0
+# The longest step, over one by the curvature of all directions together: where all rows lie along one, and curve twice
+# as much at the start as around the best weights, it still shrinks an error.
+LONGEST = 0.5
 
 
 def reference_of(problem: Problem, n_features: int, clip: float | None) -> Reference:
@@ -37,7 +38,7 @@ def public_lengths(imagined: Reference, alpha: float) -> Array:
     >>> from equipoise.vocabulary import losses
     >>> lengths = public_lengths(reference(losses.named("squared"), 1.0, 1.0, 10), 0.0)
     >>> round(float(lengths[0]), 9), len(lengths)
-    (2.0, 70)
+    (0.25, 70)
     """
     return LONGEST / (float((imagined.counts * imagined.curvatures).sum()) + alpha) * LENGTHS
 

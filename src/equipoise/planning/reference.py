@@ -223,7 +223,7 @@ def averaged_descent(
 
     Along a direction of curvature ``h + alpha`` a step keeps ``r = 1 - length (h + alpha)`` of an error. The mean of
     the weights after the steps ``begun + 1`` to ``steps`` keeps the mean of the powers of r; noise of variance 1 in
-    every gradient leaves the sum of the squares of its answers, each a geometric sum. Beyond ``|r| = 1`` both diverge.
+    every gradient leaves the sum of the squares of its answers, each a geometric sum. From ``r = -1`` on both diverge.
 
     Examples
     --------
@@ -238,18 +238,20 @@ def averaged_descent(
     gone = lengths[:, None] * curved
     kept = 1 - gone
     with np.errstate(all="ignore"):
-        summed, squares = _powers(kept, count), _powers(kept**2, count)
+        lost = gone * (2 - gone)
+        summed, squares = _powers(gone, count), _powers(lost, count)
         short = kept ** (begun + 1) * summed / count
         late = count - 2 * kept * summed + kept**2 * squares
         # Of a slow descent hardly a digit is left in the line above; there the sums are those of squares.
         late = np.where(count * np.abs(gone) < 1e-3, gone**2 * (count * (count + 1) * (2 * count + 1) / 6.0), late)
-        early = np.square(gone * summed * kept) * _powers(kept**2, begun)
+        early = np.square(gone * summed * kept) * _powers(lost, begun)
         left = (late + early) / np.square(curved * count)
     reached = imagined.curvatures / curved
-    diverges = np.abs(kept) >= 1
+    diverges = gone >= 2
     return np.where(diverges, np.inf, 1 - reached * (1 - short)), np.where(diverges, np.inf, left)
 
 
-def _powers(kept: Array, count: int) -> Array:
-    """Return the sum of the powers of `kept` from 0 to ``count - 1``."""
-    return (1 - kept**count) / (1 - kept)
+def _powers(gone: Array, count: int) -> Array:
+    """Return the sum of the powers of ``1 - gone`` from 0 to ``count - 1``, to all digits where little is gone."""
+    near = -np.expm1(count * np.log1p(-gone))
+    return np.where(gone < 1, near, 1 - (1 - gone) ** count) / gone

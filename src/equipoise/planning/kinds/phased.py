@@ -5,15 +5,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.errors import InvalidParameter
 from equipoise.planning.kinds.base import REACH, Plan, Planner
-from equipoise.planning.kinds.descending import asked_recipe, stake
+from equipoise.planning.kinds.descending import asked_recipe
 from equipoise.planning.laws import calibrations, quietest
-from equipoise.planning.public_alpha import guessed_norm
-from equipoise.planning.reference import of_problem
+from equipoise.planning.modelled_descents import (
+    LENGTHS,
+    cheapest_length,
+    public_lengths,
+    pull_of_a_batch,
+    reference_of,
+)
+from equipoise.planning.reference import averaged_descent, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
@@ -57,7 +65,7 @@ class PhasedPlanner(Planner[Phased]):
         if not smooth and facts.lipschitz < constants(problem, radius).lipschitz:
             found = f"clip={asked.clip:g} with the {problem.loss.id} loss"
             raise InvalidParameter("a clip for smooth losses only: phases of others minimise", found, "pass clip=None")
-        length = _length(asked, problem, facts, quiet.deviation, request)
+        cost, length = _length(asked, problem, facts, quiet.deviation, request)
         if smooth and length / 4 > longest_steady(facts):
             limit = 4 * longest_steady(facts)
             raise InvalidParameter(
@@ -89,7 +97,7 @@ class PhasedPlanner(Planner[Phased]):
                 noise=replace(open_claim.noise, scale=first.noise_scale),
                 phases=tuple(phases),
             ),
-            share=_risk(length, problem, facts, quiet.deviation, request) / stake(problem),
+            share=cost,
             bounds=tuple(_named_by_phase(bounds)),
             candidates=calibrations(first.sensitivity, dimension, request.budget, "auto"),
         )
@@ -150,24 +158,27 @@ def _named_by_phase(bounds: list[Bound]) -> Iterator[Bound]:
         yield replace(bound, theorem="K1" if count == 1 else f"K1 phase {count}")
 
 
-def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return the step before the first quartering: as asked, or the one with the smallest bound on risk (K1)."""
-    if not isinstance(recipe.step, str):
-        return recipe.step
-    if recipe.step != "public":
+def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, request: Request) -> tuple[float, float]:
+    """Return the modelled cost and the step before the first quartering: as asked, or the one of least modelled cost.
+
+    A phase keeps of an error what its averaged pass keeps, or with corners what its ridge of 1 / (step rows) keeps, and
+    adds the noise that hides a row, `unit` times the distance that its step allows (B1, A2).
+    """
+    imagined, longest = reference_of(problem, request.n_features, recipe.clip), longest_steady(facts)
+    if isinstance(recipe.step, str) and recipe.step != "public":
         raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
-    best = 2 * guessed_norm(problem) / math.sqrt(_wander(problem, facts, unit, request) * request.n_samples)
-    longest = longest_steady(facts)
-    return min(best, 2 * longest) if longest > 0 else best
-
-
-def _wander(problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return what a unit of step length costs: the gradients' spread, and the noise as later phases leave it."""
-    noise = 4 * problem.dimension(request.n_features) * (unit * facts.gradient_diameter) ** 2 / request.n_samples
-    return facts.lipschitz**2 / 2 + noise
-
-
-def _risk(length: float, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return the sum over phases of how far the start is and of what steps cost, after Feldman, Koren and Talwar."""
-    distance = 4 * guessed_norm(problem) ** 2 / (length * request.n_samples)
-    return distance + length * _wander(problem, facts, unit, request)
+    # A phase that minimises may move as far as it likes: its ridge falls with the number of its rows.
+    limit = 2 * longest if longest > 0 else float(public_lengths(imagined, 0.0)[0]) * request.n_samples
+    lengths = limit * LENGTHS if isinstance(recipe.step, str) else np.array([recipe.step])
+    short, variance = np.ones((len(lengths), len(imagined.curvatures))), np.zeros((len(lengths), 1))
+    pull = pull_of_a_batch(problem, imagined, recipe.clip, 1)
+    for phase in range(1, request.n_samples.bit_length()):
+        rows, steps = request.n_samples >> phase, lengths / 4.0**phase
+        if longest > 0:
+            keeps, left = averaged_descent(imagined, 0.0, steps, rows)
+        else:
+            keeps, left = 1 / (1 + imagined.curvatures * (steps * rows)[:, None]), np.zeros(1)
+        with np.errstate(all="ignore"):
+            variance = np.square(keeps) * variance + left * pull + np.square(unit * facts.gradient_diameter * steps)[:, None]
+            short = short * keeps
+    return cheapest_length(lengths, [imagined.share(*ends) for ends in zip(short, variance, strict=True)])
