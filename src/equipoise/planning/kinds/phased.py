@@ -26,9 +26,13 @@ from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within, work_in
+from equipoise.planning.work import eased, limit, passes_within, work_in
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
+
+
+# The shortest step that a phase with corners is tried with.
+SHORTEST = 1e-12
 
 
 class PhasedPlanner(Planner[Phased]):
@@ -67,28 +71,19 @@ class PhasedPlanner(Planner[Phased]):
             raise InvalidParameter("a clip for smooth losses only: phases of others minimise", found, "pass clip=None")
         cost, length = _length(asked, problem, facts, quiet.deviation, request)
         if smooth and length / 4 > longest_steady(facts):
-            limit = 4 * longest_steady(facts)
+            most = 4 * longest_steady(facts)
             raise InvalidParameter(
-                f"a step of at most {limit:.6g}, a quarter of which the first phase takes (K1, B1)",
+                f"a step of at most {most:.6g}, a quarter of which the first phase takes (K1, B1)",
                 f"step={length:g}",
-                f'pass step={limit / 2:.3g} or step="public"',
+                f'pass step={most / 2:.3g} or step="public"',
             )
         if request.n_samples < 2:
             raise InvalidParameter("at least two rows", "1 sample", "train on more rows")
-        phases: list[Phase] = []
-        bounds: list[Bound] = []
-        for number_of_phase in range(1, request.n_samples.bit_length()):
-            try:
-                phase = _opened(open_claim, request.n_samples >> number_of_phase, length / 4**number_of_phase)
-            except InvalidParameter:
-                if not phases:
-                    raise
-                # The last phases have a handful of rows and a ridge beside which they vanish: the one before stands.
-                break
-            bound = smallest(open_claim.setting_of(phase))
-            noise = quietest(bound.sensitivity, dimension, request.budget, quiet.law)
-            bounds.append(bound)
-            phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
+        phases, bounds = _phases(open_claim, length, quiet.law)
+        while not smooth and isinstance(asked.step, str) and _work(open_claim, phases) > limit() and length > SHORTEST:
+            # Phases of losses with corners are solved, which takes the longer the weaker their ridge.
+            length /= 2
+            phases, bounds = _phases(open_claim, length, quiet.law)
         first = phases[0]
         yield Plan(
             claim=replace(
@@ -122,7 +117,7 @@ class PhasedPlanner(Planner[Phased]):
 
     def work(self, claim: Phased, parts: Sequence[float]) -> float:
         """Return what all phases meet, one after the other."""
-        return math.fsum(work_in(claim.setting_of(phase), phase.passes or 1) for phase in claim.phases)
+        return _work(claim, claim.phases)
 
     def ball(self, claim: Phased) -> str:
         """Say in which ball phases start."""
@@ -131,6 +126,29 @@ class PhasedPlanner(Planner[Phased]):
     def entered(self, claim: Phased) -> str:
         """Say what the noise entered."""
         return f"each weight of the first of {len(claim.phases)} phases, and less in every later one"
+
+
+def _work(claim: Phased, phases: Sequence[Phase]) -> float:
+    return math.fsum(work_in(claim.setting_of(phase), phase.passes or 1) for phase in phases)
+
+
+def _phases(claim: Phased, length: float, law: str) -> tuple[list[Phase], list[Bound]]:
+    """Return the phases that start with a quarter of this step, and how far each can move."""
+    phases: list[Phase] = []
+    bounds: list[Bound] = []
+    for count in range(1, claim.n_samples.bit_length()):
+        try:
+            phase = _opened(claim, claim.n_samples >> count, length / 4**count)
+        except InvalidParameter:
+            if not phases:
+                raise
+            # The last phases have a handful of rows and a ridge beside which they vanish: the one before stands.
+            break
+        bound = smallest(claim.setting_of(phase))
+        noise = quietest(bound.sensitivity, claim.noise.dimension, claim.budget, law)
+        bounds.append(bound)
+        phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
+    return phases, bounds
 
 
 def _opened(claim: Phased, rows: int, length: float) -> Phase:
@@ -168,8 +186,8 @@ def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, req
     if isinstance(recipe.step, str) and recipe.step != "public":
         raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
     # A phase that minimises may move as far as it likes: its ridge falls with the number of its rows.
-    limit = 2 * longest if longest > 0 else float(public_lengths(imagined, 0.0)[0]) * request.n_samples
-    lengths = limit * LENGTHS if isinstance(recipe.step, str) else np.array([recipe.step])
+    furthest = 2 * longest if longest > 0 else float(public_lengths(imagined, 0.0)[0]) * request.n_samples
+    lengths = furthest * LENGTHS if isinstance(recipe.step, str) else np.array([recipe.step])
     short, variance = np.ones((len(lengths), len(imagined.curvatures))), np.zeros((len(lengths), 1))
     pull = pull_of_a_batch(problem, imagined, recipe.clip, 1)
     for phase in range(1, request.n_samples.bit_length()):
