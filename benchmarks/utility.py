@@ -258,7 +258,6 @@ DESCENTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "SGDClassifier": (eq.SGDClassifier, {}),
     "SGDClassifier, one pass": (eq.SGDClassifier, ONE_PASS),
     "PhasedClassifier": (eq.PhasedClassifier, {}),
-    "PhasedClassifier, hinge": (eq.PhasedClassifier, {"loss": "hinge"}),
 }
 
 

@@ -122,7 +122,10 @@ def persons() -> Made:
     yield "persons-sgd-ordinary", planned(eq.SGDClassifier(domain=two), 1000, 5)
     single = eq.SGDRegressor(0.01, 0.0, wide, 0.0, passes=1, batch_size=1, step=1e-9)
     yield "persons-sgd-extreme", planned(single, 900, 2)
-    yield "persons-sgd-fresh", planned(eq.SGDClassifier(1.0, 1e-6, two, loss="hinge", order="fresh", step=0.01), 4000, 6)
+    yield (
+        "persons-sgd-fresh",
+        planned(eq.SGDClassifier(1.0, 1e-6, two, loss="hinge", order="fresh", step=0.01), 4000, 6),
+    )
     yield "persons-sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, two, order="replacement", batch_size=8), 3000, 5)
     yield "persons-sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, two, skip=0.3, dropout=0.2, passes=3), 3000, 5)
     yield "persons-noisy-sgd-ordinary", planned(eq.NoisySGDClassifier(1.0, 1e-6, two), 1000, 5)

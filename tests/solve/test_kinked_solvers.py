@@ -129,7 +129,9 @@ def test_the_hinge_agrees_with_liblinear(alpha):
     X, codes = tables()["ordinary"]
     X = X / np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
     domain = eq.Domain(1.0, classes=(-1, 1))
-    ours = eq.LinearSVC(epsilon=1e12, domain=domain, loss="hinge", alpha=alpha, fit_intercept=False, random_state=0).fit(X, codes)
+    ours = eq.LinearSVC(
+        epsilon=1e12, domain=domain, loss="hinge", alpha=alpha, fit_intercept=False, random_state=0
+    ).fit(X, codes)
     theirs = PlainLinearSVC(
         C=1 / (alpha * len(X)), loss="hinge", dual=True, fit_intercept=False, tol=1e-10, max_iter=10**5
     )

@@ -20,8 +20,8 @@ class LinearSVC(PrivateClassifier):
     ----------
     loss : str
         "smooth-hinge" (the hinge, rounded off over a half-width of 0.5; "smooth-hinge:0.1" for another), or "hinge".
-        On a large table the ends of a solver for the hinge itself can only be proved for a strong ridge, by which little
-        is left to learn: on Adult it predicts one class.
+        On a large table a solver for the hinge itself provably ends only with a strong ridge, which leaves little to
+        learn: on Adult it predicts one class.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`.
 

@@ -189,6 +189,4 @@ def _paced(recipe: Recipe, request: Request, problem: Problem, scale: float) -> 
         # w <- w - step g + sqrt(2 step / B) xi has noise sqrt(2 / (B step)) in the gradient.
         lengths = np.array([2 / (float(parameter) * scale**2)])
     pull = pull_of_a_batch(problem, imagined, recipe.clip, recipe.batch_size)
-    return cheapest_length(
-        lengths, modelled_costs(imagined, alpha, lengths, steps, recipe.average, scale**2 + pull)
-    )
+    return cheapest_length(lengths, modelled_costs(imagined, alpha, lengths, steps, recipe.average, scale**2 + pull))

@@ -30,7 +30,6 @@ from equipoise.planning.work import eased, limit, passes_within, work_in
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
 
-
 # The shortest step that a phase with corners is tried with.
 SHORTEST = 1e-12
 
@@ -197,6 +196,8 @@ def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, req
         else:
             keeps, left = 1 / (1 + imagined.curvatures * (steps * rows)[:, None]), np.zeros(1)
         with np.errstate(all="ignore"):
-            variance = np.square(keeps) * variance + left * pull + np.square(unit * facts.gradient_diameter * steps)[:, None]
+            variance = (
+                np.square(keeps) * variance + left * pull + np.square(unit * facts.gradient_diameter * steps)[:, None]
+            )
             short = short * keeps
     return cheapest_length(lengths, [imagined.share(*ends) for ends in zip(short, variance, strict=True)])
