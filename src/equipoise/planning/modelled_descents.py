@@ -87,8 +87,10 @@ def cheapest_length(lengths: Array, costs: list[float]) -> tuple[float, float]:
 
     Examples
     --------
-    >>> cheapest_length(np.array([2.0, 1.0, 0.5]), [0.3, 0.1, 0.1]), cheapest_length(np.array([2.0, 1.0]), [math.inf] * 2)
-    ((0.1, 1.0), (inf, 1.0))
+    >>> cheapest_length(np.array([2.0, 1.0, 0.5]), [0.3, 0.1, 0.1])
+    (0.1, 1.0)
+    >>> cheapest_length(np.array([2.0, 1.0]), [math.inf, math.inf])
+    (inf, 1.0)
     """
     place = int(np.argmin(costs)) if min(costs) < math.inf else len(costs) - 1
     return costs[place], float(lengths[place])
