@@ -62,7 +62,7 @@ WITNESSES: dict[str, tuple[type[PrivateLinearModel], dict[str, object]]] = {
     "fresh orders": (eq.SGDClassifier, {"alpha": 0.0, "passes": 3, "batch_size": 2, "order": "fresh"}),
     "a ridge": (eq.SGDClassifier, {"alpha": 1.0, "passes": 1, "batch_size": 4}),
     "averages": (eq.SGDRegressor, {"alpha": 0.0, "loss": "huber", "passes": 1, "batch_size": 4, "average": "uniform"}),
-    "corners": (eq.SGDClassifier, {"alpha": 0.0, "loss": "hinge", "passes": 1, "batch_size": 4, "step": 0.1}),
+    "corners": (eq.SGDClassifier, {"alpha": 0.0, "loss": "hinge", "passes": 1, "batch_size": 4}),
     "clipped": (eq.SGDClassifier, {"alpha": 0.0, "passes": 2, "batch_size": 1, "clip": 0.2}),
     "phases": (eq.PhasedClassifier, {}),
     "phases with corners": (eq.PhasedClassifier, {"loss": "hinge"}),
