@@ -78,6 +78,7 @@ bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: ma
 	$(BIN)/python benchmarks/utility.py measure --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py classes --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
+	$(BIN)/python benchmarks/utility.py descents --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py page
 
 lock: $(READY)  ## resolve the development lock again (needs uv)

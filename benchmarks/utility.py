@@ -5,6 +5,7 @@ Steps that ``make bench DATA=FOLDER`` takes one after the other. ::
     python benchmarks/utility.py splits --data FOLDER       # write the prepared splits
     python benchmarks/peers.py build/splits build/peers.json    # measure the peers, in their own environment
     python benchmarks/utility.py measure --data FOLDER      # measure Equipoise; then the same with classes and time
+    python benchmarks/utility.py descents --data FOLDER     # measure the descents, and write their table
     python benchmarks/utility.py page                       # write the tables and the picture of docs/utility.md
 
 Estimators are used as they come: ``LogisticRegression(epsilon=..., delta=..., domain=...)``; nothing is tuned on data.
@@ -249,6 +250,45 @@ def several_classes(folder: Path, runs: int) -> str:
     return table_rows(["data", "mechanism", "taken", "accuracy", "fit"], rows)
 
 
+# Descents as they come, and one averaged pass without a ridge, which is what a stream of rows allows.
+ONE_PASS = {"passes": 1, "alpha": 0.0, "average": "uniform", "batch_size": 1, "clip": "public"}
+DESCENTS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "LogisticRegression": (eq.LogisticRegression, {}),
+    "NoisySGDClassifier": (eq.NoisySGDClassifier, {}),
+    "SGDClassifier": (eq.SGDClassifier, {}),
+    "SGDClassifier, one pass": (eq.SGDClassifier, ONE_PASS),
+    "PhasedClassifier": (eq.PhasedClassifier, {}),
+}
+
+
+def descents(folder: Path, runs: int, only: str) -> dict[str, list[list[str]]]:
+    """Return the rows of every descent beside the automatic choice, by dataset: mean, its standard error, and time."""
+    found: dict[str, list[list[str]]] = {}
+    for make in (adult, mnist_3_vs_5, covertype):
+        split = make(folder)
+        if only.lower() not in split.name.lower():
+            continue
+        rows = found.setdefault(split.name, [])
+        for epsilon, delta in product(REQUIRED_EPSILONS, (0.0, len(split.y) ** -2.0)):
+            for name, (family, given) in DESCENTS.items():
+                scores, seconds = [], []
+                if not delta and family is eq.NoisySGDClassifier:
+                    continue
+                for seed in range(runs):
+                    seeds = {"random_state": seed, "public_seed": seed}
+                    model = family(epsilon=epsilon, delta=delta, domain=split.domain, **seeds, **given)
+                    start = time.process_time()
+                    model.fit(split.X, split.y)
+                    seconds.append(time.process_time() - start)
+                    scores.append(model.score(split.X_test, split.y_test))
+                error = float(np.std(scores, ddof=1)) / np.sqrt(runs)
+                kind = "approximate" if delta else "pure"
+                shown = [f"{np.mean(scores):.4f}", f"{error:.4f}", f"{np.median(seconds):.2f} s"]
+                rows.append([split.name, f"{epsilon:g}", kind, name, *shown])
+                print(rows[-1], file=sys.stderr)
+    return found
+
+
 def fit_time(split: Split) -> str:
     """Return how long the automatic choice takes on Covertype against scikit-learn's default, in this run."""
     rows = []
@@ -268,7 +308,7 @@ def fit_time(split: Split) -> str:
 def main() -> None:
     """Write splits, measure, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("splits", "measure", "classes", "time", "page"))
+    parser.add_argument("step", choices=("splits", "measure", "classes", "time", "descents", "page"))
     parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
     parser.add_argument("--build", type=Path, default=Path("build"), help="folder for what was measured")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder for the page")
@@ -284,6 +324,12 @@ def main() -> None:
         parser.error("say where the Parquet files are: --data FOLDER, or set EQUIPOISE_DATA")
     if chosen.step == "classes":
         keep(ours, {"classes": several_classes(chosen.data, 1)})
+        return
+    if chosen.step == "descents":
+        before = json.loads(ours.read_text()).get("descents", {}) if ours.exists() else {}
+        found = before | descents(chosen.data, min(chosen.seeds_large, 10), chosen.only)
+        keep(ours, {"descents": found})
+        put_tables({"descents": descents_table(found)}, chosen.out)
         return
     if chosen.step == "time":
         keep(ours, {"time": fit_time(covertype(chosen.data))})
@@ -316,7 +362,19 @@ def write_page(ours: dict[str, Any], peers: list[dict[str, Any]], out: Path) -> 
         "regret": f"{table}\n\nMean regret: {points:.2f} points.",
         "classes": ours["classes"],
         "time": ours["time"],
+        "descents": descents_table(ours["descents"]),
     }
+    put_tables(sections, out)
+
+
+def descents_table(found: dict[str, list[list[str]]]) -> str:
+    """Return the table of all descents."""
+    header = ["data", "epsilon", "privacy", "estimator", "accuracy", "standard error", "processor time"]
+    return table_rows(header, [row for rows in found.values() for row in rows])
+
+
+def put_tables(sections: dict[str, str], out: Path) -> None:
+    """Put tables between the page's marks."""
     page = (out / "utility.md").read_text()
     for name, text in sections.items():
         start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"

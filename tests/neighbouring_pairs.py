@@ -112,7 +112,7 @@ PAIRS = {
     "logistic": turned_row(eq.LogisticRegression, CLASSES, 2.0, CODES),
     "squared": turned_row(eq.Ridge, LABELS, 40.0, TARGETS),
     "multinomial": turned_row(eq.LogisticRegression, eq.Domain(1.0, classes=(0, 1, 2)), 40.0, CODES),
-    "hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES),
+    "hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES, loss="hinge"),
     "smooth hinge": turned_row(eq.LinearSVC, CLASSES, 2.0, CODES, loss="smooth-hinge"),
     "huber": turned_row(eq.HuberRegressor, LABELS, 2.0, TARGETS),
     "elastic net": turned_row(eq.ElasticNet, LABELS, 40.0, TARGETS, l1_ratio=0.0002),

@@ -77,10 +77,10 @@ def minimisers() -> Made:
     """Yield noise on weights, in objectives, in gradients and on sums."""
     yield "output-ordinary", planned(eq.LogisticRegression(domain=TWO, mechanism="output"), 1000, 5)
     yield "output-extreme", planned(eq.LogisticRegression(0.001, 0.0, TWO, 3.0, "laplace", False), 10**9, 1)
-    yield "output-loose", planned(eq.LinearSVC(1e4, 0.1, TWO, mechanism="output"), 30, 300)
+    yield "output-loose", planned(eq.LinearSVC(1e4, 0.1, TWO, loss="hinge", mechanism="output"), 30, 300)
     yield "output-classes", planned(eq.LogisticRegression(1.0, 1e-6, FOUR, 0.05, "gaussian"), 5000, 20)
     yield "output-radius", planned(eq.HuberRegressor(0.5, 0.0, WIDE, mechanism="output"), 20_000, 7)
-    yield "output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, mechanism="output"), 3000, 12)
+    yield "output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, loss="hinge", mechanism="output"), 3000, 12)
     yield "output-sparse", planned(eq.ElasticNet(2.0, 0.0, LABELS, l1_ratio=0.3), 9000, 4)
     yield "output-bridge", planned(eq.BridgeClassifier(3.0, 1e-7, TWO, power=1.7), 9000, 6)
     exact = eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="gaussian")
@@ -115,7 +115,7 @@ def persons() -> Made:
     schema = eq.Schema.from_text(f'{SCHEMA}bounds = [0, 300]\n[person]\ncolumn = "patient"\n')
     yield "persons-output-ordinary", planned(eq.LogisticRegression(domain=two, mechanism="output"), 1000, 5)
     yield "persons-output-extreme", planned(eq.Ridge(0.001, 0.0, wide, 3.0, "laplace", False), 10**4, 1)
-    yield "persons-output-corners", planned(eq.LinearSVC(1.0, 1e-5, two, mechanism="output"), 3000, 12)
+    yield "persons-output-corners", planned(eq.LinearSVC(1.0, 1e-5, two, loss="hinge", mechanism="output"), 3000, 12)
     yield "persons-objective-pure", planned(eq.LogisticRegression(domain=two, mechanism="objective"), 1000, 5)
     yield "persons-objective-free", planned(eq.LogisticRegression(1.0, 0.0, two, 0.1, "objective:1"), 2000, 9)
     yield "persons-objective-gaussian", planned(eq.LogisticRegression(1.0, 1e-6, two, mechanism="objective"), 5000, 60)
@@ -126,7 +126,10 @@ def persons() -> Made:
     yield "persons-sgd-ordinary", planned(eq.SGDClassifier(domain=two), 1000, 5)
     single = eq.SGDRegressor(0.01, 0.0, wide, 0.0, passes=1, batch_size=1, step=1e-9)
     yield "persons-sgd-extreme", planned(single, 900, 2)
-    yield "persons-sgd-fresh", planned(eq.SGDClassifier(1.0, 1e-6, two, loss="hinge", order="fresh"), 4000, 6)
+    yield (
+        "persons-sgd-fresh",
+        planned(eq.SGDClassifier(1.0, 1e-6, two, loss="hinge", order="fresh", step=0.01), 4000, 6),
+    )
     yield "persons-sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, two, order="replacement", batch_size=8), 3000, 5)
     yield "persons-sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, two, skip=0.3, dropout=0.2, passes=3), 3000, 5)
     yield "persons-noisy-sgd-ordinary", planned(eq.NoisySGDClassifier(1.0, 1e-6, two), 1000, 5)
@@ -163,7 +166,7 @@ def descents() -> Made:
     yield "sgd-fresh", planned(eq.SGDClassifier(1.0, 1e-6, NAMED, 0.1, order="fresh", average="uniform"), 4000, 6)
     yield "sgd-drawn", planned(eq.SGDClassifier(1.0, 1e-6, TWO, order="replacement", batch_size=8), 3000, 5)
     yield "sgd-skipped", planned(eq.SGDClassifier(1.0, 1e-6, TWO, 0.0, skip=0.5, passes=3), 3000, 5)
-    yield "sgd-corners", planned(eq.SGDClassifier(2.0, 0.0, NAMED, 0.02, loss="hinge", dropout=0.2), 4000, 6)
+    yield "sgd-corners", planned(eq.SGDClassifier(2.0, 0.0, NAMED, 0.02, loss="hinge", dropout=0.2, step=0.01), 4000, 6)
     yield (
         "sgd-corners-drawn",
         planned(eq.SGDRegressor(1.0, 1e-6, WIDE, 0.0, loss="absolute", skip=0.3, clip=0.5), 4000, 6),
@@ -277,7 +280,7 @@ def choices() -> Made:
 def counted() -> Made:
     """Yield kinds whose solvers' passes are recorded (N10); what is above was stored before they were."""
     yield "output-passes", planned(eq.LogisticRegression(domain=TWO, mechanism="output"), 1000, 5)
-    yield "output-passes-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, mechanism="output"), 3000, 12)
+    yield "output-passes-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, loss="hinge", mechanism="output"), 3000, 12)
     yield "output-passes-bridge", planned(eq.BridgeClassifier(3.0, 1e-7, TWO, power=1.7), 9000, 6)
     yield "output-passes-released", fitted(eq.ElasticNetClassifier(1.0, 1e-6, TWO, random_state=0), 400, 4)
     yield "objective-passes", planned(eq.LogisticRegression(domain=TWO, mechanism="objective"), 1000, 5)
@@ -294,7 +297,7 @@ def weighted() -> Made:
     )
     output = eq.LogisticRegression(domain=TWO, mechanism="output", class_weight=rare)
     yield "weights-output", planned(output, 1000, 5)
-    yield "weights-output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, class_weight=rare), 3000, 12)
+    yield "weights-output-corners", planned(eq.LinearSVC(1.0, 1e-5, TWO, loss="hinge", class_weight=rare), 3000, 12)
     yield (
         "weights-output-released-exact",
         fitted(eq.LogisticRegression(1.0, 1e-6, TWO, 0.1, "gaussian", class_weight=rare), 200, 3),

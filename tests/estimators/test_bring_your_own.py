@@ -31,7 +31,7 @@ MODELS = {
     "logistic": (eq.LogisticRegression, TWO, {}),
     "multinomial": (eq.LogisticRegression, THREE, {}),
     "ridge": (eq.Ridge, LABELS, {}),
-    "support vectors": (eq.LinearSVC, TWO, {}),
+    "support vectors": (eq.LinearSVC, TWO, {"loss": "hinge"}),
     "elastic net": (eq.ElasticNet, LABELS, {"l1_ratio": 0.2}),
 }
 

@@ -63,7 +63,10 @@ def test_scikit_learn_checks_of_the_others(estimator, check, request):
 # public facts, which takes a search.
 MODELS = {
     "sgd-classifier": (eq.SGDClassifier, {"domain": CLASSES, "batch_size": 4, "passes": 3}),
-    "sgd-hinge": (eq.SGDClassifier, {"domain": CLASSES, "batch_size": 4, "passes": 3, "loss": "hinge", "alpha": 0.1}),
+    "sgd-hinge": (
+        eq.SGDClassifier,
+        {"domain": CLASSES, "batch_size": 4, "passes": 3, "loss": "hinge", "alpha": 0.1, "step": 0.1},
+    ),
     "sgd-masks": (eq.SGDClassifier, {"domain": CLASSES, "batch_size": 4, "passes": 3, "dropout": 0.5, "alpha": 0.1}),
     "sgd-regressor": (eq.SGDRegressor, {"domain": LABELS, "batch_size": 4, "passes": 3}),
     "sgd-drawn": (

@@ -69,7 +69,7 @@ ESTIMATORS = {
     "answers, levels and buckets in a schema": eq.LogisticRegression(**{**CLASSES, "domain": ANSWERS}),
     "units, dates and others in a schema": eq.LogisticRegression(**{**CLASSES, "domain": DATES}),
     "multinomial": eq.LogisticRegression(**THREE, mechanism="output"),
-    "hinge": eq.LinearSVC(**CLASSES, mechanism="output"),
+    "hinge": eq.LinearSVC(**CLASSES, loss="hinge", mechanism="output"),
     "elastic net classifier": eq.ElasticNetClassifier(**CLASSES, mechanism="output"),
     "bridge classifier": eq.BridgeClassifier(**CLASSES, mechanism="output"),
     "ridge output": eq.Ridge(**LABELS, mechanism="output"),

@@ -43,7 +43,7 @@ def test_what_is_not_refused_says_how_many_passes_it_may_take(alpha):
 
 def test_corners_on_many_rows_are_refused_with_a_smooth_loss_as_the_remedy():
     with pytest.raises(InvalidParameter, match="smooth-hinge"):
-        eq.LinearSVC(domain=CLASSES).plan(400_000, 54)
+        eq.LinearSVC(domain=CLASSES, loss="hinge").plan(400_000, 54)
     assert eq.LinearSVC(domain=CLASSES, loss="smooth-hinge").plan(400_000, 54).claim.passes
 
 

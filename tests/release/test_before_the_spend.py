@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "objective": ("LogisticRegression", CLASSIFY, {"mechanism": "objective"}),
     "gaussian": ("LogisticRegression", CLASSIFY, {"mechanism": "gaussian", "delta": 1e-6}),
     "noisy gradient": ("LogisticRegression", CLASSIFY, {"mechanism": "noisy-gradient", "delta": 1e-3}),
-    "hinge": ("LinearSVC", CLASSIFY, {"mechanism": "output"}),
+    "hinge": ("LinearSVC", CLASSIFY, {"mechanism": "output", "loss": "hinge"}),
     "elastic net": ("ElasticNet", REGRESS, {"mechanism": "output"}),
     "sums": ("Ridge", REGRESS, {"mechanism": "sufficient-statistics"}),
     "sgd": ("SGDClassifier", CLASSIFY, {"batch_size": 4}),

@@ -67,7 +67,7 @@ def test_the_objective_is_the_one_that_scikit_learn_minimises():
 STILL = {"passes": 1, "step": 1e-6, "alpha": 0.0}
 KINDS = {
     "output": eq.LogisticRegression(alpha=1e3, mechanism="output", domain=TWO, **EXACT),
-    "corners": eq.LinearSVC(alpha=1e3, domain=TWO, **EXACT),
+    "corners": eq.LinearSVC(alpha=1e3, loss="hinge", domain=TWO, **EXACT),
     "elastic net": eq.ElasticNetClassifier(alpha=1e3, l1_ratio=1e-9, domain=TWO, **EXACT),
     "objective": eq.LogisticRegression(alpha=1e3, mechanism="objective", domain=TWO, **EXACT),
     "noisy gradient": eq.LogisticRegression(delta=0.1, alpha=1e3, mechanism="noisy-gradient", domain=TWO, **EXACT),
@@ -274,7 +274,7 @@ def test_a_person_of_the_heaviest_class_moves_a_minimiser_as_far_as_one_row_may(
     persons, ends = np.concatenate([np.zeros(rows, dtype=int), np.arange(1, 4)]), []
     for sign in (1, -1):
         facts = eq.Domain(1.0, classes=(0, 1), rows_a_person=100)
-        model = eq.LinearSVC(domain=facts, alpha=50.0, mechanism="output", class_weight=WEIGHT, **EXACT)
+        model = eq.LinearSVC(domain=facts, alpha=50.0, loss="hinge", mechanism="output", class_weight=WEIGHT, **EXACT)
         certificate = model.plan(4, 1)
         X = np.where(persons[:, None] == 0, float(sign), 0.0)
         ends.append(model.fit(X, (persons == 0).astype(int), groups=persons).coef_)

@@ -249,7 +249,7 @@ PLANNED: dict[str, PrivateLinearModel] = {
     "sgd": eq.SGDClassifier(1.0, 1e-6, domain(100)),
     "drawn": eq.SGDClassifier(1.0, 1e-6, domain(100), order="replacement"),
     "masks and skips": eq.SGDClassifier(1.0, 1e-6, domain(100), skip=0.3, dropout=0.2),
-    "fresh": eq.SGDRegressor(1.0, 0.0, domain(100, **LABELS), loss="absolute", order="fresh"),
+    "fresh": eq.SGDRegressor(1.0, 0.0, domain(100, **LABELS), loss="absolute", step=0.01, order="fresh"),
     "noisy sgd": eq.NoisySGDClassifier(1.0, 1e-6, domain(100)),
     "phases": eq.PhasedClassifier(1.0, 1e-6, domain(100)),
     "phases with corners": eq.PhasedClassifier(1.0, 1e-6, domain(100), loss="hinge"),

@@ -339,7 +339,9 @@ def test_a_delta_just_above_what_the_lattice_costs_is_met():
 def test_kinked_losses_and_penalties_are_refused_with_a_remedy():
     for mechanism in ("noisy-gradient", "noisy-gradient:20"):
         with pytest.raises(NoTheoremApplies, match="use a smooth loss, such as smooth-hinge"):
-            eq.LinearSVC(delta=1e-5, domain=TWO, mechanism=mechanism).fit(np.eye(30, 2), np.arange(30) % 2)
+            eq.LinearSVC(delta=1e-5, domain=TWO, loss="hinge", mechanism=mechanism).fit(
+                np.eye(30, 2), np.arange(30) % 2
+            )
         with pytest.raises(NoTheoremApplies, match="use an L2 penalty, or mechanism='output'"):
             eq.ElasticNet(delta=1e-5, domain=LABELS, mechanism=mechanism).fit(np.eye(30, 2), np.arange(30) % 2)
 

@@ -372,7 +372,7 @@ def test_a_loss_that_cannot_be_clipped_there_says_so(name):
 
 @pytest.mark.parametrize("alpha", ["public", 0.1])
 def test_losses_with_corners_and_other_penalties_are_refused_with_a_remedy(alpha):
-    hinge = eq.LinearSVC(domain=CLASSES, alpha=alpha, mechanism="objective")
+    hinge = eq.LinearSVC(domain=CLASSES, loss="hinge", alpha=alpha, mechanism="objective")
     net = eq.ElasticNet(domain=LABELS, alpha=alpha, mechanism="objective")
     with pytest.raises(NoTheoremApplies, match="L2 penalty"):
         net.plan(ROWS, COLUMNS)

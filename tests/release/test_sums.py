@@ -348,7 +348,7 @@ def test_no_value_raises_or_warns(kind):
 OTHERS = {
     "logistic": lambda kind: eq.LogisticRegression(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind),
     "huber": lambda kind: eq.HuberRegressor(domain=LABELS, mechanism=kind),
-    "hinge": lambda kind: eq.LinearSVC(domain=eq.Domain(1.0, classes=(0, 1)), mechanism=kind),
+    "hinge": lambda kind: eq.LinearSVC(domain=eq.Domain(1.0, classes=(0, 1)), loss="hinge", mechanism=kind),
 }
 
 

@@ -129,7 +129,9 @@ def test_the_hinge_agrees_with_liblinear(alpha):
     X, codes = tables()["ordinary"]
     X = X / np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
     domain = eq.Domain(1.0, classes=(-1, 1))
-    ours = eq.LinearSVC(epsilon=1e12, domain=domain, alpha=alpha, fit_intercept=False, random_state=0).fit(X, codes)
+    ours = eq.LinearSVC(
+        epsilon=1e12, domain=domain, loss="hinge", alpha=alpha, fit_intercept=False, random_state=0
+    ).fit(X, codes)
     theirs = PlainLinearSVC(
         C=1 / (alpha * len(X)), loss="hinge", dual=True, fit_intercept=False, tol=1e-10, max_iter=10**5
     )
@@ -160,4 +162,4 @@ def test_the_slack_of_corners_is_small_as_long_as_the_steps_are_affordable_and_i
 def test_corners_with_a_radius_are_refused_with_the_remedy():
     domain = eq.Domain(1.0, classes=(0, 1), radius=2.0)
     with pytest.raises(eq.errors.NoTheoremApplies, match="weight radius at a time"):
-        eq.LinearSVC(domain=domain).plan(100, 3)
+        eq.LinearSVC(domain=domain, loss="hinge").plan(100, 3)

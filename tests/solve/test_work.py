@@ -35,7 +35,7 @@ MODELS = {
     "sharp": lambda: eq.LinearSVC(
         loss="smooth-hinge:1e-3", alpha=0.01, mechanism="output", domain=eq.Domain(**CLASSES)
     ),
-    "hinge": lambda: eq.LinearSVC(alpha=0.05, domain=eq.Domain(**CLASSES)),
+    "hinge": lambda: eq.LinearSVC(alpha=0.05, loss="hinge", domain=eq.Domain(**CLASSES)),
     "absolute": lambda: eq.PhasedRegressor(loss="absolute", delta=1e-3, step=0.1, domain=eq.Domain(**NUMBERS)),
     "net": lambda: eq.ElasticNetClassifier(alpha=1e-3, l1_ratio=0.5, domain=eq.Domain(**CLASSES)),
     "bridge": lambda: eq.BridgeRegressor(alpha=0.5, power=1.5, domain=eq.Domain(**NUMBERS)),
@@ -51,7 +51,7 @@ MODELS = {
         alpha=1e-3, mechanism="output", domain=eq.Domain(**CLASSES, rows_a_person=ROWS)
     ),
     "persons at corners": lambda: eq.LinearSVC(
-        alpha=0.05, mechanism="output", domain=eq.Domain(**CLASSES, rows_a_person=ROWS)
+        alpha=0.05, loss="hinge", mechanism="output", domain=eq.Domain(**CLASSES, rows_a_person=ROWS)
     ),
 }
 
@@ -340,7 +340,7 @@ def kinked_problem():
     X = generator.normal(size=(400, COLUMNS))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     domain = eq.Domain(**CLASSES)
-    claim = eq.LinearSVC(alpha=1e-3, domain=domain, fit_intercept=False).plan(400, COLUMNS).claim
+    claim = eq.LinearSVC(alpha=1e-3, loss="hinge", domain=domain, fit_intercept=False).plan(400, COLUMNS).claim
     codes = np.where(generator.random(400) > 0.5, 1.0, -1.0)
     objective = Objective(claim.problem.loss, claim.problem.penalty, row_source(X, domain, 0.0), codes)
     return objective, target_of(claim, claim.tolerance), claim
@@ -419,7 +419,7 @@ def test_a_tolerance_below_what_rounding_allows_is_counted_by_plain_steps_or_not
     below = replace(where, recipe=replace(where.recipe, tolerance=momentum_tolerance(where) * 0.99))
     above = replace(where, recipe=replace(where.recipe, tolerance=momentum_tolerance(where) * 1.01))
     assert solver_passes(below) > 2 * solver_passes(above)
-    corners = eq.LinearSVC(alpha=0.05, domain=eq.Domain(**CLASSES)).plan(300, COLUMNS).claim.setting()
+    corners = eq.LinearSVC(alpha=0.05, loss="hinge", domain=eq.Domain(**CLASSES)).plan(300, COLUMNS).claim.setting()
     short = replace(corners, recipe=replace(corners.recipe, tolerance=corner_tolerance(corners) * 0.99))
     assert math.isinf(solver_passes(short))
     assert math.isfinite(solver_passes(corners))

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.planning.losses import known as known_loss
+from equipoise.planning.request import Request
 from equipoise.vocabulary import losses
-from equipoise.vocabulary.facts import Averaging, Domain, Order, Recipe
+from equipoise.vocabulary.facts import Averaging, Domain, Label, Order, Recipe
 from equipoise.vocabulary.numbers import plain, require_number
 
 PUBLIC = "public"
@@ -25,14 +26,16 @@ class DescendingModel(PrivateLinearModel):
     """A private linear model whose weights come from passes over batches of rows, not from a minimiser."""
 
     _losses: ClassVar[tuple[str, ...]]
+    # What of the recipe may be left to planning, by the word "public"; a step may always be.
+    _may_be_open: ClassVar[tuple[str, ...]] = ()
 
     loss: str = "logistic"
     l1_ratio: float = 0.0
     passes: float | str = 10
-    batch_size: int = 64
+    batch_size: int | str = 64
     step: float | str = "public"
     order: Order = "permutation"
-    average: Averaging = "last"
+    average: Averaging | str = "last"
     radius: float | None = None
     clip: float | str | None = None
     dropout: float = 0.0
@@ -89,13 +92,21 @@ class DescendingModel(PrivateLinearModel):
     def _number_of_passes(self, n_samples: int) -> float:
         return require_number("passes", plain(self.passes), above=0.0, remedy="pass passes=10")
 
+    def _left_open(self) -> tuple[str, ...]:
+        """Return what planning fills in."""
+        return tuple(name for name in self._may_be_open if plain(getattr(self, name)) == PUBLIC)
+
+    def _request(self, n_samples: int, n_features: int, found: tuple[Label, ...] = ()) -> Request:
+        return replace(super()._request(n_samples, n_features, found), left_open=self._left_open())
+
     def _recipe(self, domain: Domain, intercept: float, n_samples: int) -> Recipe:
+        left_open = self._left_open()
         return Recipe(
             passes=self._number_of_passes(n_samples),
-            batch_size=self.batch_size,
+            batch_size=1 if "batch_size" in left_open else self.batch_size,  # type: ignore[arg-type]
             step=self.step,
             order=self.order,
-            average=self.average,
+            average="last" if "average" in left_open else self.average,  # type: ignore[arg-type]
             clip=self._clip(domain, intercept),
             dropout=self.dropout,
             skip=self.skip,

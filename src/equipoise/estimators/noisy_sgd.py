@@ -12,10 +12,13 @@ from equipoise.vocabulary.numbers import plain, require_number
 class _NoiseInSteps(DescendingModel):
     """Every step draws its rows in secret and adds noise to their mean gradient."""
 
+    _may_be_open: ClassVar[tuple[str, ...]] = ("batch_size", "average")
+
     delta: float = 1e-6
     alpha: float = 0.0
     passes: float | str = 20
-    average: Averaging = "uniform"
+    batch_size: int | str = "public"
+    average: Averaging | str = "public"
     clip: float | str | None = "public"
 
     mechanism: ClassVar[str] = "noisy-sgd"  # type: ignore[misc] # no parameter here
@@ -59,12 +62,12 @@ class NoisySGDClassifier(_NoiseInSteps, DescendingClassifier):
         As in `SGDClassifier`. Without a radius, the weights are kept in a public ball that hardly ever binds.
     passes : float or str
         How often a row is used on average; "linear" for n / batch_size steps, "quadratic" for n times as many.
-    batch_size : int
-        How many different rows a step draws.
+    batch_size : int or "public"
+        How many different rows a step draws; "public" takes the largest batch of nearly the least modelled cost.
     step : float or str
-        The length of a step; "public" minimises a bound on the risk (docs/proofs/C4.md); "langevin:B".
+        The length of a step; "public" takes the one of least modelled cost on the reference problem; "langevin:B".
     average : str
-        "uniform" (the mean of all weights), "last" or "suffix".
+        "uniform" (the mean of all weights), "last", "suffix", or "public" for the one of least modelled cost.
     clip : float, "public" or None
         The largest norm of one row's gradient; "public" takes what a typical row pulls with.
 

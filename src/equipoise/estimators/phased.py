@@ -17,6 +17,7 @@ class _InPhases(DescendingModel):
     batch_size: ClassVar[int] = 1  # type: ignore[misc]
     order: ClassVar[Order] = "permutation"  # type: ignore[misc]
     average: ClassVar[Averaging] = "uniform"  # type: ignore[misc]
+    clip: float | str | None = "public"
     dropout: ClassVar[float] = 0.0  # type: ignore[misc]
     skip: ClassVar[float] = 0.0  # type: ignore[misc]
 
@@ -41,9 +42,9 @@ class PhasedClassifier(_InPhases, DescendingClassifier):
     loss, radius, class_weight
         As in `SGDClassifier`. Without a radius, the weights are kept in a public ball that hardly ever binds.
     step : float or "public"
-        The length of a step before the first phase's quartering; "public" picks it from public facts.
+        The length of a step before the first phase's quartering; "public" takes the one of least modelled cost.
     clip : float, "public" or None
-        The largest norm of one row's gradient, for smooth losses.
+        The largest norm of one row's gradient, for smooth losses; "public" takes what a typical row pulls with.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class PhasedRegressor(_InPhases, DescendingRegressor):
     loss : str
         "squared", "huber" or "absolute", as in `SGDRegressor`; the absolute loss is minimised in every phase.
     epsilon, delta, domain, fit_intercept, random_state, public_seed, ledger, step, radius, clip
-        As in `PhasedClassifier`; the clip is "public" by default, since the squared loss has no largest slope.
+        As in `PhasedClassifier`.
 
     Examples
     --------
@@ -82,4 +83,3 @@ class PhasedRegressor(_InPhases, DescendingRegressor):
 
     name: ClassVar[str] = "phased-regressor"
     loss: str = "squared"
-    clip: float | str | None = "public"

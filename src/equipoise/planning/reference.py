@@ -259,3 +259,51 @@ def descents(
             shrinkage += [1 - kept * (1 - error), 1 - kept * (1 - error_sum / count)]
             variance += [last.copy(), uniform / count**2]
     return Descents(tuple(ways), np.concatenate(shrinkage), np.concatenate(variance))
+
+
+def averaged_descent(
+    imagined: Reference, alpha: float, lengths: Array, steps: int, begun: int = 0
+) -> tuple[Array, Array]:
+    """Return what plain steps leave, a row a length: how far the mean weights fall short, and a unit of noise in them.
+
+    Along a direction of curvature ``h + alpha`` a step keeps ``r = 1 - length (h + alpha)`` of an error. The mean of
+    the weights after the steps ``begun + 1`` to ``steps`` keeps the mean of the powers of r; noise of variance 1 in
+    every gradient leaves the sum of the squares of its answers, each a geometric sum. From ``r = -1`` on both diverge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from equipoise.vocabulary import losses
+    >>> imagined = reference(losses.named("logistic"), 1.0, 1.0, 10)
+    >>> short, left = averaged_descent(imagined, 0.0, np.array([1.0]), steps=50)
+    >>> followed = descents(imagined, 0.0, (1.0,), 0.0, (50,))
+    >>> place = followed.ways.index(Descent(50, 1.0, 0.0, "uniform"))
+    >>> bool(np.allclose(short[0], followed.shrinkage[place])), bool(np.allclose(left[0], followed.variance[place]))
+    (True, True)
+    """
+    import numpy as np
+
+    curvatures = np.array(imagined.curvatures)
+    curved, count = curvatures[None, :] + alpha, steps - begun
+    gone = lengths[:, None] * curved
+    kept = 1 - gone
+    with np.errstate(all="ignore"):
+        lost = gone * (2 - gone)
+        summed, squares = _powers(gone, count), _powers(lost, count)
+        short = kept ** (begun + 1) * summed / count
+        late = count - 2 * kept * summed + kept**2 * squares
+        # Of a slow descent hardly a digit is left in the line above; there the sums are those of squares.
+        late = np.where(count * np.abs(gone) < 1e-3, gone**2 * (count * (count + 1) * (2 * count + 1) / 6.0), late)
+        early = np.square(gone * summed * kept) * _powers(lost, begun)
+        left = (late + early) / np.square(curved * count)
+    reached = curvatures / curved
+    diverges = gone >= 2
+    return np.where(diverges, np.inf, 1 - reached * (1 - short)), np.where(diverges, np.inf, left)
+
+
+def _powers(gone: Array, count: int) -> Array:
+    """Return the sum of the powers of ``1 - gone`` from 0 to ``count - 1``, to all digits where little is gone."""
+    import numpy as np
+
+    near = -np.expm1(count * np.log1p(-gone))
+    return np.where(gone < 1, near, 1 - (1 - gone) ** count) / gone

@@ -132,6 +132,8 @@ class Request:
         The columns whose bounds are released first, and the part of the budget that pays for them.
     recipe : Recipe, optional
         How the weights descend; None where a solver minimises.
+    left_open : tuple of str
+        The fields of the recipe that planning fills in from public facts; what stands there holds a place.
     dropout : Dropout, optional
         The masks of a dropout model, and the part of the budget that pays for the data's curvature.
     selection : str
@@ -163,6 +165,7 @@ class Request:
     recipe: Recipe | None = None
     dropout: Dropout | None = None
     selection: str = ""
+    left_open: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked; the problem itself checks loss, penalty and domain against each other."""

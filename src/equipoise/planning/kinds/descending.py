@@ -1,11 +1,11 @@
-"""What planners of descents share: the recipe that was asked for, its ridge, and what is at stake."""
+"""What planners of descents share: the recipe that was asked for, its ridge, and the longest step considered."""
 
 import math
 from dataclasses import replace
 
 from equipoise.errors import InvalidParameter
 from equipoise.planning.losses import known as known_loss
-from equipoise.planning.public_alpha import guessed_norm, public_alpha
+from equipoise.planning.public_alpha import public_alpha
 from equipoise.planning.request import Request
 from equipoise.planning.work import FEWER_ROWS, require_passes
 from equipoise.vocabulary.facts import Problem, Recipe
@@ -29,12 +29,6 @@ def ridge(request: Request) -> float:
     if not isinstance(request.alpha, str):
         return request.alpha
     return public_alpha(replace(request, recipe=None, dropout=None, mechanism="output"))
-
-
-def stake(problem: Problem) -> float:
-    """Return what a model that says nothing could lose: the steepest slope times the guessed predictions."""
-    reach = guessed_norm(problem) * problem.row_norm
-    return problem.loss.slope_bound(reach, problem.domain.label_bound) * reach
 
 
 def longest_considered(problem: Problem) -> float:

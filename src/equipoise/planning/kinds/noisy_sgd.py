@@ -3,7 +3,9 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, get_args
+
+import numpy as np
 
 from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
 from equipoise.certify.claims.descents import NoisyDescent, secret_batches
@@ -11,14 +13,24 @@ from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.kinds.base import EXACT_STEPS, REACH, Plan, Planner, require
-from equipoise.planning.kinds.descending import asked_recipe, stake
+from equipoise.planning.kinds.descending import asked_recipe
 from equipoise.planning.laws import Calibration
-from equipoise.planning.public_alpha import guessed_norm
+from equipoise.planning.laws.gaussian import largest_mu
+from equipoise.planning.modelled_descents import (
+    cheapest_length,
+    modelled_costs,
+    public_lengths,
+    pull_of_a_batch,
+    reference_of,
+)
 from equipoise.planning.reference import of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_multiplier
 from equipoise.planning.words import Section, number, passes
-from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
+from equipoise.vocabulary.facts import Averaging, Bound, Constants, Problem, Recipe
+
+# A batch whose modelled cost is this close to the least is as good, and a larger one draws less noise.
+NEARLY = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
             remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
             raise BudgetImpossible("noise in every step with pure privacy", "delta=0", remedy)
         problem = _problem(request)
-        dimension, steps = problem.dimension(request.n_features), asked.steps(request.n_samples)
+        dimension = problem.dimension(request.n_features)
         open_claim = NoisyDescent(
             budget=request.budget,
             n_samples=request.n_samples,
@@ -60,17 +72,19 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         )
         hypotheses = tuple(secret_batches(open_claim.setting()))
         require(hypotheses, "noisy SGD")
-        sensitivity = open_claim.movement()
-        choices = accounted(request, steps, asked.batch_size)
-        chosen, facts = choices[0], open_claim.constants
+        recipe = _filled(asked, request, problem, open_claim.constants)
+        sensitivity = replace(open_claim, recipe=recipe).movement()
+        choices = accounted(request, recipe.steps(request.n_samples), recipe.batch_size)
+        chosen = choices[0]
         scale = sensitivity * chosen.multiplier
         if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
             raise BudgetImpossible("noisy SGD", f"noise of scale {scale:g}", "change epsilon or the units")
-        recipe = replace(asked, step=_length(asked, problem, facts, scale, request))
+        cost, length = _paced(recipe, request, problem, scale)
+        recipe = replace(recipe, step=length)
         noise = replace(open_claim.noise, scale=scale)
         yield Plan(
             claim=replace(open_claim, recipe=recipe, noise=noise, sensitivity=sensitivity, order=chosen.order),
-            share=_risk(recipe, problem, facts, scale, request) / stake(problem),
+            share=cost,
             bounds=(Bound("C3", True, sensitivity, hypotheses),),
             candidates=tuple(
                 Calibration(choice.words, sensitivity * choice.multiplier, sensitivity * choice.multiplier)
@@ -137,30 +151,42 @@ def _problem(request: Request) -> Problem:
     return request.problem(request.alpha)
 
 
-def _length(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
-    """Return the step: as asked, the one of a Langevin temperature, or the one with the smallest bound on risk (C4)."""
-    if not isinstance(recipe.step, str):
-        return recipe.step
-    name, _, parameter = recipe.step.partition(":")
-    if name == "langevin":
+def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants) -> Recipe:
+    """Return the recipe with what was left open: the largest batch of nearly the least modelled cost, and its average.
+
+    The noise is that of the limit of many steps, ``mu = q sqrt(T (exp(1/z^2) - 1))`` for the multiplier z. It grows
+    with the number of steps where a batch is too small to hide a row, and a large batch takes too few steps.
+    """
+    if not request.left_open:
+        return asked
+    mu = largest_mu(request.budget.epsilon, request.budget.delta)
+    if mu == 0:
+        raise BudgetImpossible("noisy SGD", "a delta too small for this epsilon", "raise delta")
+    powers = tuple(2**power for power in range(4, request.n_samples.bit_length()))
+    batches = (powers or (request.n_samples,)) if "batch_size" in request.left_open else (asked.batch_size,)
+    averages = get_args(Averaging) if "average" in request.left_open else (asked.average,)
+    costs: dict[int, tuple[float, Averaging]] = {}
+    for batch in batches:
+        steps, share = replace(asked, batch_size=batch).steps(request.n_samples), batch / request.n_samples
+        scale = facts.gradient_diameter / batch / math.sqrt(math.log1p((mu / share) ** 2 / steps))
+        tries = [replace(asked, batch_size=batch, average=average) for average in averages]
+        costs[batch] = min((_paced(recipe, request, problem, scale)[0], recipe.average) for recipe in tries)
+    least = min(cost for cost, _ in costs.values())
+    batch = max(batch for batch in batches if costs[batch][0] <= least * (1 + NEARLY))
+    return replace(asked, batch_size=batch, average=costs[batch][1])
+
+
+def _paced(recipe: Recipe, request: Request, problem: Problem, scale: float) -> tuple[float, float]:
+    """Return the modelled cost and the step: as asked, of a Langevin temperature, or of least modelled cost."""
+    imagined = reference_of(problem, request.n_features, recipe.clip)
+    alpha, steps = problem.penalty.smoothness(), recipe.steps(request.n_samples)
+    lengths = np.array([recipe.step]) if not isinstance(recipe.step, str) else public_lengths(imagined, alpha)
+    if isinstance(recipe.step, str) and recipe.step != "public":
+        name, _, parameter = recipe.step.partition(":")
+        if name != "langevin":
+            found = f"step={recipe.step!r}"
+            raise InvalidParameter("a step for noise in every step", found, 'pass a number or "public"')
         # w <- w - step g + sqrt(2 step / B) xi has noise sqrt(2 / (B step)) in the gradient.
-        return 2 / (float(parameter) * scale**2)
-    if name != "public":
-        raise InvalidParameter("a step for noise in every step", f"step={recipe.step!r}", 'pass a number or "public"')
-    steps = recipe.steps(request.n_samples)
-    return guessed_norm(problem) / math.sqrt(steps * _wander(recipe, problem, facts, scale, request))
-
-
-def _wander(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
-    """Return twice what a unit of step length costs: gradients, noise and instability (docs/proofs/C4.md)."""
-    steps, slope = recipe.steps(request.n_samples), facts.lipschitz**2
-    corners = math.sqrt(steps) if math.isinf(facts.smoothness) else 0.0
-    noise = problem.dimension(request.n_features) * scale**2
-    return slope + noise + 4 * slope * (corners + steps / request.n_samples)
-
-
-def _risk(recipe: Recipe, problem: Problem, facts: Constants, scale: float, request: Request) -> float:
-    """Return C4's bound on the expected excess risk of averaged weights, against weights of the guessed norm."""
-    steps, length = recipe.steps(request.n_samples), recipe.length
-    moved = guessed_norm(problem) ** 2 / (2 * length * steps)
-    return moved + length / 2 * _wander(recipe, problem, facts, scale, request)
+        lengths = np.array([2 / (float(parameter) * scale**2)])
+    pull = pull_of_a_batch(problem, imagined, recipe.clip, recipe.batch_size)
+    return cheapest_length(lengths, modelled_costs(imagined, alpha, lengths, steps, recipe.average, scale**2 + pull))

@@ -5,22 +5,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.errors import InvalidParameter
 from equipoise.planning.kinds.base import REACH, Plan, Planner
-from equipoise.planning.kinds.descending import asked_recipe, stake
+from equipoise.planning.kinds.descending import asked_recipe
 from equipoise.planning.laws import calibrations, quietest
-from equipoise.planning.public_alpha import guessed_norm
-from equipoise.planning.reference import of_problem
+from equipoise.planning.modelled_descents import (
+    LENGTHS,
+    cheapest_length,
+    public_lengths,
+    pull_of_a_batch,
+    reference_of,
+)
+from equipoise.planning.reference import averaged_descent, of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
 from equipoise.planning.words import Section, number
-from equipoise.planning.work import eased, passes_within, work_in
+from equipoise.planning.work import eased, limit, passes_within, work_in
 from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Constants, Problem, Recipe
+
+# The shortest step that a phase with corners is tried with.
+SHORTEST = 1e-12
 
 
 class PhasedPlanner(Planner[Phased]):
@@ -57,30 +68,21 @@ class PhasedPlanner(Planner[Phased]):
         if not smooth and facts.lipschitz < constants(problem, radius).lipschitz:
             found = f"clip={asked.clip:g} with the {problem.loss.id} loss"
             raise InvalidParameter("a clip for smooth losses only: phases of others minimise", found, "pass clip=None")
-        length = _length(asked, problem, facts, quiet.deviation, request)
+        cost, length = _length(asked, problem, facts, quiet.deviation, request)
         if smooth and length / 4 > longest_steady(facts):
-            limit = 4 * longest_steady(facts)
+            most = 4 * longest_steady(facts)
             raise InvalidParameter(
-                f"a step of at most {limit:.6g}, a quarter of which the first phase takes (K1, B1)",
+                f"a step of at most {most:.6g}, a quarter of which the first phase takes (K1, B1)",
                 f"step={length:g}",
-                f'pass step={limit / 2:.3g} or step="public"',
+                f'pass step={most / 2:.3g} or step="public"',
             )
         if request.n_samples < 2:
             raise InvalidParameter("at least two rows", "1 sample", "train on more rows")
-        phases: list[Phase] = []
-        bounds: list[Bound] = []
-        for number_of_phase in range(1, request.n_samples.bit_length()):
-            try:
-                phase = _opened(open_claim, request.n_samples >> number_of_phase, length / 4**number_of_phase)
-            except InvalidParameter:
-                if not phases:
-                    raise
-                # The last phases have a handful of rows and a ridge beside which they vanish: the one before stands.
-                break
-            bound = smallest(open_claim.setting_of(phase))
-            noise = quietest(bound.sensitivity, dimension, request.budget, quiet.law)
-            bounds.append(bound)
-            phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
+        phases, bounds = _phases(open_claim, length, quiet.law)
+        while not smooth and isinstance(asked.step, str) and _work(open_claim, phases) > limit() and length > SHORTEST:
+            # Phases of losses with corners are solved, which takes the longer the weaker their ridge.
+            length /= 2
+            phases, bounds = _phases(open_claim, length, quiet.law)
         first = phases[0]
         yield Plan(
             claim=replace(
@@ -89,7 +91,7 @@ class PhasedPlanner(Planner[Phased]):
                 noise=replace(open_claim.noise, scale=first.noise_scale),
                 phases=tuple(phases),
             ),
-            share=_risk(length, problem, facts, quiet.deviation, request) / stake(problem),
+            share=cost,
             bounds=tuple(_named_by_phase(bounds)),
             candidates=calibrations(first.sensitivity, dimension, request.budget, "auto"),
         )
@@ -114,7 +116,7 @@ class PhasedPlanner(Planner[Phased]):
 
     def work(self, claim: Phased, parts: Sequence[float]) -> float:
         """Return what all phases meet, one after the other."""
-        return math.fsum(work_in(claim.setting_of(phase), phase.passes or 1) for phase in claim.phases)
+        return _work(claim, claim.phases)
 
     def ball(self, claim: Phased) -> str:
         """Say in which ball phases start."""
@@ -123,6 +125,29 @@ class PhasedPlanner(Planner[Phased]):
     def entered(self, claim: Phased) -> str:
         """Say what the noise entered."""
         return f"each weight of the first of {len(claim.phases)} phases, and less in every later one"
+
+
+def _work(claim: Phased, phases: Sequence[Phase]) -> float:
+    return math.fsum(work_in(claim.setting_of(phase), phase.passes or 1) for phase in phases)
+
+
+def _phases(claim: Phased, length: float, law: str) -> tuple[list[Phase], list[Bound]]:
+    """Return the phases that start with a quarter of this step, and how far each can move."""
+    phases: list[Phase] = []
+    bounds: list[Bound] = []
+    for count in range(1, claim.n_samples.bit_length()):
+        try:
+            phase = _opened(claim, claim.n_samples >> count, length / 4**count)
+        except InvalidParameter:
+            if not phases:
+                raise
+            # The last phases have a handful of rows and a ridge beside which they vanish: the one before stands.
+            break
+        bound = smallest(claim.setting_of(phase))
+        noise = quietest(bound.sensitivity, claim.noise.dimension, claim.budget, law)
+        bounds.append(bound)
+        phases.append(replace(phase, theorem=bound.theorem, sensitivity=bound.sensitivity, noise_scale=noise.scale))
+    return phases, bounds
 
 
 def _opened(claim: Phased, rows: int, length: float) -> Phase:
@@ -150,24 +175,29 @@ def _named_by_phase(bounds: list[Bound]) -> Iterator[Bound]:
         yield replace(bound, theorem="K1" if count == 1 else f"K1 phase {count}")
 
 
-def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return the step before the first quartering: as asked, or the one with the smallest bound on risk (K1)."""
-    if not isinstance(recipe.step, str):
-        return recipe.step
-    if recipe.step != "public":
+def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, request: Request) -> tuple[float, float]:
+    """Return the modelled cost and the step before the first quartering: as asked, or the one of least modelled cost.
+
+    A phase keeps of an error what its averaged pass keeps, or with corners what its ridge of 1 / (step rows) keeps, and
+    adds the noise that hides a row, `unit` times the distance that its step allows (B1, A2).
+    """
+    imagined, longest = reference_of(problem, request.n_features, recipe.clip), longest_steady(facts)
+    if isinstance(recipe.step, str) and recipe.step != "public":
         raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
-    best = 2 * guessed_norm(problem) / math.sqrt(_wander(problem, facts, unit, request) * request.n_samples)
-    longest = longest_steady(facts)
-    return min(best, 2 * longest) if longest > 0 else best
-
-
-def _wander(problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return what a unit of step length costs: the gradients' spread, and the noise as later phases leave it."""
-    noise = 4 * problem.dimension(request.n_features) * (unit * facts.gradient_diameter) ** 2 / request.n_samples
-    return facts.lipschitz**2 / 2 + noise
-
-
-def _risk(length: float, problem: Problem, facts: Constants, unit: float, request: Request) -> float:
-    """Return the sum over phases of how far the start is and of what steps cost, after Feldman, Koren and Talwar."""
-    distance = 4 * guessed_norm(problem) ** 2 / (length * request.n_samples)
-    return distance + length * _wander(problem, facts, unit, request)
+    # A phase that minimises may move as far as it likes: its ridge falls with the number of its rows.
+    furthest = 2 * longest if longest > 0 else float(public_lengths(imagined, 0.0)[0]) * request.n_samples
+    lengths = furthest * LENGTHS if isinstance(recipe.step, str) else np.array([recipe.step])
+    short, variance = np.ones((len(lengths), len(imagined.curvatures))), np.zeros((len(lengths), 1))
+    pull = pull_of_a_batch(problem, imagined, recipe.clip, 1)
+    for phase in range(1, request.n_samples.bit_length()):
+        rows, steps = request.n_samples >> phase, lengths / 4.0**phase
+        if longest > 0:
+            keeps, left = averaged_descent(imagined, 0.0, steps, rows)
+        else:
+            keeps, left = 1 / (1 + np.array(imagined.curvatures) * (steps * rows)[:, None]), np.zeros(1)
+        with np.errstate(all="ignore"):
+            variance = (
+                np.square(keeps) * variance + left * pull + np.square(unit * facts.gradient_diameter * steps)[:, None]
+            )
+            short = short * keeps
+    return cheapest_length(lengths, [imagined.share(*ends) for ends in zip(short, variance, strict=True)])

@@ -1,0 +1,101 @@
+"""Plain descents on the reference problem: what is left of the start, of the noise of every step and of the batches.
+
+The noise that privacy asks for in a step does not depend on how long the step is, and everything after it is free: the
+length, the number of rows in a batch and which weights are averaged are those of least modelled cost. Nothing here
+looks at a row, and no privacy claim rests on it.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from equipoise.planning.losses import known as known_loss
+from equipoise.planning.reference import Array, Reference, averaged_descent, of_problem
+from equipoise.vocabulary.facts import Averaging, Problem
+
+# Step lengths that are considered: half octaves below the longest.
+LENGTHS = np.exp2(-np.arange(70) / 2)
+
+# The longest step, over one by the curvature of all directions together: where all rows lie along one, and curve twice
+# as much at the start as around the best weights, it still shrinks an error.
+LONGEST = 0.5
+
+
+def reference_of(problem: Problem, n_features: int, clip: float | None) -> Reference:
+    """Return the reference problem of gradients that are clipped at this norm, as curved as the clipped loss."""
+    if clip is None:
+        return of_problem(problem, n_features)
+    return of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip / problem.row_norm)), n_features)
+
+
+def public_lengths(imagined: Reference, alpha: float) -> Array:
+    """Return the step lengths that a rule picks from, the longest first.
+
+    Examples
+    --------
+    >>> from equipoise.planning.reference import reference
+    >>> from equipoise.vocabulary import losses
+    >>> lengths = public_lengths(reference(losses.named("squared"), 1.0, 1.0, 10), 0.0)
+    >>> round(float(lengths[0]), 9), len(lengths)
+    (0.25, 70)
+    """
+    return LONGEST / (_summed(imagined) + alpha) * LENGTHS
+
+
+def _summed(imagined: Reference) -> float:
+    """Return the curvature of all directions together."""
+    return sum(map(math.prod, zip(imagined.counts, imagined.curvatures, strict=True)))
+
+
+def begun(average: Averaging, steps: int) -> int:
+    """Return after how many steps averaging begins.
+
+    Examples
+    --------
+    >>> [begun(average, 10) for average in ("last", "uniform", "suffix")]
+    [9, 0, 5]
+    """
+    return {"last": steps - 1, "uniform": 0, "suffix": steps // 2}[average]
+
+
+def pull_of_a_batch(problem: Problem, imagined: Reference, clip: float | None, batch: int) -> Array:
+    """Return the variance of a batch's mean gradient along each direction: rows pull as a typical one does."""
+    pull = known_loss(problem.loss).typical_slope(problem.domain.label_bound) * problem.row_norm
+    pull = pull if clip is None else min(pull, clip)
+    directions = np.array(imagined.curvatures) / _summed(imagined)
+    variances: Array = pull**2 * directions / batch
+    return variances
+
+
+def modelled_costs(
+    imagined: Reference, alpha: float, lengths: Array, steps: int, average: Averaging, variance: Array | float
+) -> list[float]:
+    """Return the modelled cost of steps of each length, with noise of this variance in every gradient.
+
+    Examples
+    --------
+    >>> from equipoise.planning.reference import reference
+    >>> from equipoise.vocabulary import losses
+    >>> imagined = reference(losses.named("logistic"), 1.0, 1.0, 10)
+    >>> short, long = modelled_costs(imagined, 0.0, np.array([1e-3, 10.0]), 100, "uniform", 1e-6)
+    >>> short > 0.9, long < 0.1
+    (True, True)
+    """
+    found = averaged_descent(imagined, alpha, lengths, steps, begun(average, steps))
+    with np.errstate(all="ignore"):
+        return [imagined.share(short, left * variance) for short, left in zip(*found, strict=True)]
+
+
+def cheapest_length(lengths: Array, costs: list[float]) -> tuple[float, float]:
+    """Return the smallest cost and the length that has it; the longest of equals, and where all diverge the shortest.
+
+    Examples
+    --------
+    >>> cheapest_length(np.array([2.0, 1.0, 0.5]), [0.3, 0.1, 0.1])
+    (0.1, 1.0)
+    >>> cheapest_length(np.array([2.0, 1.0]), [math.inf, math.inf])
+    (inf, 1.0)
+    """
+    place = int(np.argmin(costs)) if min(costs) < math.inf else len(costs) - 1
+    return costs[place], float(lengths[place])
