@@ -5,17 +5,21 @@ length, the number of rows in a batch and which weights are averaged are those o
 looks at a row, and no privacy claim rests on it.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from equipoise.planning.losses import known as known_loss
-from equipoise.planning.reference import Array, Reference, averaged_descent, of_problem
+from equipoise.planning.reference import Reference, averaged_descent, of_problem
 from equipoise.vocabulary.facts import Averaging, Problem
 
-# Step lengths that are considered: half octaves below the longest.
-LENGTHS = np.exp2(-np.arange(70) / 2)
+if TYPE_CHECKING:
+    from equipoise.planning.reference import Array
+
+# How many step lengths are considered: half octaves below the longest.
+LENGTHS = 70
 
 # The longest step, over one by the curvature of all directions together: where all rows lie along one, and curve twice
 # as much at the start as around the best weights, it still shrinks an error.
@@ -29,6 +33,19 @@ def reference_of(problem: Problem, n_features: int, clip: float | None) -> Refer
     return of_problem(replace(problem, loss=known_loss(problem.loss).clipped(clip / problem.row_norm)), n_features)
 
 
+def lengths_below(longest: float) -> Array:
+    """Return step lengths, the longest first.
+
+    Examples
+    --------
+    >>> lengths_below(2.0)[:3].round(3).tolist()
+    [2.0, 1.414, 1.0]
+    """
+    import numpy as np
+
+    return np.asarray(longest * np.exp2(-np.arange(LENGTHS) / 2))
+
+
 def public_lengths(imagined: Reference, alpha: float) -> Array:
     """Return the step lengths that a rule picks from, the longest first.
 
@@ -40,7 +57,7 @@ def public_lengths(imagined: Reference, alpha: float) -> Array:
     >>> round(float(lengths[0]), 9), len(lengths)
     (0.25, 70)
     """
-    return LONGEST / (_summed(imagined) + alpha) * LENGTHS
+    return lengths_below(LONGEST / (_summed(imagined) + alpha))
 
 
 def _summed(imagined: Reference) -> float:
@@ -61,6 +78,8 @@ def begun(average: Averaging, steps: int) -> int:
 
 def pull_of_a_batch(problem: Problem, imagined: Reference, clip: float | None, batch: int) -> Array:
     """Return the variance of a batch's mean gradient along each direction: rows pull as a typical one does."""
+    import numpy as np
+
     pull = known_loss(problem.loss).typical_slope(problem.domain.label_bound) * problem.row_norm
     pull = pull if clip is None else min(pull, clip)
     directions = np.array(imagined.curvatures) / _summed(imagined)
@@ -75,6 +94,7 @@ def modelled_costs(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from equipoise.planning.reference import reference
     >>> from equipoise.vocabulary import losses
     >>> imagined = reference(losses.named("logistic"), 1.0, 1.0, 10)
@@ -82,6 +102,8 @@ def modelled_costs(
     >>> short > 0.9, long < 0.1
     (True, True)
     """
+    import numpy as np
+
     found = averaged_descent(imagined, alpha, lengths, steps, begun(average, steps))
     with np.errstate(all="ignore"):
         return [imagined.share(short, left * variance) for short, left in zip(*found, strict=True)]
@@ -92,10 +114,11 @@ def cheapest_length(lengths: Array, costs: list[float]) -> tuple[float, float]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> cheapest_length(np.array([2.0, 1.0, 0.5]), [0.3, 0.1, 0.1])
     (0.1, 1.0)
     >>> cheapest_length(np.array([2.0, 1.0]), [math.inf, math.inf])
     (inf, 1.0)
     """
-    place = int(np.argmin(costs)) if min(costs) < math.inf else len(costs) - 1
+    place = costs.index(min(costs)) if min(costs) < math.inf else len(costs) - 1
     return costs[place], float(lengths[place])

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
-import numpy as np
-
 from equipoise.certify.claims import LARGEST_SCALE, SMALLEST_SCALE, Noise, Trained
 from equipoise.certify.claims.descents import NoisyDescent, secret_batches
 from equipoise.certify.curves import LATTICE_DELTA
@@ -178,6 +176,8 @@ def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants)
 
 def _paced(recipe: Recipe, request: Request, problem: Problem, scale: float) -> tuple[float, float]:
     """Return the modelled cost and the step: as asked, of a Langevin temperature, or of least modelled cost."""
+    import numpy as np
+
     imagined = reference_of(problem, request.n_features, recipe.clip)
     alpha, steps = problem.penalty.smoothness(), recipe.steps(request.n_samples)
     lengths = np.array([recipe.step]) if not isinstance(recipe.step, str) else public_lengths(imagined, alpha)

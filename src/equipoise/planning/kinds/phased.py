@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.certify.theorems.descent import longest_steady
@@ -15,8 +13,8 @@ from equipoise.planning.kinds.base import REACH, Plan, Planner
 from equipoise.planning.kinds.descending import asked_recipe
 from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.modelled_descents import (
-    LENGTHS,
     cheapest_length,
+    lengths_below,
     public_lengths,
     pull_of_a_batch,
     reference_of,
@@ -181,12 +179,14 @@ def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, req
     A phase keeps of an error what its averaged pass keeps, or with corners what its ridge of 1 / (step rows) keeps, and
     adds the noise that hides a row, `unit` times the distance that its step allows (B1, A2).
     """
+    import numpy as np
+
     imagined, longest = reference_of(problem, request.n_features, recipe.clip), longest_steady(facts)
     if isinstance(recipe.step, str) and recipe.step != "public":
         raise InvalidParameter("a step for phases", f"step={recipe.step!r}", 'pass a number or "public"')
     # A phase that minimises may move as far as it likes: its ridge falls with the number of its rows.
     furthest = 2 * longest if longest > 0 else float(public_lengths(imagined, 0.0)[0]) * request.n_samples
-    lengths = furthest * LENGTHS if isinstance(recipe.step, str) else np.array([recipe.step])
+    lengths = lengths_below(furthest) if isinstance(recipe.step, str) else np.array([recipe.step])
     short, variance = np.ones((len(lengths), len(imagined.curvatures))), np.zeros((len(lengths), 1))
     pull = pull_of_a_batch(problem, imagined, recipe.clip, 1)
     for phase in range(1, request.n_samples.bit_length()):
