@@ -7,7 +7,6 @@ from functools import lru_cache
 from equipoise.certify.sampled import CELLS, SMALLEST_MULTIPLIER, SampledGaussianCurve
 from equipoise.errors import BudgetImpossible, InvalidParameter
 from equipoise.planning.laws.gaussian import largest_mu
-from equipoise.planning.loss_distribution import estimated_delta
 
 # How far `smallest_multiplier` may stay above the smallest one: about three times this, relative.
 PRECISION = 2e-4
@@ -37,6 +36,9 @@ def smallest_multiplier(epsilon: float, delta: float, share: float, steps: int) 
     mu = largest_mu(epsilon, delta)
     if mu == 0.0:
         raise BudgetImpossible("noisy gradients within the budget", f"{epsilon=}, {delta=}", "allow a larger delta")
+
+    # Loaded where it is used: a check of a release that has no such steps needs no arrays.
+    from equipoise.planning.loss_distribution import estimated_delta
 
     def excess(logarithm: float) -> float:
         # A delta below all doubles is far within any budget.
