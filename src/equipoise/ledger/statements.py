@@ -217,7 +217,7 @@ def course(entries: Iterable[Entry]) -> tuple[Point, ...]:
         list(walk.take(entry))
         if entry.kind == "spend":
             pairs = ((walk.spent.amount, walk.limit.amount), (walk.spent.delta, walk.limit.delta))
-            points.append(Point(entry.made, max(float(spent / limit) for spent, limit in pairs if limit)))
+            points.append(Point(entry.made, max(float(spent) / float(limit) for spent, limit in pairs if limit)))
     return tuple(points)
 
 

@@ -22,6 +22,7 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from equipoise.errors import (
+    EquipoiseError,
     InvalidParameter,
     LedgerError,
     LedgerRefused,
@@ -56,6 +57,10 @@ SHOWN_OPTIONS = {
     *("gssencmode", "krbsrvname", "gsslib", "gssdelegation", "passfile", "replication"),
 }
 _HIDDEN = "***"
+# What a dataset's plain name has none of; whatever has one of them may be a mistyped address, with its password.
+_NEVER_IN_NAMES = frozenset(":@=#")
+# What a server's address has before its host, and a file's path hardly ever.
+_LOGIN = re.compile(r"[^/]*:[^/]*@")
 
 
 # The column that ledgers of versions 0.1.0 and 0.2.0 lack, until a budget is created or migrated in them.
@@ -125,12 +130,12 @@ class Store:
         self.in_file, self.written, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
         if not separator:
             # A mistyped address is no name: its password would be shown, and its dataset would have another budget.
-            if set(reference) & set(":@=#"):
+            if not _NEVER_IN_NAMES.isdisjoint(reference):
                 found = "a name with one of : @ = #; it is not shown, as it may hold a password"
                 raise LedgerRefused("a dataset's name, or a ledger's URL", found, remedy)
             self.in_file, self.written, rest = True, reference, f"/{_home()}/ledger.db"
         elif self.in_file:
-            _require_file(rest, remedy)
+            _require_file(rest, dataset, remedy)
         self.dataset = normal_form(self.written)
         self.path = Path(rest[1:])
         if self.in_file:
@@ -378,7 +383,34 @@ class _Watch:
             self._timer.cancel()
 
 
-def _require_file(place: str, remedy: str) -> None:
+def shown_reference(reference: str) -> str:
+    """Return a ledger's reference for people: asterisks for its password, or for all of what a ledger would refuse.
+
+    Examples
+    --------
+    >>> shown_reference("postgresql://officer:secret@localhost/budgets#trial"), shown_reference("people")
+    ('postgresql://officer:***@localhost/budgets#trial', 'people')
+    >>> shown_reference("postgresql://officer:secret/budgets#trial"), shown_reference("officer:secret@localhost")
+    ('***', '***')
+    """
+    try:
+        return Store(reference).shown
+    except EquipoiseError:
+        return _HIDDEN
+
+
+def shown_path(path: str) -> str:
+    """Return a file's path for people: all asterisks where it is none, and may be a mistyped address.
+
+    Examples
+    --------
+    >>> shown_path("witness/people.json"), shown_path("postgresql:officer:secret@localhost")
+    ('witness/people.json', '***')
+    """
+    return path if _NEVER_IN_NAMES.isdisjoint(path) or os.path.exists(path) else _HIDDEN
+
+
+def _require_file(place: str, dataset: str, remedy: str) -> None:
     """Refuse what is no plain file's path: a database in memory would forget its spends."""
     name = place.rstrip("/").rpartition("/")[2]
     if not place.startswith("/") or not name.strip():
@@ -387,6 +419,8 @@ def _require_file(place: str, remedy: str) -> None:
         found = "a database in memory, or SQLite's own way to write one"
     elif "?" in place:
         found = "options after a question mark, which are not read"
+    elif _LOGIN.search(f"{place}#{dataset}"):
+        found = "what looks like user:password@host; it is not shown"
     else:
         return
     raise LedgerRefused("a ledger in a file, which keeps what it was told", found, remedy)

@@ -40,6 +40,8 @@ class Walk:
     grounds : mapping, optional
         What version 0.2.0 kept beside entries, by number, which says what neighbours are for spends without a record.
         Without it, as for an export, that is not known.
+    verified : int, optional
+        Prices up to the entry of this number were computed again before, and are not once more.
 
     Attributes
     ----------
@@ -70,8 +72,9 @@ class Walk:
         self,
         earlier: Callable[[int], Iterable[Entry]] | None = None,
         grounds: Mapping[int, str] | None = None,
+        verified: int = 0,
     ) -> None:
-        self._earlier, self._grounds = earlier, grounds
+        self._earlier, self._grounds, self._verified = earlier, grounds, verified
         self._previous, self._place = NOTHING_BEFORE, 1
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
@@ -195,7 +198,9 @@ class Walk:
         yield from self._set(record["currency"], amount_of(record["limit"]), spent)
         yield from self._neighbours(record["adjacency"])
         self.under = entry.number
-        if self._earlier is not None and not self.worth_in(self.currency, self._earlier(entry.number)).within(spent):
+        if self._earlier is None or entry.number <= self._verified:
+            return
+        if not self.worth_in(self.currency, self._earlier(entry.number)).within(spent):
             yield "earlier spends are worth more in the new currency than it says"
 
     def _spend(self, entry: Entry) -> Iterator[str]:
@@ -214,6 +219,8 @@ class Walk:
         if rest["release"] in self._releases:
             yield "it pays for the release of an earlier spend"
         self._releases.add(rest["release"])
+        if entry.number <= self._verified:
+            return
         found = judged(self.currency.name, head)
         yield from found.faults
         if not found.faults:
