@@ -298,11 +298,11 @@ def test_the_default_is_basic_without_delta_and_admits_two_thirds_of_what_sums_w
 @pytest.mark.parametrize("name", NAMES)
 def test_the_callers_decimal_context_changes_no_limit_price_or_sum(name):
     """A few digits, rounded up, and numbers of floats as errors: what a program may have set for its own sums."""
-    currency, plan = currency_named(name), sample_releases.ridge_plan().claim
+    currency, plan = currency_named(name), sample_releases.release("objective").claim
 
     def told() -> list[object]:
-        limit, price = currency.limit(Budget(3.0, 1.23456789012e-6)), currency.price(plan)
-        worth = currency.worth(price, Budget(3.0, 1e-6))
+        limit, price = currency.limit(Budget(30.0, 1.23456789012e-6)), currency.price(plan)
+        worth = currency.worth(price, Budget(30.0, 1e-6))
         return [limit, price, currency.price_of_budget(Budget(0.123456789, 1e-7)), limit - price, worth]
 
     expected = told()
