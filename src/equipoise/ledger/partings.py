@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable
+from equipoise.ledger.addresses import shown_path
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.names import normal_form
-from equipoise.ledger.store import shown_path
 from equipoise.ledger.witness import (
     Evidence,
     binding,

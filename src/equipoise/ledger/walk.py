@@ -59,6 +59,8 @@ class Walk:
         What neighbours are for the spends so far; None where no record says it.
     former : set of str
         What they are for the spends that have no record, as far as that is known.
+    releases : set of str
+        The ids of the releases that the spends taken so far pay for.
 
     Examples
     --------
@@ -79,7 +81,6 @@ class Walk:
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
         self._open: dict[int, str] = {}
-        self._releases: set[str] = set()
         # What recoveries added to the total, and in which currency; None where that was cut off at the limit.
         self._recovered: list[tuple[Currency, Amount | None]] = []
         self.last: Entry | None = None
@@ -89,6 +90,7 @@ class Walk:
         self.under = 1
         self.adjacency: str | None = None
         self.former: set[str] = set()
+        self.releases: set[str] = set()
 
     @property
     def neighbours(self) -> set[str]:
@@ -213,12 +215,13 @@ class Walk:
             yield UNKNOWN_NEIGHBOURS
         if not (isinstance(rest["release"], str) and rest["release"] and isinstance(rest["software"], dict)):
             yield "it names no release, or no software"
+        repeated = rest["release"] in self.releases
+        self.releases.add(rest["release"])
         if self._earlier is None:
             return
         self._open[entry.number] = rest["release"]
-        if rest["release"] in self._releases:
+        if repeated:
             yield "it pays for the release of an earlier spend"
-        self._releases.add(rest["release"])
         if entry.number <= self._verified:
             return
         found = judged(self.currency.name, head)

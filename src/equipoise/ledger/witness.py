@@ -21,11 +21,11 @@ from typing import Any
 from equipoise.certify.record import parse
 from equipoise.errors import CertificateUnreadable, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.keys import fingerprint, public_key
+from equipoise.ledger.addresses import shown_path
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, UNREAD, CheckpointTable
 from equipoise.ledger.checkpoints import SignedCheckpoint, from_json
 from equipoise.ledger.names import normal_form
-from equipoise.ledger.store import shown_path
 
 WITNESSES, WITNESS_KEYS = "EQUIPOISE_WITNESS", "EQUIPOISE_WITNESS_KEY"
 
