@@ -574,7 +574,7 @@ def test_a_limit_that_no_entry_set_is_a_broken_history_and_no_crash(database, le
         ledger.balance()
 
 
-@pytest.mark.parametrize("release", ["twice", 'a "quoted" name_%', "ab" * 16])
+@pytest.mark.parametrize("release", ["twice", "a_b%c", "ab" * 16])
 def test_a_release_is_paid_for_once(ledger, monkeypatch, release):
     ledger.admit(PLAN, release_id=release)
     monkeypatch.setattr(book, "LAST", 2)
