@@ -11,10 +11,10 @@ from itertools import pairwise
 import sqlalchemy as sql
 
 from equipoise.certify.certificate import Certificate
-from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
-from equipoise.ledger.currencies import Amount, currency_named, default_for
+from equipoise.ledger.currencies import currency_named, default_for
 from equipoise.ledger.currencies.base import require_countable, shown
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
@@ -26,14 +26,14 @@ from equipoise.ledger.statements import (
     claim_digest,
     claim_faults,
     outcome_of,
+    overdraft,
     paid_by,
 )
 from equipoise.ledger.store import Store
 from equipoise.ledger.walk import NO_RECORD, Walk, all_faults
 from equipoise.vocabulary.facts import Budget
 
-# So many entries at the end of a history are checked before a spend, however long it is, or as many as have so many
-# letters in their records; all of them by `verify`.
+# So many entries at the end of a history, or of so many letters, are checked before a spend; all of them by `verify`.
 LAST, LETTERS = 64, 2**20
 # What ids of releases look like that are drawn at random (`admit`, and the door): no two of them are the same.
 _DRAWN = re.compile(r"[0-9a-f]{32}")
@@ -328,7 +328,7 @@ class Ledger:
         require_countable(cost)
         spent = walk.spent + cost
         if not spent.within(walk.limit):
-            raise self._overdraft(walk, cost, certificate)
+            raise overdraft(self.dataset, walk, cost, certificate)
         last = _last(walk)
         if self._store.grounds(connection, last.dataset, last.number + 1):
             raise self._tampered(f"entry {last.number + 1} is missing, and what it rested on was left behind")
@@ -358,19 +358,6 @@ class Ledger:
 
     def _following(self, walk: Walk, kind: str, amount: Budget | None, certificate: str, text: str | None) -> Entry:
         return chain.following((_last(walk),), _last(walk).dataset, kind, amount, certificate, text)
-
-    def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
-        left, limit = walk.limit - walk.spent, balance_after(walk).limit
-        asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
-        found = (
-            f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
-        )
-        if walk.currency.name != "basic":
-            asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
-            found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
-            found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
-        remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
-        return Overdraft(asked, found, remedy)
 
     def _position(self, connection: sql.Connection, spending: bool = False) -> Walk:
         """Return where the history stands, from its budget and its last entries, which must hold together.
