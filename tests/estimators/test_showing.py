@@ -9,7 +9,13 @@ import equipoise as eq
 
 WORD = "hunter2secret"
 ADDRESS = f"postgresql://officer:{WORD}@localhost/budgets#people"
-BAD = (f"postgresql://u:{WORD}@[bad/db#x", f"postgres://u:{WORD}@h/db", f"postgresql://h/db?pass={WORD}")
+BAD = (
+    *(f"postgresql://u:{WORD}@[bad/db#x", f"postgres://u:{WORD}@h/db", f"postgresql://h/db?pass={WORD}"),
+    # Without a host, with what a password must not hold, with one slash or none, or with another scheme.
+    *(f"postgresql://u:{WORD}/db#p", f"postgresql://u:{WORD}#p", f"postgresql://u:a#{WORD}"),
+    *(f"postgresql:u:{WORD}", f"postgresql:/u:{WORD}@h/d#p", f"u:{WORD}@h", f"people#{WORD}"),
+    *(f"sqlite:///u:{WORD}@h:5/x.db#p", f"sqlite:///x/u:{WORD}@h/y.db", f"sqlite:///u:{WORD[:3]}#{WORD}@h/x"),
+)
 
 
 def bound(address: str = ADDRESS) -> eq.Ridge:
@@ -35,7 +41,13 @@ def test_neither_a_console_nor_a_page_shows_the_password(name):
 
 @pytest.mark.parametrize("address", BAD)
 def test_an_address_that_cannot_be_read_is_not_shown(address):
-    assert WORD not in repr(bound(address)) + bound(address)._repr_html_()
+    for holder in (bound(address), clone(bound(address)), GridSearchCV(make_pipeline(bound(address)), {})):
+        assert WORD not in repr(holder) + holder._repr_html_()
+    try:
+        told = repr(eq.Ledger(address))
+    except eq.errors.EquipoiseError as error:
+        told = str(error)
+    assert WORD not in told
 
 
 def test_copies_have_the_parameters_as_they_were_given():

@@ -13,7 +13,7 @@ from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, Le
 from equipoise.keys import PrivateKey, new_key, private_key, sign
 from equipoise.ledger import chain
 from equipoise.ledger.checkpoint_table import CheckpointTable
-from equipoise.ledger.checkpoints import Checkpoint, SignedCheckpoint, from_json, signed
+from equipoise.ledger.checkpoints import LARGEST_CHECKPOINT, Checkpoint, Recovered, SignedCheckpoint, from_json, signed
 from equipoise.ledger.currencies import Amount
 
 NAMES = ["trial", "Menschen größer Ärzte", "研究 データ", "İstanbul", "a\u202eb", '"quoted"\\', "\ud800"]
@@ -121,7 +121,8 @@ ODD = {
     "a key twice": ('"number": 4', '"number": 9, "number": 4'),
     "a key twice, once escaped": ('"number": 4', '"number": 4, "n\\u0075mber": 9'),
     "a version twice": ('"checkpoint_version": 1', '"checkpoint_version": 2, "checkpoint_version": 1'),
-    "another version": ('"checkpoint_version": 1', '"checkpoint_version": 2'),
+    "another version": ('"checkpoint_version": 1', '"checkpoint_version": 3'),
+    "a recovery's version without a recovery": ('"checkpoint_version": 1', '"checkpoint_version": 2'),
     "a version that is true": ('"checkpoint_version": 1', '"checkpoint_version": true'),
     "a further field": ('"number": 4', '"number": 4, "note": "x"'),
     "a further field outside": ('"checkpoint_version": 1', '"checkpoint_version": 1, "note": "x"'),
@@ -157,16 +158,60 @@ def test_hexadecimals_have_one_form(key, field, alter):
         from_json(json.dumps(record), "file")
 
 
+PLACES = tuple(f"{number}:{'ab' * 32}" for number in (9, 10))
+
+
+def test_a_checkpoint_after_a_recovery_is_written_and_read_and_signed_for_its_own_purpose(key):
+    said = dataclasses.replace(checkpoint_of(history()), recovered=Recovered(PLACES[0], PLACES))
+    kept = signed(said, key)
+    again = from_json(kept.to_json(), "file")
+    assert again == kept
+    again.require([key.public], "file")
+    assert json.loads(kept.to_json())["checkpoint_version"] == 2
+    # Neither is the signature that of an ordinary checkpoint, nor are the entries anybody's to change.
+    for forged in (
+        dataclasses.replace(kept, checkpoint=dataclasses.replace(said, recovered=Recovered(PLACES[0], PLACES[1:]))),
+        dataclasses.replace(kept, signature=sign(key, "application/vnd.equipoise.checkpoint.v1+json", said.message)),
+    ):
+        with pytest.raises(LedgerTampered, match="did not make"):
+            forged.require([key.public], "file")
+
+
+@pytest.mark.parametrize(
+    "recovered",
+    [
+        None,
+        [],
+        {"entry": PLACES[0]},
+        {"entry": PLACES[0], "replaced": []},
+        {"entry": PLACES[0], "replaced": "9"},
+        {"entry": PLACES[0], "replaced": PLACES[::-1]},
+        {"entry": PLACES[0], "replaced": PLACES[:1] * 2},
+        {"entry": PLACES[0], "replaced": ["09:" + "ab" * 32]},
+        {"entry": PLACES[0], "replaced": ["9:" + "AB" * 32]},
+        {"entry": PLACES[0], "replaced": [PLACES]},
+        {"entry": 9, "replaced": PLACES},
+        {"entry": "0:" + "ab" * 32, "replaced": PLACES},
+        {"entry": PLACES[0], "replaced": PLACES, "note": ""},
+    ],
+)
+def test_what_a_recovery_replaced_is_written_in_one_way(key, recovered):
+    record = json.loads(signed(checkpoint_of(history()), key).to_json())
+    record["checkpoint_version"], record["checkpoint"]["recovered"] = 2, recovered
+    with pytest.raises(LedgerTampered, match="no recovery, or not the entries"):
+        from_json(json.dumps(record), "file")
+
+
 def test_a_text_without_end_is_refused(key):
     with pytest.raises(LedgerTampered, match="too long"):
-        from_json(signed(checkpoint_of(history()), key).to_json() + " " * 2**16, "file")
+        from_json(signed(checkpoint_of(history()), key).to_json() + " " * LARGEST_CHECKPOINT, "file")
 
 
 def test_a_table_keeps_checkpoints_of_several_datasets_and_keys_the_newest_first(key, other_key, tmp_path):
     table = CheckpointTable(f"sqlite:///{tmp_path}/witness.db")
     assert not table.exists()
     entries = history()
-    kept = [signed(checkpoint_of(entries[:length]), key) for length in (1, 3, 2)]
+    kept = [signed(checkpoint_of(entries[:length]), key) for length in (1, 2, 3)]
     assert [table.add(one) for one in kept] == [True] * 3
     assert not table.add(kept[0])
     assert table.add(signed(checkpoint_of(entries[:3]), other_key))
@@ -175,6 +220,20 @@ def test_a_table_keeps_checkpoints_of_several_datasets_and_keys_the_newest_first
     assert [one.checkpoint.number for one in table.read("Trial ", newest=2)] == [3, 3]
     assert [one.checkpoint.number for one in table.read("people")] == [4]
     assert table.read("nobody") == ()
+
+
+def test_after_a_recovery_a_number_comes_again_and_its_checkpoint_is_kept_whatever_comes_later(key, tmp_path):
+    table = CheckpointTable(f"sqlite:///{tmp_path}/witness.db")
+    before, after = history(spends=3), history(spends=40)
+    before[-1] = chain.following(before[:-1], "trial", "spend", eq.Budget(0.2), "cd" * 32)
+    said = dataclasses.replace(checkpoint_of(after[:4]), recovered=Recovered(PLACES[0], PLACES))
+    assert table.add(signed(checkpoint_of(before), key))
+    assert [table.add(signed(said, key)) for _ in range(2)] == [True, False]
+    for length in range(4, len(after) + 1):
+        assert table.add(signed(checkpoint_of(after[:length]), key))
+    newest = table.read("trial", newest=16)
+    assert [one.checkpoint.number for one in newest] == [*range(41, 25, -1), 4]
+    assert newest[-1].checkpoint.recovered == said.recovered
 
 
 def test_a_row_whose_columns_say_otherwise_is_refused(key, tmp_path):

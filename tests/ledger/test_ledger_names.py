@@ -94,6 +94,21 @@ def test_two_recorded_ids_that_are_one_name_are_read_as_spelled_and_admit_nothin
         eq.Ledger(f"sqlite:///{path}#PEOPLE").balance()
 
 
+@pytest.mark.parametrize("name", ["icu\u2122", "\u24d8cu", "icu \u33cf"])
+def test_signs_that_are_read_as_letters_are_no_part_of_a_new_name(tmp_path, name):
+    with pytest.raises(LedgerRefused, match="read as letters"):
+        eq.Ledger(f"sqlite:///{tmp_path}/ledger.db#{name}").create(eq.Budget(1.0))
+
+
+@pytest.mark.parametrize("names", [("people", "people.csv"), ("icu", "icu~"), ("wow", "w\u03bfw"), ("ehr", "her")])
+def test_budgets_of_an_earlier_version_with_such_names_go_on(tmp_path, names):
+    path = tmp_path / "ledger.db"
+    recorded_before(path, *((name, 1.0, 0.5) for name in names))
+    for name in names:
+        eq.Ledger(f"sqlite:///{path}#{name}").admit(certificate(0.25))
+        assert eq.Ledger(f"sqlite:///{path}#{name}").balance().epsilon_left == Decimal("0.25")
+
+
 @pytest.mark.parametrize("name", ["peo\u034fple", "people\ufe0f", "\u3164", "\u2800", "   "])
 def test_names_that_nobody_can_read_get_no_budget(tmp_path, name):
     with pytest.raises(LedgerRefused, match=r"nobody sees|blanks"):
@@ -156,6 +171,25 @@ NEAR = [
     ("cases", "bases"),
     ("ward-5", "ward-S"),
     ("ward-5", "wards"),
+    # What people add to the name of the same rows.
+    ("people", "people.csv"),
+    ("people.xlsx", "people.parquet"),
+    ("people", "people copy"),
+    ("people", "people_final"),
+    ("people", "people new"),
+    ("people", "the people"),
+    ("people", "people data"),
+    ("people-2024", "old_people_table-2024.csv"),
+    # Numbers that are one.
+    ("ward 2", "ward ii"),
+    ("ward-12", "ward xii"),
+    ("people-2024", "people-24"),
+    ("people-1999", "people 99"),
+    # Slips in short words, letters that look alike, and ligatures.
+    ("ehr", "her"),
+    ("clinic", "dinic"),
+    ("encyclop\u00e6dia", "encyclopaedia"),
+    ("\u0153uvre", "oeuvre"),
 ]
 APART = [
     ("people-2024", "people-2025"),
@@ -172,6 +206,15 @@ APART = [
     ("ward-15", "ward-ls"),
     ("inpatients", "outpatients"),
     ("people", "person"),
+    ("ward i", "ward ii"),
+    ("ward ii", "ward iii"),
+    ("people-24", "people-25"),
+    ("people-2024", "people-1924"),
+    ("people-124", "people-24"),
+    ("a ward", "b ward"),
+    ("data", "table"),
+    ("data-2024", "2024"),
+    ("ehr", "mri"),
     ("\u4eba\u53e3", "\u75c5\u9662"),
 ]
 
@@ -187,6 +230,13 @@ LOOK_ALIKE = [
     ("ward", "vvard"),
     ("ward", "VVARD"),
     ("pac", "\u0440\u0430\u0441"),
+    ("wow", "\u1d21\u1d0f\u1d21"),
+    ("wow-1", "W\u1d0fW 1"),
+    ("icu", "icu~"),
+    ("icu", "icu$"),
+    ("mri", "mri+"),
+    ("mri", "^mri`"),
+    ("mri", "mri\u02bc"),
 ]
 
 
@@ -198,7 +248,13 @@ def test_letters_and_groups_that_look_alike_are_one_name(tmp_path, there, new):
         eq.Ledger(f"{address}#{new}").create(eq.Budget(1.0), apart_from=[there])
 
 
-@pytest.mark.parametrize("name", ["\u0434\u0430ta", "\u03b2eta", "\u043b\u03b9", "people \u0436"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("\u0434\u0430ta", "\u03b2eta", "\u043b\u03b9", "people \u0436"),
+        *("p\u0565ople", "pe\u0585ple", "\u2c9fne", "pe\u13a2ple", "\u0585\u043e", "people \u05d0"),
+    ],
+)
 def test_a_name_is_written_in_one_alphabet(tmp_path, name):
     address = f"sqlite:///{tmp_path}/ledger.db"
     with pytest.raises(LedgerRefused, match="several alphabets"):
@@ -207,6 +263,9 @@ def test_a_name_is_written_in_one_alphabet(tmp_path, name):
         "\u043b\u044e\u0434\u0438-2026",
         "\u03ac\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03b9",
         "\u4eba\u53e3 b",
+        "\u7814\u7a76 \u30c7\u30fc\u30bf \u306e RNA",
+        "\u0570\u0561\u0575\u0565\u0580 2026",
+        "O'Brien & S\u00f6hne",
     ):
         eq.Ledger(f"{address}#{whole}").create(eq.Budget(1.0))
 

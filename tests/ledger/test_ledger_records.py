@@ -178,7 +178,7 @@ def test_admission_reads_the_budget_and_the_last_entries_and_nothing_else(aged, 
     for name in ("entry", "last", "history"):
         monkeypatch.setattr(aged._store, name, watched(name, getattr(aged._store, name)))
     spend = aged.admit(PLAN)
-    assert asked == [("last", 4), ("entry", 1), ("entry", 1), ("entry", spend.number)]
+    assert asked == [("last", 4, book.LETTERS), ("entry", 1), ("entry", 1), ("entry", spend.number)]
     assert spend.number == 10
     assert aged.verify() == ()
 
@@ -574,7 +574,41 @@ def test_a_limit_that_no_entry_set_is_a_broken_history_and_no_crash(database, le
         ledger.balance()
 
 
-def test_two_spends_for_one_release_are_found_by_verify(ledger):
+@pytest.mark.parametrize("release", ["twice", "a_b%c", "ab" * 16])
+def test_a_release_is_paid_for_once(ledger, monkeypatch, release):
+    ledger.admit(PLAN, release_id=release)
+    monkeypatch.setattr(book, "LAST", 2)
+    for name in ("other", f"{release}s", release.upper()):
+        with pytest.raises(LedgerRefused, match="an earlier spend that pays for it"):
+            ledger.admit(PLAN, release_id=release)
+        if release == "ab" * 16:
+            return  # no two that are drawn are alike, so that further back they are not looked for
+        ledger.admit(PLAN, release_id=name)
+    assert ledger.verify() == ()
+    ledger.admit(PLAN)
+
+
+def test_a_release_of_another_dataset_is_no_release_of_this(database, ledger):
+    other = eq.Ledger(f"{database.address}#others")
+    other.create(eq.Budget(1.0))
+    other.admit(dataclasses.replace(PLAN, terms=dataclasses.replace(PLAN.terms, ledger="others")), release_id="one")
+    ledger.admit(PLAN, release_id="one")
+
+
+def test_a_spend_reads_few_of_the_letters_that_earlier_ones_recorded(ledger, monkeypatch):
+    """Records may be as long as somebody likes, and what a spend reads is bounded; never fewer than two entries."""
+    monkeypatch.setattr(book, "LETTERS", 20_000)
+    read = []
+    last = type(ledger._store).last
+    monkeypatch.setattr(type(ledger._store), "last", lambda *facts: read.append(last(*facts)) or read[-1])
+    for length, expected in ((10, 1), (3000, 2), (3000, 3), (30_000, 4), (30_000, 2), (30_000, 2), (10, 2), (10, 2)):
+        ledger.admit(PLAN, {"long": "x" * length})
+        assert len(read[-1]) == expected
+    assert ledger.verify() == ()
+
+
+def test_two_spends_for_one_release_are_found_by_verify(ledger, monkeypatch):
+    monkeypatch.setattr(ledger, "_require_unpaid", lambda *_: None)  # a client of its own
     for _ in range(2):
         ledger.admit(PLAN, release_id="twice")
     (fault,) = ledger.verify()

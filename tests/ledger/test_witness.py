@@ -252,6 +252,17 @@ def test_a_key_file_that_cannot_be_read_refuses(house, watched, monkeypatch):
         house.spend()
 
 
+@pytest.mark.parametrize(
+    "mistyped", ["postgresql:u:hidden@h/d", "postgresql:/u:hidden@h/d#p", "u:hidden@h", "sqlite:///u:hidden@h:5/x.db"]
+)
+def test_a_mistyped_address_of_a_witness_is_not_shown(house, watched, mistyped):
+    watched(mistyped)
+    for act in (house.spend, lambda: compare(house.ledger, mistyped)):
+        with pytest.raises((LedgerRefused, LedgerUnreachable, InvalidParameter)) as caught:
+            act()
+        assert "hidden" not in str(caught.value)
+
+
 def test_quotes_that_do_not_close_are_refused(house, monkeypatch):
     monkeypatch.setenv("EQUIPOISE_WITNESS", "'half")
     with pytest.raises(InvalidParameter, match="quotes"):

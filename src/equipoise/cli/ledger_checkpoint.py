@@ -29,16 +29,25 @@ def checkpoint(
         str | None,
         typer.Option(metavar="URL", help="Keep it in the table of checkpoints of this second file or database."),
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Compute every price again, not only those since this key signed last.")
+    ] = False,
+    after_recovery: Annotated[
+        bool,
+        typer.Option(
+            "--after-recovery", help="Once after `recover`, as the owner: witnesses follow to what it replaced."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Sign the last entry of a dataset, for a witness: a history that is not the one signed before is refused."""
+    """Verify a dataset's history and sign its last entry, for a witness: one that is not what was signed is refused."""
     if out is None and to is None:
         remedy = "pass --out FILE, or --to sqlite:///elsewhere.db"
         raise InvalidParameter("a place for the checkpoint", "neither --out nor --to", remedy)
     private = private_key(key, partial(passphrase_of, key))
     # A file that cannot be written is told before anything is signed.
     with nullcontext(None) if out is None else new_file(out) as file:
-        kept, new = signed_head(reference, private, to)
+        kept, new = signed_head(reference, private, to, full, after_recovery)
         if file is not None:
             file.write(kept.to_json())
     if as_json:
@@ -48,5 +57,8 @@ def checkpoint(
     said = kept.checkpoint
     console.print(f"[bold green]signed[/]: entry {said.number} of {escape(repr(said.dataset))}, {said.made}")
     console.print(f"by {fingerprint(kept.key)}, digest {said.digest}")
+    if said.recovered is not None:
+        number, replaced = said.recovered.number, len(said.recovered.replaced)
+        console.print(f"Witnesses follow the recovery, entry {number}: it replaced {replaced} entry(s) that they knew.")
     if to is not None and not new:
         console.print("The second database has a checkpoint of this entry by this key already.")

@@ -9,8 +9,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-from equipoise.errors import EquipoiseError
-
 
 def as_asked(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that `get_params` found, as whoever called it may see them.
@@ -27,7 +25,7 @@ def as_asked(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_password(ledger: object) -> object:
-    """Return a ledger's reference with asterisks for its password; what cannot be read is not shown.
+    """Return a ledger's reference with asterisks for its password, or for all of an address that is mistyped.
 
     Examples
     --------
@@ -35,14 +33,13 @@ def without_password(ledger: object) -> object:
     ('postgresql://officer:***@localhost/budgets#trial', 'people')
     """
     # Neither a name nor a file needs the database toolkit to be shown.
-    if not isinstance(ledger, str) or not set("@=") & set(ledger):
+    if not isinstance(ledger, str) or not set(":@=#") & set(ledger):
         return ledger
-    from equipoise.ledger.store import Store
+    if ledger.startswith("sqlite:///") and "@" not in ledger:
+        return ledger
+    from equipoise.ledger.store import shown_reference
 
-    try:
-        return Store(ledger).shown
-    except EquipoiseError:
-        return "an address that cannot be read, and is not shown"
+    return shown_reference(ledger)
 
 
 def _printing() -> bool:

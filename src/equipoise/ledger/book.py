@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -10,10 +11,10 @@ from itertools import pairwise
 import sqlalchemy as sql
 
 from equipoise.certify.certificate import Certificate
-from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, Overdraft
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
-from equipoise.ledger.currencies import Amount, currency_named, default_for
+from equipoise.ledger.currencies import currency_named, default_for
 from equipoise.ledger.currencies.base import require_countable, shown
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
@@ -25,14 +26,17 @@ from equipoise.ledger.statements import (
     claim_digest,
     claim_faults,
     outcome_of,
+    overdraft,
     paid_by,
 )
 from equipoise.ledger.store import Store
 from equipoise.ledger.walk import NO_RECORD, Walk, all_faults
 from equipoise.vocabulary.facts import Budget
 
-# So many entries at the end of a history are checked before a spend, however long it is; all of them by `verify`.
-LAST = 64
+# So many entries at the end of a history, or of so many letters, are checked before a spend; all of them by `verify`.
+LAST, LETTERS = 64, 2**20
+# What ids of releases look like that are drawn at random (`admit`, and the door): no two of them are the same.
+_DRAWN = re.compile(r"[0-9a-f]{32}")
 
 # So many entries are read at once where a whole history is checked.
 PART = 10_000
@@ -120,7 +124,8 @@ class Ledger:
         software : mapping, optional
             The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
         release_id : str, optional
-            The id of the release that the entry pays for, and for no other; drawn here if None.
+            The id of the release that the entry pays for, and for no other; drawn here if None. One that was paid for
+            is refused: 32 hexadecimal digits, as they are drawn, are looked for among the last entries, others in all.
         """
         require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
@@ -309,6 +314,8 @@ class Ledger:
         walk = self._position(connection, spending=True)
         name = _last(walk).dataset
         witness.check_entries(heard, _last(walk).number, lambda number: self._store.entry(connection, name, number))
+        if release:
+            self._require_unpaid(connection, walk, release)
         if earlier := walk.neighbours - {certificate.adjacency}:
             # What adds up must be about one replacement (N1): moving a row from one person to another replaces one row
             # and two persons, and a person is more than a row. A sum of both would be a promise about neither.
@@ -321,7 +328,7 @@ class Ledger:
         require_countable(cost)
         spent = walk.spent + cost
         if not spent.within(walk.limit):
-            raise self._overdraft(walk, cost, certificate)
+            raise overdraft(self.dataset, walk, cost, certificate)
         last = _last(walk)
         if self._store.grounds(connection, last.dataset, last.number + 1):
             raise self._tampered(f"entry {last.number + 1} is missing, and what it rested on was left behind")
@@ -339,21 +346,18 @@ class Ledger:
         amount = Budget(certificate.epsilon, certificate.delta)
         return self._following(walk, "spend", amount, certificate.planned_digest, text), grounds, walk
 
+    def _require_unpaid(self, connection: sql.Connection, walk: Walk, release: str) -> None:
+        """Refuse the id of a release that an earlier spend pays for; entries without records name none."""
+        paid = release in walk.releases
+        if not paid and not _DRAWN.fullmatch(release) and self._store.records(connection):
+            named = self._store.spends_with(connection, _last(walk).dataset, f'"release":{json.dumps(release)}')
+            paid = any(one.release == release for one in paid_by(named))
+        if paid:
+            remedy = "pass release_id=None, or an id of its own for every release; nothing was spent"
+            raise LedgerRefused(f"a spend for the release {release!r:.80}", "an earlier spend that pays for it", remedy)
+
     def _following(self, walk: Walk, kind: str, amount: Budget | None, certificate: str, text: str | None) -> Entry:
         return chain.following((_last(walk),), _last(walk).dataset, kind, amount, certificate, text)
-
-    def _overdraft(self, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
-        left, limit = walk.limit - walk.spent, balance_after(walk).limit
-        asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {self.dataset!r}"
-        found = (
-            f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
-        )
-        if walk.currency.name != "basic":
-            asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
-            found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
-            found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
-        remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
-        return Overdraft(asked, found, remedy)
 
     def _position(self, connection: sql.Connection, spending: bool = False) -> Walk:
         """Return where the history stands, from its budget and its last entries, which must hold together.
@@ -361,7 +365,7 @@ class Ledger:
         A history without running totals, of versions 0.1.0 and 0.2.0, is gone through from its beginning.
         """
         name = self._name(connection, spending)
-        last = self._store.last(connection, name, LAST)
+        last = self._store.last(connection, name, LAST, LETTERS)
         if last[0].number == 1 or last[-1].record is None:
             # Entries without a record may have grounds, and nothing else does.
             grounds = {} if last[0].record is not None else self._store.grounds(connection, name)

@@ -11,7 +11,8 @@ from equipoise.ledger.store import Store
 
 UNREAD = "nothing is admitted while a named witness cannot be read; mend it, or ask the ledger's owner which one counts"
 
-# A spend looks at so many of the newest checkpoints: those before were looked at when the newest was signed.
+# A spend looks at so many of the newest checkpoints, and at all that followed a recovery: those before were looked at
+# when the newest was signed.
 NEWEST = 16
 
 _CHECKPOINTS = sql.Table(
@@ -19,8 +20,12 @@ _CHECKPOINTS = sql.Table(
     sql.MetaData(),
     # The normal form: one dataset, however its id is spelled.
     sql.Column("dataset", sql.String, primary_key=True),
-    sql.Column("number", sql.BigInteger, primary_key=True, autoincrement=False),
-    sql.Column("key", sql.String, primary_key=True),
+    # In the order in which they were added: after a recovery a number may come again, of another entry.
+    sql.Column("line", sql.BigInteger, primary_key=True, autoincrement=False),
+    sql.Column("number", sql.BigInteger, nullable=False),
+    sql.Column("key", sql.String, nullable=False),
+    # The number of the recovery, in what was signed after one.
+    sql.Column("recovery", sql.BigInteger),
     sql.Column("checkpoint", sql.String, nullable=False),
 )
 
@@ -56,43 +61,67 @@ class CheckpointTable:
         return self.read("") is not None
 
     def read(self, dataset: str, newest: int | None = None) -> tuple[SignedCheckpoint, ...] | None:
-        """Return the checkpoints of a dataset, the newest first, at most so many; None where there is no such table."""
+        """Return the checkpoints of a dataset, the newest first; None where there is no such table.
+
+        At most so many, if a number is given, and those after recoveries, whatever their age: other witnesses may be
+        as old.
+        """
         try:
             with self._store.opened() as connection:
                 if not sql.inspect(connection).has_table(_CHECKPOINTS.name):
                     return None
                 columns = _CHECKPOINTS.c
-                chosen = sql.select(columns.number, columns.key, columns.checkpoint)
-                chosen = chosen.where(columns.dataset == normal_form(dataset))
-                rows = connection.execute(chosen.order_by(columns.number.desc()).limit(newest)).all()
+                chosen = sql.select(columns.line, columns.number, columns.key, columns.recovery, columns.checkpoint)
+                chosen = chosen.where(columns.dataset == normal_form(dataset)).order_by(columns.line.desc())
+                rows = connection.execute(chosen.limit(newest)).all()
+                if newest is not None and len(rows) == newest:
+                    earlier = chosen.where(columns.recovery.is_not(None), columns.line < rows[-1].line)
+                    rows = [*rows, *connection.execute(earlier).all()]
         except LedgerError as error:
             raise LedgerUnreachable(f"the checkpoints in {self.shown}", error.found, UNREAD) from None
-        return tuple(self._checked(dataset, *row) for row in rows)
+        return tuple(self._checked(dataset, *row[1:]) for row in rows)
 
-    def _checked(self, dataset: str, number: object, key: object, text: object) -> SignedCheckpoint:
+    def _checked(self, dataset: str, number: object, key: object, recovery: object, text: object) -> SignedCheckpoint:
         """Return the checkpoint of a row, which must be what its columns say: they decide which rows are looked at."""
         kept = from_json(text if isinstance(text, str) else "", self.shown)
-        said = (normal_form(kept.checkpoint.dataset), kept.checkpoint.number, kept.key.hex())
-        if said != (normal_form(dataset), number, key):
+        if _columns(kept) != {"dataset": normal_form(dataset), "number": number, "key": key, "recovery": recovery}:
             remedy = "ask whoever keeps the checkpoints who wrote this row"
             raise LedgerTampered(f"checkpoints in {self.shown}", "a row whose columns say otherwise", remedy)
         return kept
 
     def add(self, kept: SignedCheckpoint) -> bool:
         """Keep a checkpoint, in a new file or table if need be; False where the key signed this entry before."""
-        said = kept.checkpoint
-        row = {"dataset": normal_form(said.dataset), "number": said.number, "key": kept.key.hex()}
+        row, columns = _columns(kept), _CHECKPOINTS.c
         try:
             if self._store.in_file:
                 self._store.path.touch(exist_ok=True)
             with self._store.opened(writing=True) as connection:
                 _CHECKPOINTS.create(connection, checkfirst=True)
-                same = sql.and_(*(_CHECKPOINTS.c[name] == value for name, value in row.items()))
-                if connection.execute(sql.select(_CHECKPOINTS.c.number).where(same)).first() is not None:
+                own = columns.dataset == row["dataset"]
+                same = sql.select(columns.checkpoint).where(
+                    own, *(columns[name].is_not_distinct_from(row[name]) for name in ("number", "key", "recovery"))
+                )
+                # After a recovery another entry may have this number; what it replaced may be more than before.
+                if any(_says_the_same(text, kept) for text in connection.execute(same).scalars()):
                     return False
-                connection.execute(sql.insert(_CHECKPOINTS).values(**row, checkpoint=kept.to_json()))
+                line = connection.execute(sql.select(sql.func.coalesce(sql.func.max(columns.line), 0)).where(own))
+                values = {**row, "line": line.scalar_one() + 1, "checkpoint": kept.to_json()}
+                connection.execute(sql.insert(_CHECKPOINTS).values(values))
         except (LedgerError, OSError, ValueError) as error:
             found = getattr(error, "found", None) or getattr(error, "strerror", None) or "a path that no file has"
             remedy = "check the address and the permissions; the ledger itself is as it was"
             raise LedgerUnreachable(f"to keep a checkpoint in {self.shown}", found, remedy) from None
         return True
+
+
+def _columns(kept: SignedCheckpoint) -> dict[str, object]:
+    """Return what the columns beside a checkpoint say."""
+    said = kept.checkpoint
+    recovery = None if said.recovered is None else said.recovered.number
+    return {"dataset": normal_form(said.dataset), "number": said.number, "key": kept.key.hex(), "recovery": recovery}
+
+
+def _says_the_same(text: object, kept: SignedCheckpoint) -> bool:
+    """Return whether a text is a checkpoint of the same entry, about the same recovery."""
+    said = from_json(str(text), "the table").checkpoint
+    return (said.digest, said.recovered) == (kept.checkpoint.digest, kept.checkpoint.recovered)

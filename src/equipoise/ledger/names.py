@@ -46,19 +46,38 @@ _LATIN = "\u0251\u0131\u0261\u0269"
 _LOOK_ALIKE = str.maketrans(f"{_CYRILLIC}{_GREEK}{_LATIN}i01|", "aeopcyxljskmtdlhqwvaopvlktalglloll")
 # Letters that look like another one when they stand together.
 _GROUPS = (("rn", "m"), ("vv", "w"))
+# Two more, of which many words have one or the other (close and dose): they make names near, and not the same.
+_NEAR_GROUPS = (("cl", "d"), ("\u00e6", "ae"), ("\u0153", "oe"))
+# Words that people add to a name when they mean the same rows.
+FILLERS = frozenset(["copy", "final", "new", "old", "data", "table", "file", "csv", "xlsx", "parquet", "the"])
+# Roman numbers of two letters or more; single letters are marks themselves.
+_TENS, _ONES = ("", "x"), ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMAN = {
+    f"{ten}{one}": str(10 * tens + ones)
+    for tens, ten in enumerate(_TENS)
+    for ones, one in enumerate(_ONES)
+    if len(ten + one) > 1
+}
 # A digit that people take for a letter where it stands alone; inside of a number nobody does.
 _LETTER_OF_A_DIGIT = str.maketrans("015", "ols")
-# Alphabets whose letters pass for each other's: a name is written in one of them.
-_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
-# A sign that looks like a hyphen, and that Unicode does not count as punctuation.
-_MINUS = "\u2212"
+# Scripts that are written together, and with Latin letters, and pass for none of the others. Every other name is
+# written in one alphabet.
+_EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC"}
 
 # Words of so many letters are alike if they differ by one slip.
 LONG = 5
 
 
 def _is_separator(letter: str) -> bool:
-    return letter in f" {_MINUS}" or unicodedata.category(letter).startswith("P")
+    """Return whether people leave a sign out where they say a name: blanks, punctuation, symbols, loose accents."""
+    if letter == "|":  # it looks like a letter
+        return False
+    return letter == " " or unicodedata.category(letter)[0] in "PS" or _script(letter) == "MODIFIER"
+
+
+def _script(letter: str) -> str:
+    """Return the script of a letter: the first word of its name in Unicode."""
+    return unicodedata.name(letter, "").partition(" ")[0]
 
 
 def outline(name: str) -> str:
@@ -74,7 +93,9 @@ def outline(name: str) -> str:
 
 def _look(letters: str) -> str:
     """Return letters as they look: one for those that look alike, and for groups that look like one."""
-    seen = letters.translate(_LOOK_ALIKE)
+    capitals = (re.fullmatch(r"LATIN LETTER SMALL CAPITAL (\w)", unicodedata.name(letter, "")) for letter in letters)
+    small = (letter if found is None else found[1].lower() for letter, found in zip(letters, capitals, strict=True))
+    seen = "".join(small).translate(_LOOK_ALIKE)
     for group, letter in _GROUPS:
         seen = seen.replace(group, letter)
     return seen
@@ -90,14 +111,25 @@ def _without_accents(text: str) -> str:
 def words_and_marks(name: str) -> tuple[str, tuple[str, ...]]:
     """Return the words of a name, joined, and its marks: numbers and single letters, which tell a series apart.
 
+    Words of the public list `FILLERS` are left out beside others, and a roman number after a word is a number.
+
     Examples
     --------
     >>> words_and_marks("people-2024"), words_and_marks("Ward 01b"), words_and_marks("group_a")
     (('people', ('2024',)), ('ward', ('l', 'b')), ('group', ('a',)))
+    >>> words_and_marks("the people copy.csv"), words_and_marks("ward ii"), words_and_marks("data")
+    (('people', ()), ('ward', ('2',)), ('data', ()))
     """
     spaced = "".join(" " if _is_separator(letter) else letter for letter in _without_accents(normal_form(name)))
+    runs = re.findall(r"\d+|[^\d ]+", spaced)
+    kept = [run for run in runs if run not in FILLERS]
+    if not any(len(run) > 1 and not run.isdecimal() for run in kept):
+        kept = runs  # a name of nothing else
     words, marks = "", []
-    for run in re.findall(r"\d+|[^\d ]+", spaced):
+    for written in kept:
+        run = _ROMAN.get(written, written) if words else written
+        for group, letters in _NEAR_GROUPS:
+            run = run.replace(group, letters)
         if run.isdecimal():
             mark = "".join(str(unicodedata.decimal(digit)) for digit in run).lstrip("0")
             marks.append(mark.translate(_LETTER_OF_A_DIGIT) if len(mark) == 1 else mark)
@@ -111,32 +143,41 @@ def words_and_marks(name: str) -> tuple[str, tuple[str, ...]]:
 def are_near(one: str, other: str) -> bool:
     """Return whether two names could be meant for the same people, by a public rule.
 
-    Their words are alike: the same, accents left out, but for an s at the end, or, where they are long, for one slip: a
-    letter more, less or another, or two neighbours swapped. And their marks do not tell them apart: those of one begin
-    with those of the other. The members of a series have different marks.
+    Their words are alike: the same, accents and fillers left out, but for an s at the end or two neighbours swapped,
+    or, where they are long, for one letter more, less or another. And their marks do not tell them apart: those of one
+    begin with those of the other, where 24 is 2024. The members of a series have different marks.
 
     Examples
     --------
     >>> are_near("people", "people-1"), are_near("patients", "pateints"), are_near("trial", "trials")
     (True, True, True)
+    >>> are_near("people", "people_final.csv"), are_near("ehr", "her"), are_near("people-2024", "people 24")
+    (True, True, True)
     >>> are_near("people-2024", "people-2025"), are_near("ward-1", "ward-2"), are_near("people", "patients")
     (False, False, False)
     """
     (words, marks), (others, other_marks) = words_and_marks(one), words_and_marks(other)
-    return all(mark == twin for mark, twin in zip(marks, other_marks, strict=False)) and _are_alike(words, others)
+    together = zip(marks, other_marks, strict=False)
+    return all(_are_one(mark, twin) for mark, twin in together) and _are_alike(words, others)
+
+
+def _are_one(mark: str, twin: str) -> bool:
+    """Return whether two marks are one: the same, or a year with its century and without."""
+    short, long = sorted((mark, twin), key=len)
+    return mark == twin or (len(short) == 2 and short.isdecimal() and long in (f"19{short}", f"20{short}"))
 
 
 def _are_alike(words: str, others: str) -> bool:
     short, long = sorted((words, others), key=len)
     if short == long or f"{short}s" == long:
         return True
-    if len(long) < LONG or len(long) - len(short) > 1:
+    if len(long) - len(short) > 1:
         return False
     start = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
     rest, longer = short[start:], long[start:]
-    if len(rest) < len(longer):
-        return rest == longer[1:]
-    return rest[1:] == longer[1:] or (rest[:2] == longer[1::-1] and rest[2:] == longer[2:])
+    if len(rest) == len(longer) and rest[:2] == longer[1::-1] and rest[2:] == longer[2:]:
+        return True
+    return len(long) >= LONG and (rest[1:] if len(rest) == len(longer) else rest) == longer[1:]
 
 
 def require_apart(name: str, recorded: Iterable[object], apart_from: Iterable[str] = ()) -> None:
@@ -178,21 +219,24 @@ def require_new(name: str) -> None:
     >>> require_new("people")
     """
     hidden = any(ord(letter) in _INVISIBLE or not letter.isprintable() for letter in name)
-    if hidden or not normal_form(name):
+    # The normal form of a trade mark is letters, with which the name would be another one.
+    signs = [letter for letter in name if unicodedata.category(letter)[0] == "S" and normal_form(letter).isalnum()]
+    if hidden or signs or not normal_form(name):
         found = "a name with control characters or characters that nobody sees" if hidden else "a name of blanks"
+        found = f"a sign that is read as letters, {signs[0]!r}" if signs and not hidden else found
         raise LedgerRefused("a dataset's name that people can read", found, "write letters, digits, hyphens and blanks")
 
 
 def require_one_script(name: str) -> None:
-    """Refuse a name for a new budget whose letters are of alphabets that pass for each other's.
+    """Refuse a name for a new budget whose letters are of several alphabets, of which some pass for each other's.
 
     Examples
     --------
     >>> require_one_script("people 2026"), require_one_script("\u043b\u044e\u0434\u0438 2026")
     (None, None)
     """
-    first = {unicodedata.name(letter, "").partition(" ")[0] for letter in normal_form(name)}
-    if len(used := sorted(first.intersection(_SCRIPTS))) > 1:
+    first = {_script(letter) for letter in normal_form(name) if letter.isalpha() and not _is_separator(letter)}
+    if len(used := sorted(first - _EAST_ASIAN)) > 1:
         found = f"letters of several alphabets: {', '.join(used).title()}"
         raise LedgerRefused(f"a new budget for {name!r}", found, "write its letters in one alphabet")
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerUnreachable
+from equipoise.ledger.addresses import shown_path
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.names import normal_form
 from equipoise.ledger.witness import (
     Evidence,
+    binding,
     contradiction,
     evidence_of,
     exported,
     owner_of,
+    owners_among,
     read_file,
+    require_signed,
     trusted_keys,
 )
 
@@ -95,20 +99,20 @@ def compare(ledger: Ledger, witness: str, keys: Sequence[Path] = ()) -> Comparis
     if others and found == [None]:
         confirmed.append(f"begins with all {len(others)} entry(s) that {place} has, which nobody signed")
     if said:
-        trusted = trusted_keys(owner_of(entries[0]) if entries else None, keys)
-        for one in said:
-            if one.signed is not None:
-                one.signed.require(trusted, one.witness)
-        found.append(_parting_of(entries, said))
+        owner = owner_of(entries[0]) if entries else None
+        trusted = trusted_keys(owner, keys)
+        require_signed(said, trusted)
+        found.append(_parting_of(entries, said, owners_among(trusted, owner)))
         if found[-1] is None:
             confirmed.append(f"has entry {said[0].number} as {place} has it ({said[0].made}, signed {said[0].author})")
     own = ledger.verify(text if others else None) if entries or (others and text) else ()
     return Comparison((*filter(None, found), *own), tuple(confirmed))
 
 
-def _parting_of(entries: Sequence[Entry], said: Sequence[Evidence]) -> str | None:
+def _parting_of(entries: Sequence[Entry], said: Sequence[Evidence], owners: Collection[bytes]) -> str | None:
     """Return between which entries a history parts from that of checkpoints: they know some entries, not all."""
     digests = {place: entry.digest for place, entry in enumerate(entries, start=1)}
+    said = binding(said, digests.get, owners)
     wrong = [one for one in said if contradiction(one, len(entries), digests.get)]
     if not wrong:
         return None
@@ -138,7 +142,7 @@ def _read(witness: str) -> tuple[dict[str, Any], str]:
         return read_file(witness)
     except LedgerUnreachable as error:
         remedy = "pass what `equipoise ledger export` or `equipoise ledger checkpoint` wrote"
-        raise InvalidParameter(f"an export or a checkpoint at {witness}", error.found, remedy) from None
+        raise InvalidParameter(f"an export or a checkpoint at {shown_path(witness)}", error.found, remedy) from None
 
 
 def _others(ledger: Ledger, witness: str, must_be: bool) -> list[dict[str, Any]]:

@@ -16,9 +16,10 @@ from typing import Any
 import sqlalchemy as sql
 
 from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused
-from equipoise.ledger import chain, postgresql, records
+from equipoise.ledger import chain, postgresql, records, witness
 from equipoise.ledger.book import Ledger
 from equipoise.ledger.chain import Entry
+from equipoise.ledger.checkpoints import Checkpoint
 from equipoise.ledger.currencies import Amount, Currency
 from equipoise.ledger.currencies.base import BASIC, NOTHING
 from equipoise.ledger.grounds import adjacency_in
@@ -44,10 +45,11 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
 
     The entries before stay. A fault is what `verify` finds: a spend that costs more than it says is one. The new total
     is theirs, plus what the moved entries that are as they were sealed say or, if that is more, what their certificates
-    cost, plus `stated` for all the others together, or what can be read in them if that is more; never more than the
-    limit, at which nothing is admitted any more. The limit it is, whatever was stated, where the moved entries set
-    another currency or recovered another fault, or where certificates are about different neighbours. What neighbours
-    are is taken from certificates alone; where none says it, the next spend decides.
+    cost, plus `stated` for all the others together, or what can be read in them if that is more; at least what the
+    witnesses of the environment say was spent; never more than the limit, at which nothing is admitted any more. The
+    limit it is, whatever was stated, where the moved entries set another currency or recovered another fault, or where
+    certificates are about different neighbours. What neighbours are is taken from certificates alone; where none says
+    it, the next spend decides.
 
     Parameters
     ----------
@@ -77,6 +79,7 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
         remedy = "state decimals that are at least 0, or count everything that is left"
         raise InvalidParameter("an amount that may have been spent", f"{stated.amount} and {stated.delta}", remedy)
     store = ledger._store
+    heard = witness.heard(ledger.dataset, signing=True)
     with store.opened(writing=True) as connection:
         name = ledger._name(connection)
         store.make_tables(connection)
@@ -97,7 +100,7 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
         neighbours = walk.neighbours | _neighbours_of(moved, grounds)
         agreed = len(neighbours) <= 1
-        spent = _counted(walk, moved, stated) if stated and agreed else walk.limit
+        spent = _counted(walk, moved, stated, _witnessed(heard, entries[0], sound)) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
         record = {
             "adjacency": min(neighbours, default=None) if agreed else walk.adjacency,
@@ -174,9 +177,22 @@ def _neighbours_of(moved: Sequence[Entry], grounds: Mapping[int, str]) -> set[st
     return {said for said in found if said is not None}
 
 
-def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount) -> Amount:
-    """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable."""
+def _witnessed(heard: Sequence[witness.Evidence], budget: Entry, sound: int) -> list[Checkpoint]:
+    """Return the trusted checkpoints of entries after the sound ones, which may have been lost without a trace here."""
+    witness.require_signed(heard, witness.trusted_keys(witness.owner_of(budget)))
+    return [one.signed.checkpoint for one in heard if one.signed is not None and one.number > sound]
+
+
+def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount, witnessed: Sequence[Checkpoint]) -> Amount:
+    """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable.
+
+    It is no less than what checkpoints of the entries that were moved, or lost before, say was spent.
+    """
     sealed = altered = highest = NOTHING
+    for checkpoint in witnessed:
+        if checkpoint.currency != walk.currency.name:
+            return walk.limit
+        highest = _larger(highest, records.amount_of(checkpoint.spent))
     for entry in moved:
         told = _told(entry)
         # What was spent after a migration is in another currency, and nobody knows what it was worth in this one. What

@@ -10,10 +10,11 @@ from decimal import Decimal
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, MODEL, manifest_of
 from equipoise.certify.record import canonical
+from equipoise.errors import Overdraft
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount
-from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.currencies.base import NOTHING, shown
 from equipoise.ledger.names import is_about
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
@@ -65,6 +66,19 @@ def _left_as_people_read_it(walk: Walk, budget: Budget) -> Amount:
         return Amount(Decimal(0), whole.delta)  # and not what rounding leaves
     # The whole delta belongs to the epsilon that is read at it.
     return Amount(max(left.amount, Decimal(0)), whole.delta)
+
+
+def overdraft(dataset: str, walk: Walk, cost: Amount, certificate: Certificate) -> Overdraft:
+    """Return the error of a spend that costs more than a dataset has left."""
+    left, limit = walk.limit - walk.spent, balance_after(walk).limit
+    asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {dataset!r}"
+    found = f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
+    if walk.currency.name != "basic":
+        asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
+        found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
+        found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
+    remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
+    return Overdraft(asked, found, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +231,7 @@ def course(entries: Iterable[Entry]) -> tuple[Point, ...]:
         list(walk.take(entry))
         if entry.kind == "spend":
             pairs = ((walk.spent.amount, walk.limit.amount), (walk.spent.delta, walk.limit.delta))
-            points.append(Point(entry.made, max(float(spent / limit) for spent, limit in pairs if limit)))
+            points.append(Point(entry.made, max(float(spent) / float(limit) for spent, limit in pairs if limit)))
     return tuple(points)
 
 

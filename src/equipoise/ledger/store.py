@@ -5,7 +5,6 @@ One lock covers reading the history and appending to it; a lock or a server that
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import socket
@@ -14,14 +13,15 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote_plus
 
 import sqlalchemy as sql
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from equipoise.errors import (
+    EquipoiseError,
     InvalidParameter,
     LedgerError,
     LedgerRefused,
@@ -30,6 +30,15 @@ from equipoise.errors import (
     MissingExtra,
 )
 from equipoise.ledger import postgresql
+from equipoise.ledger.addresses import (
+    HIDDEN,
+    NEVER_IN_NAMES,
+    home,
+    postgresql_url,
+    require_file,
+    secrets_in,
+    shown_address,
+)
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.names import normal_form
 
@@ -42,20 +51,6 @@ BATCH = 1000
 
 # The number under which every Equipoise locks a PostgreSQL database: the letters "equipois".
 ADVISORY_LOCK = int.from_bytes(b"equipois", "big")
-
-
-# Options of an address that everybody may see. Others may be secrets, such as keys, and are not shown: a server and its
-# driver take many, and later ones more.
-SHOWN_OPTIONS = {
-    *("host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding"),
-    *("connect_timeout", "target_session_attrs", "load_balance_hosts", "tcp_user_timeout"),
-    *("keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count"),
-    *("sslmode", "sslnegotiation", "sslrootcert", "sslcert", "sslkey", "sslcrl", "sslcrldir", "sslsni"),
-    *("sslcompression", "sslcertmode"),
-    *("ssl_min_protocol_version", "ssl_max_protocol_version", "channel_binding", "require_auth"),
-    *("gssencmode", "krbsrvname", "gsslib", "gssdelegation", "passfile", "replication"),
-}
-_HIDDEN = "***"
 
 
 # The column that ledgers of versions 0.1.0 and 0.2.0 lack, until a budget is created or migrated in them.
@@ -125,20 +120,20 @@ class Store:
         self.in_file, self.written, self.shown = scheme == "sqlite", dataset or DEFAULT_DATASET, reference
         if not separator:
             # A mistyped address is no name: its password would be shown, and its dataset would have another budget.
-            if set(reference) & set(":@=#"):
+            if not NEVER_IN_NAMES.isdisjoint(reference):
                 found = "a name with one of : @ = #; it is not shown, as it may hold a password"
                 raise LedgerRefused("a dataset's name, or a ledger's URL", found, remedy)
-            self.in_file, self.written, rest = True, reference, f"/{_home()}/ledger.db"
+            self.in_file, self.written, rest = True, reference, f"/{home()}/ledger.db"
         elif self.in_file:
-            _require_file(rest, remedy)
+            require_file(rest, dataset, remedy)
         self.dataset = normal_form(self.written)
         self.path = Path(rest[1:])
         if self.in_file:
             self.url = sql.URL.create("sqlite", database=str(self.path))
         elif scheme == "postgresql":
-            self.url = _postgresql(address, dataset)
+            self.url = postgresql_url(address, dataset)
             # The driver is our affair; people write postgresql://.
-            self.shown = f"{_shown(self.url.set(drivername=scheme))}#{self.written}"
+            self.shown = f"{shown_address(self.url.set(drivername=scheme))}#{self.written}"
         else:
             kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
             raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
@@ -180,7 +175,7 @@ class Store:
             raise
         except (SQLAlchemyError, OSError) as error:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
-            if any(secret in reason for secret in _secrets(self.url)):
+            if any(secret in reason for secret in secrets_in(self.url)):
                 reason = "an error of the driver, not shown because a password or another secret occurs in it"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
@@ -197,11 +192,27 @@ class Store:
         row = connection.execute(self._select(connection).where(place)).first()
         return None if row is None else Entry(*row)
 
-    def last(self, connection: sql.Connection, dataset: str, most: int) -> tuple[Entry, ...]:
-        """Return the last entries of a dataset, at most so many, in their order."""
-        chosen = self._select(connection).where(_ENTRIES.c.dataset == dataset)
-        rows = connection.execute(chosen.order_by(_ENTRIES.c.number.desc()).limit(most)).all()
+    def last(self, connection: sql.Connection, dataset: str, most: int, letters: int) -> tuple[Entry, ...]:
+        """Return the last entries of a dataset in their order: so many at most, or those of so many letters, or two.
+
+        A record may be as long as a client likes; what a spend reads must not grow with that.
+        """
+        own, latest = _ENTRIES.c.dataset == dataset, _ENTRIES.c.number.desc()
+        if self.records(connection):
+            # Of what PostgreSQL keeps compressed, only the octets are known without reading it.
+            length = (sql.func.length if self.in_file else sql.func.octet_length)(_ENTRIES.c.record)
+            lengths = connection.execute(
+                sql.select(sql.func.coalesce(length, 0)).where(own).order_by(latest).limit(most)
+            )
+            most = max(2, sum(total <= letters for total in accumulate(lengths.scalars())))
+        rows = connection.execute(self._select(connection).where(own).order_by(latest).limit(most)).all()
         return tuple(Entry(*row) for row in reversed(rows))
+
+    def spends_with(self, connection: sql.Connection, dataset: str, text: str) -> Iterator[Entry]:
+        """Return the spends of a dataset in whose record a text occurs, capitals or not; it reads all of them."""
+        chosen = self._select(connection).where(_ENTRIES.c.dataset == dataset, _ENTRIES.c.kind == "spend")
+        for row in connection.execute(chosen.where(_ENTRIES.c.record.contains(text, autoescape=True))):
+            yield Entry(*row)
 
     def history(
         self,
@@ -378,51 +389,17 @@ class _Watch:
             self._timer.cancel()
 
 
-def _require_file(place: str, remedy: str) -> None:
-    """Refuse what is no plain file's path: a database in memory would forget its spends."""
-    name = place.rstrip("/").rpartition("/")[2]
-    if not place.startswith("/") or not name.strip():
-        found = "an address without a file"
-    elif ":memory:" in place.casefold() or place.casefold().startswith("/file:"):
-        found = "a database in memory, or SQLite's own way to write one"
-    elif "?" in place:
-        found = "options after a question mark, which are not read"
-    else:
-        return
-    raise LedgerRefused("a ledger in a file, which keeps what it was told", found, remedy)
+def shown_reference(reference: str) -> str:
+    """Return a ledger's reference for people: asterisks for its password, or for all of what a ledger would refuse.
 
-
-def _home() -> Path:
-    """Return the folder of the ledger that plain names are kept in."""
+    Examples
+    --------
+    >>> shown_reference("postgresql://officer:secret@localhost/budgets#trial"), shown_reference("people")
+    ('postgresql://officer:***@localhost/budgets#trial', 'people')
+    >>> shown_reference("postgresql://officer:secret/budgets#trial"), shown_reference("officer:secret@localhost")
+    ('***', '***')
+    """
     try:
-        return Path(os.environ.get("EQUIPOISE_HOME") or Path.home() / ".equipoise")
-    except RuntimeError:
-        found = "no home folder for this user"
-        raise LedgerRefused("a folder for ledger.db", found, "set EQUIPOISE_HOME, or pass a ledger's URL") from None
-
-
-def _shown(url: sql.URL) -> str:
-    """Return an address with asterisks for its password and for options that may be secrets."""
-    hidden = {name: _HIDDEN for name in url.query if name not in SHOWN_OPTIONS}
-    # The password has asterisks already; in options they would be written as %2A.
-    text = url.update_query_dict(hidden).render_as_string(hide_password=True)
-    return text.replace(f"={quote_plus(_HIDDEN)}", f"={_HIDDEN}")
-
-
-def _secrets(url: sql.URL) -> list[str]:
-    """Return what an address holds that nobody must see; of options not the shortest, which occur in any error."""
-    options = [each for name, values in url.normalized_query.items() if name not in SHOWN_OPTIONS for each in values]
-    return [str(url.password)] * bool(url.password) + [option for option in options if len(option) > 3]
-
-
-def _postgresql(address: str, dataset: str) -> sql.URL:
-    url = None
-    with suppress(ArgumentError, ValueError):
-        url = sql.make_url(address).set(drivername="postgresql+psycopg")
-    # What follows an unescaped @, / or # in a password would pass for a host, a database or a dataset, and be shown.
-    if url is None or "@" in address.partition("@")[2] + dataset or any("password" in name for name in url.query):
-        asked = "an address postgresql://user@host/database#dataset"
-        found = "one that cannot be read; it is not shown, as it may hold a password"
-        remedy = "write special characters of a password as %40 and the like, or leave it to PGPASSWORD or ~/.pgpass"
-        raise LedgerRefused(asked, found, remedy)
-    return url
+        return Store(reference).shown
+    except EquipoiseError:
+        return HIDDEN

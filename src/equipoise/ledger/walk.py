@@ -40,6 +40,8 @@ class Walk:
     grounds : mapping, optional
         What version 0.2.0 kept beside entries, by number, which says what neighbours are for spends without a record.
         Without it, as for an export, that is not known.
+    verified : int, optional
+        Prices up to the entry of this number were computed again before, and are not once more.
 
     Attributes
     ----------
@@ -57,6 +59,8 @@ class Walk:
         What neighbours are for the spends so far; None where no record says it.
     former : set of str
         What they are for the spends that have no record, as far as that is known.
+    releases : set of str
+        The ids of the releases that the spends taken so far pay for.
 
     Examples
     --------
@@ -70,13 +74,13 @@ class Walk:
         self,
         earlier: Callable[[int], Iterable[Entry]] | None = None,
         grounds: Mapping[int, str] | None = None,
+        verified: int = 0,
     ) -> None:
-        self._earlier, self._grounds = earlier, grounds
+        self._earlier, self._grounds, self._verified = earlier, grounds, verified
         self._previous, self._place = NOTHING_BEFORE, 1
         self._gap = self._recorded = self._overspent = self._midway = False
         # The release ids of spends without an outcome yet, by number.
         self._open: dict[int, str] = {}
-        self._releases: set[str] = set()
         # What recoveries added to the total, and in which currency; None where that was cut off at the limit.
         self._recovered: list[tuple[Currency, Amount | None]] = []
         self.last: Entry | None = None
@@ -86,6 +90,7 @@ class Walk:
         self.under = 1
         self.adjacency: str | None = None
         self.former: set[str] = set()
+        self.releases: set[str] = set()
 
     @property
     def neighbours(self) -> set[str]:
@@ -195,7 +200,9 @@ class Walk:
         yield from self._set(record["currency"], amount_of(record["limit"]), spent)
         yield from self._neighbours(record["adjacency"])
         self.under = entry.number
-        if self._earlier is not None and not self.worth_in(self.currency, self._earlier(entry.number)).within(spent):
+        if self._earlier is None or entry.number <= self._verified:
+            return
+        if not self.worth_in(self.currency, self._earlier(entry.number)).within(spent):
             yield "earlier spends are worth more in the new currency than it says"
 
     def _spend(self, entry: Entry) -> Iterator[str]:
@@ -208,12 +215,15 @@ class Walk:
             yield UNKNOWN_NEIGHBOURS
         if not (isinstance(rest["release"], str) and rest["release"] and isinstance(rest["software"], dict)):
             yield "it names no release, or no software"
+        repeated = rest["release"] in self.releases
+        self.releases.add(rest["release"])
         if self._earlier is None:
             return
         self._open[entry.number] = rest["release"]
-        if rest["release"] in self._releases:
+        if repeated:
             yield "it pays for the release of an earlier spend"
-        self._releases.add(rest["release"])
+        if entry.number <= self._verified:
+            return
         found = judged(self.currency.name, head)
         yield from found.faults
         if not found.faults:

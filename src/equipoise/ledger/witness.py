@@ -3,6 +3,9 @@
 A witness is a checkpoint file, an export, or a database with a table of checkpoints. Each says that the history once
 had an entry of that number and digest. A history that is shorter, or has another entry there, is refused. A checkpoint
 must be signed by a trusted key. An export is not signed: it can refuse, and vouches for nothing.
+
+A recovery moves entries that witnesses may know. They follow it by one checkpoint that the owner signs after it, which
+names the entries that it replaced; it counts only for a history that has the recovery.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ from typing import Any
 from equipoise.certify.record import parse
 from equipoise.errors import CertificateUnreadable, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.keys import fingerprint, public_key
+from equipoise.ledger.addresses import shown_path
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, UNREAD, CheckpointTable
 from equipoise.ledger.checkpoints import SignedCheckpoint, from_json
 from equipoise.ledger.names import normal_form
 
 WITNESSES, WITNESS_KEYS = "EQUIPOISE_WITNESS", "EQUIPOISE_WITNESS_KEY"
+
+AFTER_RECOVERY = "after a recovery its owner signs once with equipoise ledger checkpoint LEDGER --after-recovery"
 
 # About 100,000 entries; of a longer history, checkpoints are kept.
 LARGEST_FILE = 2**27
@@ -55,6 +61,11 @@ class Evidence:
     signed: SignedCheckpoint | None = None
 
     @property
+    def place(self) -> str:
+        """The entry, "<number>:<digest>"."""
+        return f"{self.number}:{self.digest}"
+
+    @property
     def author(self) -> str:
         """Whose word it is."""
         return "by nobody" if self.signed is None else f"by {fingerprint(self.signed.key)}"
@@ -83,7 +94,9 @@ def owner_of(budget: Entry) -> bytes | None:
         return None
 
 
-def heard(dataset: str, witnesses: Sequence[str] | None = None, signing: bool = False) -> tuple[Evidence, ...]:
+def heard(
+    dataset: str, witnesses: Sequence[str] | None = None, signing: bool = False, newest: int | None = NEWEST
+) -> tuple[Evidence, ...]:
     """Return what witnesses say of a dataset, those of the environment unless told; none where none is named.
 
     A witness that cannot be read is never left out: it is refused. So are witnesses of which none knows the dataset,
@@ -91,7 +104,7 @@ def heard(dataset: str, witnesses: Sequence[str] | None = None, signing: bool = 
     become too new for a history that is read later.
     """
     listed = named() if witnesses is None else tuple(witnesses)
-    said = [one for witness in listed for one in evidence_of(witness, dataset, NEWEST)]
+    said = [one for witness in listed for one in evidence_of(witness, dataset, newest)]
     if listed and not said and not signing:
         found = f"{len(listed)} witness(es), of which none knows it"
         remedy = "ask the owner for a checkpoint of it: equipoise ledger checkpoint LEDGER --key FILE --to WITNESS"
@@ -100,7 +113,11 @@ def heard(dataset: str, witnesses: Sequence[str] | None = None, signing: bool = 
 
 
 def check(
-    said: Sequence[Evidence], length: int, digest_at: Callable[[int], str | None], keys: Collection[bytes] = ()
+    said: Sequence[Evidence],
+    length: int,
+    digest_at: Callable[[int], str | None],
+    keys: Collection[bytes] = (),
+    owner: bytes | None = None,
 ) -> None:
     """Refuse a history that does not hold what witnesses know of it.
 
@@ -114,6 +131,8 @@ def check(
         Returns the digest of the entry of a number from 1 to `length`.
     keys : collection of bytes
         The public keys whose checkpoints count (`trusted_keys`).
+    owner : bytes, optional
+        The owner's key, where the budget names one: who may say what a recovery replaced (`owners_among`).
 
     Examples
     --------
@@ -121,19 +140,63 @@ def check(
     Traceback (most recent call last):
     equipoise.errors.LedgerTampered: asked: the history of 'trial' that export.json knows, which has entry 2 \
 (2026-11-17T00:00:00+00:00, signed by nobody); found: one that ends at entry 1: an older copy, or its end was cut off; \
-to do: nothing is admitted before people have looked: equipoise ledger verify LEDGER --against export.json
+to do: nothing is admitted before people have looked: equipoise ledger verify LEDGER --against export.json; \
+after a recovery its owner signs once with equipoise ledger checkpoint LEDGER --after-recovery
     """
-    for one in said:
-        if one.signed is not None:
-            one.signed.require(keys, one.witness)
+    require_signed(said, keys)
+    for one in binding(said, digest_at, owners_among(keys, owner)):
         if fault := contradiction(one, length, digest_at):
             known = f"entry {one.number} ({one.made}, signed {one.author})"
             remedy = f"equipoise ledger verify LEDGER --against {shlex.quote(one.witness)}"
             raise LedgerTampered(
                 f"the history of {one.dataset!r} that {one.witness} knows, which has {known}",
                 fault,
-                f"nothing is admitted before people have looked: {remedy}",
+                f"nothing is admitted before people have looked: {remedy}; {AFTER_RECOVERY}",
             )
+
+
+def owners_among(keys: Collection[bytes], owner: bytes | None) -> Collection[bytes]:
+    """Return which of the trusted keys may say what a recovery replaced: the owner's, or all if it is none of them.
+
+    A key that is named from outside takes the place of one in the ledger, which whoever writes it anew could write.
+
+    Examples
+    --------
+    >>> owners_among([b"owner", b"auditor"], b"owner"), owners_among([b"new owner"], b"owner")
+    ((b'owner',), [b'new owner'])
+    """
+    return (owner,) if owner is not None and owner in keys else keys
+
+
+def require_signed(said: Sequence[Evidence], keys: Collection[bytes]) -> None:
+    """Refuse checkpoints that none of these keys signed; exports are not signed."""
+    for one in said:
+        if one.signed is not None:
+            one.signed.require(keys, one.witness)
+
+
+def binding(
+    said: Sequence[Evidence], digest_at: Callable[[int], str | None], owners: Collection[bytes]
+) -> tuple[Evidence, ...]:
+    """Return what binds a history: all that was said of it but what its owner says a recovery replaced.
+
+    The owner's word counts for a history that has that very recovery. An older copy has not, and is bound by all of it.
+
+    Parameters
+    ----------
+    said : sequence of Evidence
+        What was `heard`, every signature of it checked (`require_signed`).
+    digest_at : callable
+        Returns the digest of the history's entry of a number, None where there is none.
+    owners : collection of bytes
+        The public keys of those who may say so.
+    """
+    signed = [one.signed for one in said if one.signed is not None and one.signed.key in owners]
+    recoveries = [kept.checkpoint.recovered for kept in signed if kept.checkpoint.recovered is not None]
+    replaced = {
+        place for one in recoveries if f"{one.number}:{digest_at(one.number)}" == one.entry for place in one.replaced
+    }
+    return tuple(one for one in said if one.place not in replaced)
 
 
 def check_entries(said: Sequence[Evidence], length: int, entry_at: Callable[[int], Entry | None]) -> None:
@@ -145,7 +208,8 @@ def check_entries(said: Sequence[Evidence], length: int, entry_at: Callable[[int
 
     if said:
         budget = entry_at(1)
-        check(said, length, digest_at, trusted_keys(None if budget is None else owner_of(budget)))
+        owner = None if budget is None else owner_of(budget)
+        check(said, length, digest_at, trusted_keys(owner), owner)
 
 
 def contradiction(said: Evidence, length: int, digest_at: Callable[[int], str | None]) -> str | None:
@@ -182,7 +246,7 @@ def _spoken(kept: SignedCheckpoint, place: str) -> Evidence:
 
 def read_file(witness: str) -> tuple[dict[str, Any], str]:
     """Return the JSON object of an export or a checkpoint file, and its text."""
-    asked = f"the witness {witness}"
+    asked = f"the witness {shown_path(witness)}"
     try:
         path = Path(witness)
         if not path.is_file():

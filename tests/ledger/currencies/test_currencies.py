@@ -3,7 +3,7 @@
 import itertools
 import math
 from bisect import bisect_left
-from decimal import Decimal
+from decimal import ROUND_UP, Context, Decimal, FloatOperation, Inexact, localcontext
 from functools import cache, reduce
 from operator import add
 
@@ -293,3 +293,19 @@ def test_the_default_is_basic_without_delta_and_admits_two_thirds_of_what_sums_w
         for pieces in (1, 3, 40):
             piece = Budget(epsilon * 0.6666 / pieces, delta / 2 / pieces)
             assert reduce(add, [currency.price_of_budget(piece)] * pieces).within(limit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_callers_decimal_context_changes_no_limit_price_or_sum(name):
+    """A few digits, rounded up, and numbers of floats as errors: what a program may have set for its own sums."""
+    currency, plan = currency_named(name), sample_releases.release("objective").claim
+
+    def told() -> list[object]:
+        limit, price = currency.limit(Budget(30.0, 1.23456789012e-6)), currency.price(plan)
+        worth = currency.worth(price, Budget(30.0, 1e-6))
+        return [limit, price, currency.price_of_budget(Budget(0.123456789, 1e-7)), limit - price, worth]
+
+    expected = told()
+    for context in (Context(prec=6, rounding=ROUND_UP), Context(prec=3, traps=[Inexact, FloatOperation])):
+        with localcontext(context):
+            assert told() == expected

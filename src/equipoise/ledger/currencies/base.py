@@ -82,7 +82,7 @@ def rounded(value: float, upwards: bool) -> Decimal:
     ('0.5', True, Decimal('1E-60'))
     """
     way = ROUND_CEILING if upwards else ROUND_FLOOR
-    short = Context(prec=DIGITS, rounding=way).create_decimal(Decimal(value))
+    short = Context(prec=DIGITS, rounding=way).create_decimal(Decimal.from_float(value))
     return short.quantize(LAST_PLACE, way, Context(prec=EXACT_DIGITS)).normalize(Context(prec=EXACT_DIGITS))
 
 
@@ -217,7 +217,9 @@ class Filter(Currency):
                 f"epsilon={budget.epsilon:g} at delta={budget.delta:g}, of which nothing is left",
                 "raise epsilon or delta, choose a larger order, or --currency basic",
             )
-        return Amount(rounded(amount, False), Decimal(repr(budget.delta)) * REST)
+        # The caller's own context would round it to whatever the caller's digits are.
+        rest = Context(prec=EXACT_DIGITS).multiply(Decimal(repr(budget.delta)), REST)
+        return Amount(rounded(amount, False), rest)
 
     def price(self, claim: Claim) -> Amount:
         """Return the claim's cost, rounded up."""

@@ -39,4 +39,6 @@ class Basic(Currency):
 
 def _above(value: Decimal) -> float:
     nearest = float(value)
-    return nearest if Decimal(nearest) >= value or nearest == 0 == value else math.nextafter(nearest, math.inf)
+    return (
+        nearest if Decimal.from_float(nearest) >= value or nearest == 0 == value else math.nextafter(nearest, math.inf)
+    )
