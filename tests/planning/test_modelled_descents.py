@@ -211,7 +211,7 @@ def test_a_corner_that_would_drown_is_refused_before_the_spend_with_its_remedies
         assert 'loss="smooth-hinge"' in refused.value.remedy
     assert Ledger(ledger).releases() == ()
     # Both remedies are ones: the smooth loss, and a number that is nobody's rule.
-    asked = {"sgd": {"step": 0.1}, "svm": {"alpha": 1.0}}[family]
+    asked = {"sgd": {"step": 0.1}, "svm": {"alpha": 10.0}}[family]
     for remedy in ({"loss": "smooth-hinge"}, {"loss": "hinge", **asked}):
         assert CORNERS[family](**given, **remedy).plan(*ADULT).verify() == ()
 
