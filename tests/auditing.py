@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 SUITE_FALSE_ALARM = 1e-4
 # The audits of test_audit_sgd.py, and with them those of test_lab_audit.py; all others are counted in
 # test_audit_estimators.py.
-DESCENT_AUDITS = 8
+DESCENT_AUDITS = 14
 LAB_AUDITS = 10 + DESCENT_AUDITS
 # The audits of test_audit_examples.py.
 EXAMPLE_AUDITS = 16

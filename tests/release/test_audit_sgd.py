@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from equipoise.release import release
 from equipoise.release.carriers import phased as phased_carrier
 from equipoise.release.carriers import sgd as sgd_carrier
 from equipoise.release.carriers.sgd import public_order
+from equipoise.solve.descents.stochastic import Run
 
 Array = NDArray[np.float64]
 
@@ -37,6 +39,8 @@ class Case:
     n_samples: int
     place: int = 0
     runs: int = 2000
+    # How many phases come before the row's. What they release does not depend on the row and is told: without noise.
+    phase: int = 0
 
     def estimator(self, **changes: object) -> PrivateLinearModel:
         given = {"epsilon": 1.0, "fit_intercept": False, "random_state": 0, **dict(self.parameters), **changes}
@@ -49,8 +53,8 @@ class Case:
         return X, -X, labels
 
 
-def case(model: type[PrivateLinearModel], n_samples: int, place: int = 0, **parameters: object) -> Case:
-    return Case(model, tuple(parameters.items()), n_samples, place)
+def case(model: type[PrivateLinearModel], n_samples: int, place: int = 0, phase: int = 0, **parameters: object) -> Case:
+    return Case(model, tuple(parameters.items()), n_samples, place, phase=phase)
 
 
 # Short steps keep the losses straight, so that every meeting moves the weights as far as the theorem allows (B1), and
@@ -71,10 +75,33 @@ CASES = {
     ),
     "phases, a row of the first": case(eq.PhasedClassifier, 16, domain=SMALL, step=1e-4),
     "phases, a row of the last": case(eq.PhasedClassifier, 16, 14, domain=SMALL, step=1e-4, delta=0.1),
+    "sgd, decay": case(eq.SGDClassifier, 20, domain=CLASSES, alpha=100.0, step="decay", passes=1, batch_size=1),
+    "sgd, the mean of a suffix": case(eq.SGDClassifier, 20, **STRAIGHT, passes=1, batch_size=1, average="suffix"),
+    "sgd, skips": case(eq.SGDClassifier, 6, **STRAIGHT, passes=3, batch_size=1, skip=0.5, delta=0.1),
+    "noisy sgd, one row a step": case(
+        eq.NoisySGDClassifier, 4, domain=SMALL, step=1e-5, passes=2, batch_size=1, delta=0.1, average="last"
+    ),
+    "phases, a row of the second": case(eq.PhasedClassifier, 16, 8, 1, domain=SMALL, step=1e-4),
+    "phases, hinge": case(eq.PhasedClassifier, 16, domain=SMALL, step=1e-4, loss="hinge"),
 }
 every_case = pytest.mark.parametrize("name", CASES)
 # What a halved noise would have to be caught by: a row of the last phase hides behind the noise of the phases before.
 HIDDEN = ("phases, a row of the last",)
+
+
+def told(source: type[SeededSource], phases: int) -> Callable[[int], SeededSource]:
+    """Return a source whose first phases are without noise: given what they release, the row's phase has the budget."""
+
+    class Told(source):  # type: ignore[misc, valid-type]
+        left = phases
+
+        def add(self, law, weights, scale):
+            if self.left:
+                self.left -= 1
+                return weights
+            return super().add(law, weights, scale)
+
+    return Told if phases else source
 
 
 def releases(chosen: Case, source: type[SeededSource], runs: range) -> tuple[Array, Array]:
@@ -83,7 +110,10 @@ def releases(chosen: Case, source: type[SeededSource], runs: range) -> tuple[Arr
     *rows, labels = chosen.tables()
     target, tables = target_column(labels, len(labels)), [feature_table(side) for side in rows]
     found = [
-        [release(certificate, side, target, source(2 * run + place)).weights[0, 0] for place, side in enumerate(tables)]
+        [
+            release(certificate, side, target, told(source, chosen.phase)(2 * run + place)).weights[0, 0]
+            for place, side in enumerate(tables)
+        ]
         for run in runs
     ]
     first, second = np.array(found).T
@@ -142,7 +172,7 @@ class TenthOfTheNoise(HalvedNoise):
     fraction = 1 / 10
 
 
-SECRET = ("noisy sgd", "sgd, drawn")
+SECRET = ("noisy sgd", "sgd, drawn", "sgd, skips", "noisy sgd, one row a step")
 PLAIN = [name for name in CASES if name not in (*HIDDEN, *SECRET)]
 
 
@@ -180,6 +210,20 @@ def test_a_row_that_is_in_every_phase_is_caught(monkeypatch):
 
     monkeypatch.setattr(phased_carrier, "_descended", overlapping)
     assert observed("phases, a row of the first", runs=400) > 1.0
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("name", ["sgd, decay", "sgd, the mean of a suffix", "phases, a row of the second"])
+def test_steps_twice_as_long_as_recorded_are_caught(name, monkeypatch):
+    def longer(*given, plain: Callable, **named):
+        run = next(argument for argument in given if isinstance(argument, Run))
+        # Decaying steps are 1 / (decay t).
+        twice = replace(run, step=2 * run.step, decay=run.decay / 2)
+        return plain(*(twice if argument is run else argument for argument in given), **named)
+
+    for carrier in (sgd_carrier, phased_carrier):
+        monkeypatch.setattr(carrier, "run_passes", partial(longer, plain=carrier.run_passes))
+    assert observed(name, runs=1500) > 1.0
 
 
 def test_a_row_met_twice_a_pass_is_caught(monkeypatch):

@@ -21,7 +21,8 @@ class LinearSVC(PrivateClassifier):
     loss : str
         "smooth-hinge" (the hinge, rounded off over a half-width of 0.5; "smooth-hinge:0.1" for another), or "hinge".
         On a large table a solver for the hinge itself provably ends only with a strong ridge, which leaves little to
-        learn: on Adult it predicts one class.
+        learn. Where by the reference problem less than half is left, and the smooth hinge keeps more, a public alpha
+        is refused before anything is spent; a number is taken.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`.
 

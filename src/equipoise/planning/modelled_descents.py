@@ -73,7 +73,7 @@ def begun(average: Averaging, steps: int) -> int:
     >>> [begun(average, 10) for average in ("last", "uniform", "suffix")]
     [9, 0, 5]
     """
-    return {"last": steps - 1, "uniform": 0, "suffix": steps // 2}[average]
+    return {"last": steps - 1, "uniform": 0, "suffix": min((steps + 1) // 2, steps - 1)}[average]
 
 
 def pull_of_a_batch(problem: Problem, imagined: Reference, clip: float | None, batch: int) -> Array:

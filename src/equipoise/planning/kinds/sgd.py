@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import StochasticDescent
@@ -11,6 +11,7 @@ from equipoise.certify.curves import Curve, SumCurve
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.certify.theorems.random_hits import LEFT_OUT
 from equipoise.errors import BudgetImpossible, InvalidParameter
+from equipoise.planning.corners import MOST_LOST, refuse_corners
 from equipoise.planning.kinds.base import Plan, Planner, exact_band
 from equipoise.planning.kinds.descending import asked_recipe, longest_considered, ridge
 from equipoise.planning.laws import ANY, Calibration, calibrations, known, quietest
@@ -27,9 +28,6 @@ from equipoise.vocabulary.losses import KinkedLoss
 
 # The step lengths that step="public" chooses from: half octaves below the longest that is considered.
 LENGTHS = tuple(2.0 ** (-half / 2) for half in range(33))
-
-# A rule that finds no step of a loss with corners which keeps this much of what there is to win refuses to pick one.
-MOST_LOST = 0.5
 
 # The law of the noise under random sensitivities: its curve is cheap, and random numbers of meetings need delta anyway.
 RANDOM_LAW = "gaussian"
@@ -207,18 +205,10 @@ def _with_length(request: Request, problem: Problem, recipe: Recipe) -> Recipe:
     longest = longest_considered(seen)
     found = min((replace(recipe, step=longest * length) for length in LENGTHS), key=cost)
     if isinstance(problem.loss, KinkedLoss) and cost(found) > MOST_LOST:
-        refuse_corners(problem.loss, cost(found))
+        asked = f"a step at which the noise that corners ask for (C1) does not drown SGD on the {problem.loss.id} loss"
+        otherwise = "pass a step, or put the noise into the steps (NoisySGD...)"
+        refuse_corners(problem.loss, problem.domain, asked, cost(found), otherwise)
     return found
-
-
-def refuse_corners(loss: KinkedLoss, cost: float) -> NoReturn:
-    """Refuse a loss with corners none of whose steps, by the model, leaves more signal than noise (C1)."""
-    remedy = "huber" if loss.task == "regression" else "smooth-hinge"
-    raise InvalidParameter(
-        f"a step at which SGD on the {loss.id} loss would not be drowned in the noise that its corners ask for (C1)",
-        f"none: the best would lose {cost:.0%} of what there is to win, by the reference problem",
-        f'round the corner off with loss="{remedy}", pass a step, or put the noise into the steps (NoisySGD...)',
-    )
 
 
 def modelled_share(situation: Setting, deviation: float, imagined: Reference) -> float:
