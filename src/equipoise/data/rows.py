@@ -367,8 +367,8 @@ def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | No
     np.sqrt(norms, out=norms)
     if domain.row_sum is not None:
         norms = _larger(norms, np.abs(block).sum(axis=1), domain)
-    if not largest_square < np.inf:
-        odd = np.flatnonzero(~np.isfinite(norms))
+    odd = np.flatnonzero(~np.isfinite(norms))
+    if len(odd):
         rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
         # Finite values can overflow when squared: the largest entry is divided out first.
         largest = np.abs(rows).max(axis=1, keepdims=True)

@@ -136,8 +136,13 @@ def smallest_scale(
     if allowed > 0:
         import scipy.optimize
 
-        ends = math.log(low), math.log(high)
-        root = scipy.optimize.brentq(lambda place: _excess(about(math.exp(place)), allowed), *ends, xtol=fineness / 4)
+        ends = {math.log(low): low, math.log(high): high}
+
+        def excess(place: float) -> float:
+            # At the ends the very scales that were looked at, which logarithms do not bring back to the last digit.
+            return _excess(about(ends.get(place, math.exp(place))), allowed)
+
+        root = scipy.optimize.brentq(excess, *ends, xtol=fineness / 4) if len(ends) == 2 else math.log(high)
         high, low = math.exp(root) * (1 + fineness / 4), math.exp(root)
         while spent(high) > allowed:
             low, high = high, high * (high / low) ** 2
