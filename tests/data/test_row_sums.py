@@ -64,6 +64,17 @@ def test_rows_for_compiled_loops_are_clipped_to_both(kind):
     assert_inside(np.where(np.isfinite(rows), rows, 0.0))
 
 
+def test_what_a_row_becomes_depends_on_no_other_row_however_far_apart_norm_and_sum_are():
+    domain = eq.Domain(row_norm=9e54, classes=(0, 1), row_sum=1e-100)
+    given = np.tile([9.4e153, 9e153], (10, 1))
+    tables = []
+    for last in (0.0, np.nan):
+        given[-1] = last
+        tables.append(np.vstack([block.copy() for block, _ in row_source(given, domain, intercept=0.0).blocks()]))
+    assert (tables[0] == tables[1]).all()
+    assert np.abs(tables[0][0]).sum() == pytest.approx(1e-100)
+
+
 def test_pieces_and_directions_are_clipped_to_both():
     given = hostile_rows()
     expected = np.vstack([block.copy() for block, _ in row_source(given, SUMMED, intercept=0.0).blocks()])

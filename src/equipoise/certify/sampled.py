@@ -5,7 +5,6 @@ Losses are composed in whole numbers: nothing in it is rounded but upwards, to t
 
 import math
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, Inexact
 from functools import lru_cache
 from itertools import accumulate
@@ -79,35 +78,38 @@ class Losses(Record):
     """
 
     interval: float
-    masses: Counter[int]
+    masses: dict[int, int]
     infinite: int
 
-    def grids(self) -> list[Counter[int]]:
+    def grids(self) -> list[dict[int, int]]:
         """Return the masses of each grid, counted in its own intervals."""
-        found = [Counter[int]() for _ in range(GRIDS)]
+        found = [dict[int, int]() for _ in range(GRIDS)]
         for place, mass in self.masses.items():
             found[level := (max(abs(place) - 1, 0) // DOTS).bit_length()][place >> level] = mass
         return found
 
     def then(self, other: "Losses", part: float) -> "Losses":
         """Return the sums of a loss of each; of all that may be left out this part is left out here."""
-        infinite = self.infinite * (other.masses.total() + other.infinite) + self.masses.total() * other.infinite
-        masses, found, finer, finer_other = (Counter[int]() for _ in range(4))
-        for level, (grid, grid_other) in enumerate(zip(self.grids(), other.grids(), strict=True)):
+        total, total_other = sum(self.masses.values()), sum(other.masses.values())
+        infinite = self.infinite * (total_other + other.infinite) + total * other.infinite
+        grids, twice = self.grids(), self is other
+        masses, found, finer, finer_other = (dict[int, int]() for _ in range(4))
+        for level, (grid, grid_other) in enumerate(zip(grids, grids if twice else other.grids(), strict=True)):
             # Pairs of which the coarser loss is of this grid; of losses with themselves, both orders at once.
-            found.update(product(grid, grid_other + finer_other + (finer if self is other else Counter())))
-            found.update(product(finer, grid_other) if self is not other else {})
-            masses.update({dot << level: mass for dot, mass in found.items() if abs(dot) <= DOTS})
+            found = added(found, product(grid, added(grid_other, finer_other, finer if twice else {})))
+            found = added(found, {} if twice else product(finer, grid_other))
+            masses = added(masses, {dot << level: mass for dot, mass in found.items() if -DOTS <= dot <= DOTS})
             # What has become too large is of the next grid, where pairs need all that is finer.
-            large = Counter({dot: mass for dot, mass in found.items() if abs(dot) > DOTS})
-            pieces, interval = (large, finer + grid, finer_other + grid_other), math.ldexp(self.interval, level)
-            found, finer, finer_other = (coarser(piece, interval) for piece in pieces)
+            large = {dot: mass for dot, mass in found.items() if not -DOTS <= dot <= DOTS}
+            interval = math.ldexp(self.interval, level)
+            found, finer = coarser(large, interval), coarser(added(finer, grid), interval)
+            finer_other = finer if twice else coarser(added(finer_other, grid_other), interval)
         # The lowest are raised to the first that is kept, the highest are infinite.
-        order, (below, above) = sorted(masses.items()), (int(part * lost * UNIT) for lost in (LOST_BELOW, LOST_ABOVE))
-        sums = list(accumulate(mass for _, mass in order))
+        places, (below, above) = sorted(masses), (int(part * lost * UNIT) for lost in (LOST_BELOW, LOST_ABOVE))
+        sums = list(accumulate(masses[place] for place in places))
         first, last = bisect_right(sums, below), bisect_left(sums, sums[-1] - above)
-        kept = Counter(dict(order[first : last + 1])) | Counter({order[first][0]: sums[first]})
-        return Losses(self.interval, kept, -(-infinite // UNIT) + found.total() + sums[-1] - sums[last])
+        kept = {place: masses[place] for place in places[first : last + 1]} | {places[first]: sums[first]}
+        return Losses(self.interval, kept, -(-infinite // UNIT) + sum(found.values()) + sums[-1] - sums[last])
 
     def delta(self, epsilon: float) -> float:
         """Return the mean of ``(1 - exp(epsilon - X))_+`` over losses X, rounded up."""
@@ -116,27 +118,36 @@ class Losses(Record):
         return (math.fsum(parts) + self.infinite) / UNIT * (1 + SLACK)
 
 
-def product(first: Counter[int], second: Counter[int]) -> Counter[int]:
+def added(first: dict[int, int], *others: dict[int, int]) -> dict[int, int]:
+    """Return masses on one grid, all of them together."""
+    found = dict(first)
+    for other in others:
+        for dot, mass in other.items():
+            found[dot] = found.get(dot, 0) + mass
+    return found
+
+
+def product(first: dict[int, int], second: dict[int, int]) -> dict[int, int]:
     """Return the masses of sums on one grid: the digits of one product of whole numbers, each sum rounded up."""
     if not first or not second:
-        return Counter()
+        return {}
     # No sum of products has more digits than this, so that none meets its neighbour.
-    width = max(len(str((first.total() + 1) * (second.total() + 1))), DIGITS + 1)
-    texts = ["".join(f"{part[dot]:0{width}d}" for dot in range(min(part), max(part) + 1)) for part in (first, second)]
+    width = max(len(str((sum(first.values()) + 1) * (sum(second.values()) + 1))), DIGITS + 1)
+    lines = [[part.get(dot, 0) for dot in range(min(part), max(part) + 1)] for part in (first, second)]
+    texts = ["".join([f"{mass:0{width}d}" for mass in line]) for line in lines]
     digits = str(EXACT.multiply(*map(Decimal, texts))).zfill(sum(map(len, texts)) - width)
     ends = enumerate(range(width, len(digits) + 1, width), min(first) + min(second))
-    return Counter({dot: int(digits[end - width : end - DIGITS]) + 1 for dot, end in ends})
+    return {dot: int(digits[end - width : end - DIGITS]) + 1 for dot, end in ends}
 
 
-def coarser(masses: Counter[int], interval: float) -> Counter[int]:
+def coarser(masses: dict[int, int], interval: float) -> dict[int, int]:
     """Return masses on every second dot; others go to both neighbours, so that both laws keep their total."""
     # Up with probability 1/(1 + exp(-interval)), rather more.
-    upwards, kept = math.ceil((1 + SLACK) / (1 + math.exp(-interval)) * 2**60), Counter[int]()
-    for dot, mass in masses.items():
-        up = min(mass, -(-mass * upwards >> 60)) if dot % 2 else 0
-        kept[dot // 2] += mass - up
-        kept[dot // 2 + dot % 2] += up
-    return kept
+    upwards = math.ceil((1 + SLACK) / (1 + math.exp(-interval)) * 2**60)
+    ups = {dot: min(mass, -(-mass * upwards >> 60)) for dot, mass in masses.items() if dot % 2}
+    downs = {dot // 2: masses[dot] - up for dot, up in ups.items()}
+    kept = {dot // 2: mass for dot, mass in masses.items() if not dot % 2}
+    return added(kept, downs, {dot // 2 + 1: up for dot, up in ups.items()})
 
 
 @lru_cache(maxsize=8)
@@ -163,7 +174,7 @@ def one_step(noise_multiplier: float, share: float, steps: int) -> Losses:
     everywhere = {dot << level for level in range(GRIDS) for dot in range(-DOTS, DOTS + 1)}
     dots = sorted((dot for dot in everywhere if abs(dot) * interval <= highest), reverse=True)
     infinite, *values = (profile(dot * interval, noise_multiplier, share) for dot in dots)
-    masses, above, discounted = Counter[int](), 0, 0
+    masses, above, discounted = dict[int, int](), 0, 0
     for dot, below, value in zip(dots, [*dots[1:], -math.inf], [*values, UNIT], strict=True):
         # Of a unit of mass so much counts at the dot below, in 2^-96: all of it at minus infinity.
         counts = math.floor(-math.expm1((below - dot) * interval) * (1 - SLACK) * 2**96)

@@ -28,12 +28,13 @@ from equipoise.data.mismatch import (
 )
 from equipoise.data.raw import RawTable
 from equipoise.data.readings import LOOKED_AT, Reading
-from equipoise.data.rows import class_codes, sizes
+from equipoise.data.rows import class_codes
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.date import DateColumn
 from equipoise.data.schema.numerals import COMMON
 from equipoise.data.schema.text import text_of
+from equipoise.data.sizes import sizes
 from equipoise.data.slots import Slots
 from equipoise.data.tables import feature_table, target_column
 from equipoise.data.texts import SheetColumn, Texts

@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.data.rows import Rows, RowSource, row_source, sizes
+from equipoise.data.rows import Rows, RowSource, row_source
+from equipoise.data.sizes import sizes
 from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]

@@ -13,6 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from equipoise.data.entries import entry_equals, numbers_of_entries
+from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
 from equipoise.vocabulary.constants import BLOCK_ROWS
@@ -343,7 +344,7 @@ class Rows(RowSource):
                 row_norm = self._domain.row_norm
                 units = (repaired / row_norm).astype(kind)
                 copy[start + places] = units
-                lengths = _sizes_one_by_one(units.astype(np.float64), self._domain)
+                lengths = sizes_one_by_one(units.astype(np.float64), self._domain)
                 factors[start + places] = row_norm / np.maximum(lengths, 1.0)
         return DenseArrays(copy, factors, self._intercept)
 
@@ -366,14 +367,14 @@ def inspected(block: NDArray[Any], domain: Domain) -> tuple[Array, Repaired | No
         return np.ones(len(norms)), None
     np.sqrt(norms, out=norms)
     if domain.row_sum is not None:
-        norms = _larger(norms, np.abs(block).sum(axis=1), domain)
+        norms = larger(norms, np.abs(block).sum(axis=1), domain)
     odd = np.flatnonzero(~np.isfinite(norms))
     if len(odd):
         rows = np.where(np.isfinite(block[odd]), block[odd], domain.fill)
         # Finite values can overflow when squared: the largest entry is divided out first.
         largest = np.abs(rows).max(axis=1, keepdims=True)
         rows /= np.where(largest > 0, largest, 1.0)
-        unit_norms = _sizes_one_by_one(rows, domain)[:, None]
+        unit_norms = sizes_one_by_one(rows, domain)[:, None]
         shorter = domain.row_norm / np.where(unit_norms > 0, unit_norms, 1.0)
         repaired = Repaired(odd, rows * np.minimum(largest, shorter))
         norms[odd] = np.inf
@@ -422,29 +423,6 @@ class SparseRows(RowSource):
         return product
 
 
-def sizes(rows: Array, domain: Domain) -> Array:
-    """Return what a domain keeps at most as large as its row norm: the lengths of rows.
-
-    Where the sum of absolute values is bounded too, it is the larger of the length and that sum, in proportion (E2d).
-
-    Examples
-    --------
-    >>> sizes(np.array([[3.0, 4.0]]), Domain(row_norm=1.0, row_sum=1.0)).tolist()
-    [7.0]
-    """
-    return _larger(np.linalg.norm(rows, axis=1), np.abs(rows).sum(axis=1), domain)
-
-
-def _larger(lengths: Array, sums: Array, domain: Domain) -> Array:
-    return lengths if domain.row_sum is None else np.maximum(lengths, sums * (domain.row_norm / domain.row_sum))
-
-
-def _sizes_one_by_one(rows: Array, domain: Domain) -> Array:
-    """Return the sizes of a few rows; like `_one_by_one`, whatever their number."""
-    squares, sums = (np.add.accumulate(terms, axis=1)[:, -1] for terms in (rows * rows, np.abs(rows)))
-    return _larger(np.sqrt(squares), sums, domain)
-
-
 def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
     """Return sparse rows filled and clipped, with the constant column appended."""
     block = block.copy()
@@ -457,7 +435,7 @@ def _clipped(block: Any, domain: Domain, intercept: float) -> Any:
     squares, sums = np.zeros((2, block.shape[0]))
     np.add.at(squares, np.repeat(np.arange(len(counts)), counts), scaled**2)
     np.add.at(sums, np.repeat(np.arange(len(counts)), counts), np.abs(scaled))
-    found = _larger(np.sqrt(squares), sums, domain)
+    found = larger(np.sqrt(squares), sums, domain)
     limit = domain.row_norm / np.where(found > 0, found, 1.0)
     block.data = np.where(np.repeat(largest > limit, counts), scaled * np.repeat(limit, counts), block.data)
     if intercept == 0:

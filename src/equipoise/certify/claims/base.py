@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from ...errors import EquipoiseError, MissingExtra, UnknownName
+from ...errors import EquipoiseError, UnknownName
 from ...vocabulary.constants import constants
 from ...vocabulary.facts import Budget, Conditions, Constants, Hypothesis, Problem, Recipe, Record, Setting
 from ...vocabulary.records import Of
@@ -133,7 +133,7 @@ class Claim(Record, ABC):
                 if node.class_weights is not None:
                     # What is proved for persons is proved for rows with weights (N2).
                     yield holds(f"{node.kind} is proved for rows with class weights (N2)", "person" in node.units)
-        except (UnknownName, MissingExtra) as error:
+        except UnknownName as error:
             yield holds(f"{error.asked.removeprefix('a known ')}: {error.found:.160}{UNKNOWN}", False)
         except (EquipoiseError, ArithmeticError, ValueError, LookupError) as error:
             yield holds(f"its numbers mean nothing ({error!s:.200})", False)

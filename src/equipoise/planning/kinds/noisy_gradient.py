@@ -23,10 +23,10 @@ from equipoise.vocabulary.constants import constants
 from equipoise.vocabulary.facts import Bound, Budget, Problem
 
 # What is considered: how many steps, how much momentum, and step lengths in half octaves of one over the smoothness, up
-# to half of where steps would no longer shrink an error.
+# to 0.7 of where steps would no longer shrink an error.
 MARKS = (2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 200)
-MOMENTA = (0.0, 0.9)
-LENGTHS = tuple(2.0 ** (half / 2) for half in range(-26, 1))
+MOMENTA = (0.0, 0.9, 0.95)
+LENGTHS = tuple(2.0 ** (half / 2) for half in range(-26, 2))
 
 # Steps take time: the fewest are taken whose modelled cost is the least, but for this share of it and what the model
 # cannot tell. Small tables deceive the model: where all steps together meet no more numbers than a moment takes, the
