@@ -406,7 +406,7 @@ def test_plan_of_a_ridge_as_json():
         ("logistic", (), "logistic", "l2"),
         ("logistic", ("--classes", "low,middle,high"), "multinomial:3", "l2"),
         ("ridge", ("--labels", "0,400"), "squared", "l2"),
-        ("svm", (), "hinge", "l2"),
+        ("svm", (), "smooth-hinge", "l2"),
         ("huber", ("--labels", "0,400"), "huber:50.0", "l2"),
         ("elastic-net", ("--labels", "0,400"), "squared", "elastic-net:0.5"),
         ("elastic-net-classifier", (), "logistic", "elastic-net:0.5"),

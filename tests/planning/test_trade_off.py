@@ -248,7 +248,7 @@ def test_the_numbers_of_the_page_are_computed(explored):
         "logistic": "logistic",
         "three classes": "multinomial, 3 classes",
         "ridge": "squared, labels 0 to 10",
-        "svm": "hinge",
+        "svm": "smooth hinge",
     }
     for name, loss in names.items():
         found = explored(name)

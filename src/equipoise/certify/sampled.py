@@ -5,7 +5,7 @@ Losses are composed in whole numbers: nothing in it is rounded but upwards, to t
 
 import math
 from bisect import bisect_left, bisect_right
-from decimal import MAX_EMAX, MAX_PREC, Context, Decimal, Inexact
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_UP, Context, Decimal, Inexact
 from functools import lru_cache
 from itertools import accumulate
 from statistics import NormalDist
@@ -23,8 +23,9 @@ FINENESS, DOTS, GRIDS = 160, 1400, 40
 # What is left out, of all steps: the highest losses count as infinite; the lowest as higher ones, a relative error.
 LOST_ABOVE, LOST_BELOW = 1e-17, 1e-7
 # Masses are whole multiples of 10^-30. What a few operations on doubles may be wrong by, relative. Products of whole
-# numbers of any length: exact, or an error is raised.
-DIGITS, UNIT, SLACK, EXACT = 30, 10**30, 2.0**-48, Context(prec=MAX_PREC, Emax=MAX_EMAX, traps=[Inexact])
+# numbers of any length: exact, or an error is raised, whatever contexts the caller's program has.
+DIGITS, UNIT, SLACK = 30, 10**30, 2.0**-48
+EXACT = Context(MAX_PREC, ROUND_UP, MIN_EMIN, MAX_EMAX, capitals=1, clamp=0, flags=[], traps=[Inexact])
 
 # The cells of the integral behind a Renyi divergence.
 CELLS = 4000
@@ -54,9 +55,9 @@ class SampledGaussianCurve(Curve):
 
     def __post_init__(self) -> None:
         """Refuse what is no run of noisy gradients."""
-        whole = type(self.steps) is int and self.steps >= 1
-        if not (0 < self.noise_multiplier < math.inf and 0 < self.share <= 1 and whole):
-            allowed = "a positive noise multiplier, a share in (0, 1] and a whole number of steps, at least 1"
+        whole = type(self.steps) is int and 1 <= self.steps <= 10**18
+        if not (0 < self.noise_multiplier < math.inf and 1e-20 <= self.share <= 1 and whole):
+            allowed = "a positive noise multiplier, a share in [1e-20, 1] and a whole number of steps, 1 to 10^18"
             raise InvalidParameter(allowed, repr(self), "pass such numbers")
 
     def at(self, epsilon: float) -> float:
@@ -64,7 +65,7 @@ class SampledGaussianCurve(Curve):
         whole = GaussianCurve(math.sqrt(self.steps) / self.noise_multiplier * (1 + 2**-51)).delta(epsilon)
         if self.share == 1.0:
             return whole
-        simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 1e-15))
+        simple = min(whole, -math.expm1(self.steps * math.log1p(-self.share)) * (1 + 4e-15))
         if not SMALLEST_MULTIPLIER <= self.noise_multiplier <= LARGEST_MULTIPLIER or self.steps > MOST_STEPS:
             return simple
         return min(simple, composed(self.noise_multiplier, self.share, self.steps).delta(epsilon))
@@ -85,7 +86,10 @@ class Losses(Record):
         """Return the masses of each grid, counted in its own intervals."""
         found = [dict[int, int]() for _ in range(GRIDS)]
         for place, mass in self.masses.items():
-            found[level := (max(abs(place) - 1, 0) // DOTS).bit_length()][place >> level] = mass
+            level = (max(abs(place) - 1, 0) // DOTS).bit_length()
+            dot, rest = divmod(place, 1 << level)
+            assert not rest  # noqa: S101 - every loss is a multiple of what its size asks for
+            found[level][dot] = mass
         return found
 
     def then(self, other: "Losses", part: float) -> "Losses":
