@@ -28,8 +28,8 @@ VARIABLE = "EQUIPOISE_WORK_LIMIT"
 NUMBERS_A_ROW = 30
 NUMBERS_A_PASS = 50_000
 
-# What one exact draw of Gaussian noise costs, in numbers met: some 50 microseconds.
-NUMBERS_A_DRAW = 50_000
+# What one exact draw of Gaussian noise costs, in numbers met: below half a microsecond (docs/proofs/D7.md).
+NUMBERS_A_DRAW = 500
 
 # What persons can do about the work besides: the worst case is that all of them have as many rows as one may have.
 FEWER_ROWS = ", or lower the most rows that a person counts with (rows_a_person, in a schema rows_at_most)"
