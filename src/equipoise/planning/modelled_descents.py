@@ -104,9 +104,10 @@ def modelled_costs(
     """
     import numpy as np
 
-    found = averaged_descent(imagined, alpha, lengths, steps, begun(average, steps))
+    short, left = averaged_descent(imagined, alpha, lengths, steps, begun(average, steps))
     with np.errstate(all="ignore"):
-        return [imagined.share(short, left * variance) for short, left in zip(*found, strict=True)]
+        costs: list[float] = imagined.shares(short, left * variance).tolist()
+    return costs
 
 
 def cheapest_length(lengths: Array, costs: list[float]) -> tuple[float, float]:

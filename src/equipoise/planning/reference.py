@@ -76,7 +76,7 @@ class Reference:
         parts = zip(stakes, shrinkage, noises, strict=False)
         cost = sum(stake * ((short * self.weight) * (short * self.weight) + noise) for stake, short, noise in parts)
         whole = sum(stakes) * (self.weight * self.weight)
-        found = float(cost / whole) if whole > 0 else math.inf
+        found = cost / whole if whole > 0 else math.inf
         return found if math.isfinite(found) else math.inf
 
     def shares(self, shrinkage: Array, variance: Array) -> Array:

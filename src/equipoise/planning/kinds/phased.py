@@ -200,4 +200,4 @@ def _length(recipe: Recipe, problem: Problem, facts: Constants, unit: float, req
                 np.square(keeps) * variance + left * pull + np.square(unit * facts.gradient_diameter * steps)[:, None]
             )
             short = short * keeps
-    return cheapest_length(lengths, [imagined.share(*ends) for ends in zip(short, variance, strict=True)])
+    return cheapest_length(lengths, imagined.shares(short, variance).tolist())
