@@ -186,7 +186,9 @@ def _descent(
         lengths = tuple(length * (1 + momentum) / (smoothness + alpha) for length in LENGTHS)
         found = descents(imagined, alpha, lengths, momentum, MARKS)
         steps = np.array([way.steps for way in found.ways])
-        costs = imagined.shares(found.shrinkage, found.variance * (steps * noise * noise)[:, None])
+        # What leaves the doubles has an infinite cost.
+        with np.errstate(all="ignore"):
+            costs = imagined.shares(found.shrinkage, found.variance * (steps * noise * noise)[:, None])
         for mark in MARKS:
             among = np.flatnonzero(steps == mark)
             place = among[np.argmin(costs[among])]
