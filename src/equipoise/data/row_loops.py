@@ -39,6 +39,23 @@ def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: fl
         squares[row] += entry * entry
 
 
+@compiled(types.void(NUMBERS, NUMBERS, NUMBERS, types.boolean, types.float64[:, ::1], ROOM))
+def step_numbers(numbers: Any, scaled: Any, heights: Any, filled: bool, steps: Any, squares: Any) -> None:
+    """Put the step of each scaled number at every level, and add its square; a missing one that is not filled has none.
+
+    The halves of a level's cells are numbered from below: the last bit says which half, the others which cell.
+    """
+    levels = len(heights)
+    for row in range(len(numbers)):
+        if filled or numbers[row] - numbers[row] == 0.0:
+            finest = min(int((scaled[row] + 1.0) / 2.0 * (1 << levels)), (1 << levels) - 1)
+            for level in range(levels):
+                half = finest >> (levels - 1 - level)
+                height = heights[level]
+                steps[(1 << level) - 1 + (half >> 1), row] = height if half & 1 else -height
+                squares[row] += height * height
+
+
 @compiled(types.void(COLUMNS, PLACES, ROWS))
 def put_entries(columns: Any, places: Any, rows: Any) -> None:
     """Put the entries of columns into their places in the rows."""

@@ -52,6 +52,32 @@ class Scaled(Writing):
             mark_missing(read, entries[1], squares)
 
 
+class Stepped(Scaled):
+    """Writes numbers as `Scaled` does, and between them and where they were missing the steps of a curve.
+
+    Examples
+    --------
+    >>> entries, squares = np.empty((4, 3)), np.zeros(3)
+    >>> Stepped((0, 4), None, False, (1.0, 0.5))(np.array([0.5, 3.0, np.nan]), entries, squares)
+    >>> entries[1:].tolist(), squares.tolist()
+    ([[-1.0, 1.0, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.5, 0.0]], [1.8125, 1.5, 0.0])
+    """
+
+    def __init__(
+        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, heights: Sequence[float]
+    ) -> None:
+        super().__init__(bounds, fill, indicator)
+        self._heights = np.array(heights)
+        self._filled = fill is not None
+
+    def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
+        """Write the line of numbers, those of steps, and the one of missing numbers."""
+        super().__call__(read, entries[:: max(1, len(entries) - 1)], squares)
+        steps = entries[1 : 1 << len(self._heights)]
+        steps.fill(0.0)
+        loops().step_numbers(read, entries[0], self._heights, self._filled, steps, squares)
+
+
 class LookedUp(Writing):
     """Writes the number that a table has for each position; the last one is that of missing values.
 
