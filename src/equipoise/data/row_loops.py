@@ -39,21 +39,18 @@ def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: fl
         squares[row] += entry * entry
 
 
-@compiled(types.void(NUMBERS, NUMBERS, NUMBERS, types.boolean, types.float64[:, ::1], ROOM))
-def step_numbers(numbers: Any, scaled: Any, heights: Any, filled: bool, steps: Any, squares: Any) -> None:
-    """Put the step of each scaled number at every level, and add its square; a missing one that is not filled has none.
-
-    The halves of a level's cells are numbered from below: the last bit says which half, the others which cell.
-    """
-    levels = len(heights)
-    for row in range(len(numbers)):
-        if filled or numbers[row] - numbers[row] == 0.0:
-            finest = min(int((scaled[row] + 1.0) / 2.0 * (1 << levels)), (1 << levels) - 1)
-            for level in range(levels):
-                half = finest >> (levels - 1 - level)
-                height = heights[level]
-                steps[(1 << level) - 1 + (half >> 1), row] = height if half & 1 else -height
-                squares[row] += height * height
+@compiled(types.void(NUMBERS, NUMBER, types.float64[:, ::1], ROOM))
+def put_hats(scaled: Any, height: float, hats: Any, squares: Any) -> None:
+    """Put the height of every scaled number's two hats, those of the knots beside it, and add their squares."""
+    cells = len(hats) - 1
+    for row in range(len(scaled)):
+        place = (scaled[row] + 1.0) / 2.0 * cells
+        knot = min(int(place), cells - 1)
+        upper = height * (place - knot)
+        lower = height - upper
+        hats[knot, row] = lower
+        hats[knot + 1, row] = upper
+        squares[row] += lower * lower + upper * upper
 
 
 @compiled(types.void(COLUMNS, PLACES, ROWS))

@@ -280,7 +280,7 @@ class Schema:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1].
 
         What a row of each class counts for is relative to the heaviest (N2). Of a category only one entry is not 0, of
-        a curve one a level: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
+        a curve three: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
         more than those of its columns divided by the row norm, a little more by rounding (E2d).
         """
         most = None if self.person is None else self.person.rows_at_most

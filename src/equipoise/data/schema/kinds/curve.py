@@ -1,4 +1,4 @@
-"""Numbers inside public bounds whose effect may bend: a line, and steps at halves, quarters, eighths of the range."""
+"""Numbers inside public bounds whose effect may bend: a line, and hats at equally spaced knots between the bounds."""
 
 from __future__ import annotations
 
@@ -8,95 +8,95 @@ from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.data.schema.columns import settle
 from equipoise.data.schema.kinds.number import NumberColumn
-from equipoise.data.schema.text import Faults, place, written_list, written_number
+from equipoise.data.schema.text import Faults, place, written_number
 
 if TYPE_CHECKING:
     from equipoise.data.writings import Writing
 
-# Beyond this many levels a cell is finer than a table of millions of rows can fill.
-MOST_LEVELS = 8
-
-# Finer steps are lower by the fourth root of 2 a level: finer cells hold fewer rows (docs/additive.md).
-FADING = 2.0**-0.25
+# Finer cells than this hold too few rows of any table.
+MOST_CELLS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class CurveColumn(NumberColumn):
-    """A column of numbers of which a model learns a curve: the entry of a number column, and steps beside it.
+    """A column of numbers of which a model learns a curve: the entry of a number column, and hats beside it.
 
-    Level l = 1, 2, ... cuts the bounds into 2^(l-1) equal cells, with an encoded column each. Of these the one whose
-    cell holds the number is not 0: it is -h_l in the lower half of the cell and h_l in the upper one. So a value has
-    one entry and one for each level, however many columns there are, and a linear model of them is a curve that is a
-    line within each of the 2^L finest half-cells. A missing number has no steps, unless it is filled.
+    The bounds are cut into equal cells, at whose ends are knots, with an encoded column each: it is `height` where the
+    number is at the knot, falls to 0 along a line at the knots beside it, and is 0 beyond. So of all columns at most
+    three are other than 0 in one row, however many cells there are, and a linear model of them is a curve that is a
+    straight line within every cell. A missing number counts as its fill, as in a number column.
 
     Parameters
     ----------
     name, bounds, fill, indicator, unit, units
         As in `NumberColumn`.
-    steps : tuple of float
-        The height h_l of each level's steps, the coarsest first, above 0 and at most 1; none make it a number column.
+    cells : int
+        How many cells there are, 2 or more.
+    height : float
+        The height of the hats, above 0 and at most 1: the lower they are, the closer the curve is kept to a line.
 
     Examples
     --------
-    >>> age = CurveColumn("age", (0, 100), steps=(1.0, 0.5))
+    >>> age = CurveColumn("age", (0, 100), cells=4)
     >>> age.encoded_names()
-    ('age', 'age at 1/2', 'age at 1/4', 'age at 3/4')
+    ('age', 'age at 0/4', 'age at 1/4', 'age at 2/4', 'age at 3/4', 'age at 4/4')
     >>> from equipoise.data.encoder import Encoder
     >>> from equipoise.data.schema import Schema, Target
     >>> import numpy as np
-    >>> encoder = Encoder(Schema(None, (age,), Target("ill", classes=(0, 1)), row_norm=1.5))
-    >>> encoder.encode({"age": np.array([0.0, 80.0, np.nan])}, 3) * 1.5
-    array([[-1. , -1. , -0.5,  0. ],
-           [ 0.6,  1. ,  0. ,  0.5],
-           [ 0. ,  0. ,  0. ,  0. ]])
+    >>> encoder = Encoder(Schema(None, (age,), Target("ill", classes=(0, 1)), row_norm=2.0))
+    >>> encoder.encode({"age": np.array([0.0, 80.0, np.nan])}, 3) * 2.0
+    array([[-1. ,  1. ,  0. ,  0. ,  0. ,  0. ],
+           [ 0.6,  0. ,  0. ,  0. ,  0.8,  0.2],
+           [ 0. ,  0. ,  0. ,  1. ,  0. ,  0. ]])
     """
 
     kind: ClassVar[str] = "curve"
-    keys: ClassVar[tuple[str, ...]] = (*NumberColumn.keys, "steps")
+    keys: ClassVar[tuple[str, ...]] = (*NumberColumn.keys, "cells", "height")
 
-    steps: tuple[float, ...] = tuple(FADING**level for level in range(4))
+    cells: int = 16
+    height: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so."""
         faults = Faults()
         path = place("columns", faults.name(self.name))
-        given = self.steps if isinstance(self.steps, list | tuple) else (None,)
-        heights = [faults.number(f"{path}.steps", entry) for entry in given]
-        if len(heights) > MOST_LEVELS or any(height is not None and not 0 < height <= 1 for height in heights):
-            asked = f"at most {MOST_LEVELS} heights above 0 and at most 1, one a level, the coarsest first"
-            faults.add(f"{path}.steps", asked, self.steps)
-        settle(self, steps=tuple(heights))
+        cells, height = faults.count(f"{path}.cells", self.cells), faults.number(f"{path}.height", self.height)
+        if cells is None or not 2 <= cells <= MOST_CELLS:
+            faults.add(f"{path}.cells", f"a whole number from 2 to {MOST_CELLS}", self.cells)
+        if height is None or not 0 < height <= 1:
+            faults.add(f"{path}.height", "a number above 0 and at most 1", self.height)
+        settle(self, cells=cells, height=height)
         faults.attempt(lambda: NumberColumn.__post_init__(self))
         faults.refuse()
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the column's TOML table."""
         yield from NumberColumn.lines(self)
-        yield f"steps = {written_list(map(written_number, self.steps))}"
+        yield f"cells = {self.cells}"
+        yield f"height = {written_number(self.height)}"
 
     def encoded_names(self) -> tuple[str, ...]:
-        """Return the name, one for each step by its place between the bounds, and one for where it was missing."""
+        """Return the name, one for each knot by its place between the bounds, and one for where it was missing."""
         name, *missing = NumberColumn.encoded_names(self)
-        cuts = (f"{2 * cell + 1}/{2 << level}" for level in range(len(self.steps)) for cell in range(1 << level))
-        return (name, *(f"{name} at {cut}" for cut in cuts), *missing)
+        return (name, *(f"{name} at {knot}/{self.cells}" for knot in range(self.cells + 1)), *missing)
 
     @property
     def entries(self) -> int:
-        """One, one for each level, and one for what says that it is missing."""
-        return 1 + len(self.steps) + self.indicator
+        """One, two for the knots beside the number, and one for what says that it is missing."""
+        return 3 + self.indicator
 
     @property
     def squared_length(self) -> float:
-        """That of a number, and the square of each level's step."""
-        return 1.0 + self.indicator + sum(height * height for height in self.steps)
+        """That of a number, and the square of a hat, which is highest at a knot."""
+        return 1.0 + self.height**2 + self.indicator
 
     @property
     def summed_length(self) -> float:
-        """That of a number, and each level's step."""
-        return 1.0 + self.indicator + sum(self.steps)
+        """That of a number, and the height: two hats add up to it between knots."""
+        return 1.0 + self.height + self.indicator
 
     def writing(self) -> Writing:
-        """Return what scales numbers and writes their steps."""
-        from equipoise.data.writings import Stepped
+        """Return what scales numbers and writes their hats."""
+        from equipoise.data.writings import Curved
 
-        return Stepped(self.bounds, self.fill, self.indicator, self.steps)
+        return Curved(self.bounds, self.fill, self.indicator, self.height)
