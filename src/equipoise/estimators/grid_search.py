@@ -228,7 +228,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     @property
     def _public_facts(self) -> Domain | Schema | None:
-        return self._model().domain
+        return self._model()._public_facts
 
     def _saved(self) -> Saved:
         # A search is saved as the model that it found, with the certificate of the whole search.

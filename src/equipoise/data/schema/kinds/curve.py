@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar
 
 from equipoise.data.schema.columns import settle
@@ -100,3 +100,15 @@ class CurveColumn(NumberColumn):
         from equipoise.data.writings import Curved
 
         return Curved(self.bounds, self.fill, self.indicator, self.height)
+
+
+def curved(column: NumberColumn, cells: int) -> CurveColumn:
+    """Return a column of numbers as a curve, every other fact as it was.
+
+    Examples
+    --------
+    >>> curved(NumberColumn("age", (0, 100), fill=40), 8)
+    CurveColumn(name='age', bounds=(0.0, 100.0), fill=40.0, indicator=False, unit=None, units=(), cells=8, height=1.0)
+    """
+    facts = {field.name: getattr(column, field.name) for field in fields(column)}
+    return CurveColumn(**facts, cells=cells)
