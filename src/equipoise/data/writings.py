@@ -63,9 +63,7 @@ class Curved(Scaled):
     ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [1.1875, 2.0, 1.0])
     """
 
-    def __init__(
-        self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, height: float
-    ) -> None:
+    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, height: float) -> None:
         super().__init__(bounds, fill)
         self._marked = indicator
         self._height = height

@@ -40,7 +40,9 @@ class Additive(PrivateLinearModel):
             if facts is not None and asked not in ("public", 0):
                 found = "rows of numbers in a Domain, which has no bounds of columns"
                 remedy = "pass domain=eq.Schema.from_toml(...), or leave cells out, which means lines"
-                raise InvalidParameter("a schema, whose columns of numbers have bounds between which they bend", found, remedy)
+                raise InvalidParameter(
+                    "a schema, whose columns of numbers have bounds between which they bend", found, remedy
+                )
             return facts
         bends = [type(column) is NumberColumn for column in facts.columns]
         if not any(bends) or any(isinstance(column, CurveColumn) for column in facts.columns):
