@@ -179,12 +179,12 @@ def cells(table: Table, runs: int, epsilons: list[float], most: int) -> Iterator
         for epsilon in epsilons:
             found = [[measured(table, kind, (epsilon, share), seed, most) for seed in range(runs)] for kind in kinds]
             line, curve = (np.mean([entry[:2] for entry in entries], axis=0) for entries in found)
-            levels = {len(getattr(column, "steps", ())) for column in found[1][-1][2].schema_.columns}
+            finest = max(getattr(column, "cells", 0) for column in found[1][-1][2].schema_.columns)
             yield [
                 f"{epsilon:g}, {'1/n^2' if share else '0'}",
                 *(f"{value:.4f}" for value in (*line, *curve)),
                 *(f"{value:+.4f}" for value in curve - line),
-                f"{max(levels)}",
+                f"{finest}",
                 " ".join(sorted({entry[2].certificate_.kind for entry in found[1]})),
             ]
 
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| table | epsilon, delta | line | AUC | curve | AUC | gain | AUC | levels | kind |")
+    print("| table | epsilon, delta | line | AUC | curve | AUC | gain | AUC | cells | kind |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name in asked.tables:
         for line in cells(TABLES[name](asked.data), asked.runs, asked.epsilons, asked.most):

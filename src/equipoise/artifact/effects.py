@@ -21,8 +21,8 @@ def effects_of(
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them.
 
     At a knot a row has the entries x and h, the knot's place scaled to [-1, 1] and the height of hats, both divided by
-    the row norm: the effect is what their weights say together, in the target's own unit where it is a number, and noise
-    of one deviation in all weights, uncorrelated, is noise of sqrt(x^2 + h^2) times that deviation in it.
+    the row norm. The effect is what their weights say together, in the target's own unit where it is a number; noise of
+    one deviation in all weights, uncorrelated, is noise of sqrt(x^2 + h^2) times that deviation in it.
 
     Parameters
     ----------

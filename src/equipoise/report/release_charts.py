@@ -201,7 +201,7 @@ def effect_curve(rows: Sequence[Record], title: str, said: str) -> str:
         "place",
         title=title,
         scale={"domain": [min(places), max(places)], "nice": False},
-        axis={"grid": False, "tickCount": 5, "format": "~g", "labelFlush": True},
+        axis={"grid": False, "tickCount": 5},
     )
     vertical = quantity("value", title=said, scale={"domain": [-end, end], "nice": False}, axis={"tickCount": 5})
     legend = {"title": None, "orient": "top"} if len(outputs) > 1 else None
