@@ -8,7 +8,8 @@ costs the share c is worth
 
 and the worthiest of a few is taken, lines among them, for which g = 0. With many rows and a large epsilon all costs are
 next to nothing, and curves are taken; with few, the noise in so many more weights costs more than g, and the model is
-the linear one. The shares were settled with public tables in view, which docs/additive.md names; no privacy claim rests
+the linear one. Where curves lose half of what is at stake or more they are no choice: the model of costs is rough there,
+and a line is easier to tell from noise. The shares were settled with public tables in view, which docs/additive.md names; no privacy claim rests
 on them.
 """
 
@@ -16,6 +17,9 @@ from collections.abc import Mapping
 
 # By how much more is at stake for curves of so many cells, as a share of what is for lines.
 GAINS = {0: 0.0, 4: 0.05, 8: 0.063, 16: 0.07}
+
+# Curves that lose this share of what is at stake are no choice.
+DROWNED = 0.5
 
 # The numbers of cells that are compared, 0 for lines.
 CELLS = tuple(GAINS)
@@ -26,7 +30,8 @@ def cells_for(costs: Mapping[int, float]) -> int:
 
     Examples
     --------
-    >>> cells_for({0: 0.036, 4: 0.058, 8: 0.068, 16: 0.088}), cells_for({0: 0.61, 4: 0.64, 8: 0.64, 16: 0.65})
+    >>> cells_for({0: 0.036, 4: 0.058, 8: 0.068, 16: 0.088}), cells_for({0: 0.12, 4: 0.2, 8: 0.23, 16: 0.25})
     (8, 0)
     """
-    return max(sorted(costs), key=lambda cells: (1 + GAINS[cells]) * (1 - costs[cells]))
+    choices = [cells for cells, cost in sorted(costs.items()) if cells == 0 or cost < DROWNED]
+    return max(choices, key=lambda cells: (1 + GAINS[cells]) * (1 - costs[cells]))
