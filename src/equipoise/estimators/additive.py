@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from equipoise.certify.certificate import Certificate
 from equipoise.data.schema import CurveColumn, NumberColumn, Schema
 from equipoise.data.schema.kinds.curve import curved
 from equipoise.errors import EquipoiseError, InvalidParameter
@@ -64,11 +63,13 @@ class Additive(PrivateLinearModel):
                     return 0
         return cells_for(costs)
 
-    @classmethod
-    def _opened(cls, saved: Saved, certificate: Certificate, facts: Domain | Schema | None) -> Self:
-        # What was released is described by its schema; another version's rule might choose otherwise.
-        settings = tuple(Setting("cells", 0) if entry.name == "cells" else entry for entry in saved.model.settings)
-        return super()._opened(replace(saved, model=replace(saved.model, settings=settings)), certificate, facts)
+    def _saved(self) -> Saved:
+        # The finest curve of what was released, in place of the rule: that of another version may choose otherwise.
+        schema: Schema | None = getattr(self, "schema_", None)
+        finest = max((getattr(column, "cells", 0) for column in (schema.columns if schema else ())), default=0)
+        saved = super()._saved()
+        settings = tuple(Setting("cells", finest) if entry.name == "cells" else entry for entry in saved.model.settings)
+        return replace(saved, model=replace(saved.model, settings=settings))
 
 
 def _curved(schema: Schema, cells: int) -> Schema:

@@ -8,9 +8,9 @@ costs the share c is worth
 
 and the worthiest of a few is taken, lines among them, for which g = 0. With many rows and a large epsilon all costs are
 next to nothing, and curves are taken; with few, the noise in so many more weights costs more than g, and the model is
-the linear one. Where curves lose half of what is at stake or more they are no choice: the model of costs is rough there,
-and a line is easier to tell from noise. The shares were settled with public tables in view, which docs/additive.md names; no privacy claim rests
-on them.
+the linear one. Where curves lose half of what is at stake or more they are no choice: the model of costs is rough
+there, and a line is easier to tell from noise. The shares were settled with public tables in view, which
+docs/additive.md names; no privacy claim rests on them.
 """
 
 from collections.abc import Mapping
