@@ -234,8 +234,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     ) -> None:
         """Become the fitted estimator of a release: a row of coefficients and an intercept an output."""
         self.__dict__.pop("schema_", None)  # of an earlier fit
-        described = self._public_facts
-        if isinstance(described, Schema):
+        if isinstance(described := self._public_facts, Schema):
             bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
             paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
             self.schema_ = described.with_bounds(paid) if paid else described
@@ -302,8 +301,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _intake(self) -> Intake:
         """Return how rows come in: by a schema, or as they are into a domain; neither is ever inferred."""
         name, line = type(self).__name__, f"domain={self._domain_line}"
-        facts = self._public_facts
-        if facts is None:
+        if (facts := self._public_facts) is None:
             raise DomainMissing(
                 f"the public facts about the rows, to which {name} clips them",
                 "domain=None, and nothing is ever inferred from the data",
