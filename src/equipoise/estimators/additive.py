@@ -46,7 +46,7 @@ class Additive(PrivateLinearModel):
         bends = [type(column) is NumberColumn for column in facts.columns]
         if not any(bends) or any(isinstance(column, CurveColumn) for column in facts.columns):
             return facts
-        return _curved(facts, self._rule(facts) if asked == "public" else asked)
+        return _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
 
     def _rule(self, schema: Schema) -> int:
         """Return how many cells are worth their noise by the modelled costs of the same training on each encoding."""
