@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from equipoise.data.diagnosis import check_rows
     from equipoise.data.engines import open_table
     from equipoise.data.schema import Schema
+    from equipoise.estimators.additive import AdditiveClassifier, AdditiveRegressor
     from equipoise.estimators.bridge import BridgeClassifier, BridgeRegressor
     from equipoise.estimators.bring_your_own import release_solution
     from equipoise.estimators.dropout import DropoutClassifier, DropoutRegressor
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
 
 __all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "Bound",
     "BridgeClassifier",
     "BridgeRegressor",
@@ -93,6 +96,8 @@ _ROOMS = {
     "penalties": "equipoise.vocabulary.penalties",
 }
 _HOMES = {
+    "AdditiveClassifier": "equipoise.estimators.additive",
+    "AdditiveRegressor": "equipoise.estimators.additive",
     "Bound": "equipoise.vocabulary.facts",
     "BridgeClassifier": "equipoise.estimators.bridge",
     "BridgeRegressor": "equipoise.estimators.bridge",

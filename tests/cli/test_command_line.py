@@ -410,6 +410,8 @@ def test_plan_of_a_ridge_as_json():
         ("huber", ("--labels", "0,400"), "huber:50.0", "l2"),
         ("elastic-net", ("--labels", "0,400"), "squared", "elastic-net:0.5"),
         ("elastic-net-classifier", (), "logistic", "elastic-net:0.5"),
+        ("additive-regressor", ("--labels", "0,400"), "squared", "l2"),
+        ("additive-classifier", (), "logistic", "l2"),
         ("bridge-regressor", ("--labels", "0,400"), "squared", "bridge:1.5"),
         ("bridge-classifier", (), "logistic", "bridge:1.5"),
         ("sgd-classifier", ("--recipe", "loss=hinge,passes=3,batch_size=1,order=fresh"), "hinge", "l2"),

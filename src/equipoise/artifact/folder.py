@@ -91,8 +91,8 @@ def _certificate_of(model: PrivateEstimator) -> Certificate:
 def report_of(model: PrivateEstimator, spends: Spends | None = None, attack: page_file.Attack | None = None) -> str:
     """Return the page of a fitted model, with what its ledger said when the spend was recorded, and an attack."""
     certificate, saved = _certificate_of(model), model._saved()
-    target = facts.target.name if isinstance(facts := model._public_facts, Schema) else ""
-    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), target)
+    schema = facts if isinstance(facts := model._public_facts, Schema) else None
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, support_of(model), schema)
     balance, at = (None, "") if spends is None else (spends.balance, spends.at)
     return page_of(certificate, shown, balance, at, attack)
 
@@ -102,7 +102,7 @@ def support_of(model: PrivateEstimator) -> list[int] | None:
     return list(model.get_support(indices=True).tolist()) if isinstance(model, SelectorMixin) else None
 
 
-def rehearse(plan: Certificate, names: Sequence[str] = ()) -> int:
+def rehearse(plan: Certificate, names: Sequence[str] = (), schema: Schema | None = None) -> int:
     """Draw the page of a plan with weights of 0: what a page lacks, or no reader takes, is noticed before the spend.
 
     Returns how many bytes the model may take.
@@ -110,7 +110,7 @@ def rehearse(plan: Certificate, names: Sequence[str] = ()) -> int:
     claim = plan.claim.trained
     outputs = claim.problem.loss.outputs if isinstance(claim, Trained) else 0
     room = model_file.room_of(outputs, plan.n_features, names)
-    page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs)))
+    page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs), schema=schema))
     return room
 
 

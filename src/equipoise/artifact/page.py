@@ -7,16 +7,18 @@ facts; what noise a weight carries comes from the claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from equipoise.artifact.effects import effects_of
 from equipoise.artifact.reading import trained_on
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Claim, Trained
 from equipoise.certify.claims.choice import Choice, Stopping
 from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.gains import true_positive_rate
+from equipoise.data.schema import Schema
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.planning.issue import issue
 from equipoise.planning.kinds import planner_of, words_of
@@ -32,6 +34,7 @@ from equipoise.report.release_record import (
     AttackerGains,
     BoundLine,
     CurvePoint,
+    Effect,
     ErrorBounds,
     ErrorPoint,
     LedgerState,
@@ -67,8 +70,8 @@ CONFIDENCE = 0.95
 class Shown:
     """What was released, as a page shows it: weights, a row an output, or the names of selected columns.
 
-    Without names, columns are numbered; without classes, they are those of the certificate. `target` is the name of
-    the column that is predicted, where a schema names it.
+    Without names, columns are numbered; without classes, they are those of the certificate. A schema names the column
+    that is predicted, and its curves are drawn.
     """
 
     coefficients: Iterable[Iterable[float]] = ()
@@ -76,7 +79,7 @@ class Shown:
     feature_names: Sequence[str] = ()
     classes: Sequence[Label] = ()
     selected: Sequence[int] | None = None
-    target: str = ""
+    schema: Schema | None = None
 
 
 def page_of(
@@ -123,8 +126,11 @@ def record_of(
     names, made = _names(certificate, shown), certificate.release
     # Rows chose among candidates, by scores of noisy weights.
     searched = isinstance(claim.main, Choice | Stopping)
-    weights = _weights_of(claim.trained, shown, names, searched) if isinstance(claim.trained, Trained) else _NO_WEIGHTS
+    weights = _NO_WEIGHTS
     paid = [node for node in claim.nodes() if isinstance(node, PrivateBounds)]
+    bounds = {entry.column: (entry.low, entry.high) for node in paid for entry in node.released or ()}
+    if isinstance(claim.trained, Trained):
+        weights = _weights_of(claim.trained, shown, names, searched, bounds)
     return ReleaseRecord(
         model=_model(claim.trained),
         epsilon=certificate.epsilon,
@@ -157,6 +163,7 @@ def record_of(
         weight_words=weights.words,
         noise_words=weights.noise,
         noise_exact=weights.exact,
+        effects=weights.effects,
         menu=tuple(
             MenuLine(choice.kind, choice.theorem, choice.law, choice.alpha, choice.cost, choice.verdict)
             for choice in notes.menu
@@ -168,7 +175,7 @@ def record_of(
         selected=None if shown.selected is None else tuple(names[place] for place in shown.selected),
         ledger_name=terms.ledger,
         ledger=None if balance is None else _ledger_state(terms.ledger or "", balance, balance_at),
-        target=shown.target,
+        target="" if shown.schema is None else shown.schema.target.name,
         classes=tuple(map(str, shown.classes or _declared(claim.trained))),
         release_id=made.id if made else "",
         made=made.made if made else "",
@@ -311,9 +318,10 @@ class _Weights:
     words: str
     noise: str
     exact: bool
+    effects: tuple[Effect, ...]
 
 
-_NO_WEIGHTS = _Weights((), "", "", False)
+_NO_WEIGHTS = _Weights((), "", "", False, ())
 
 
 def _names(certificate: Certificate, shown: Shown) -> list[str]:
@@ -327,16 +335,24 @@ def _names(certificate: Certificate, shown: Shown) -> list[str]:
     return names
 
 
-def _weights_of(claim: Trained, shown: Shown, names: Sequence[str], searched: bool) -> _Weights:
+def _weights_of(
+    claim: Trained, shown: Shown, names: Sequence[str], searched: bool, paid: Mapping[str, tuple[float, float]]
+) -> _Weights:
     planner = planner_of(claim)
     # Noise that did well was kept: what law the chosen candidate's has depends on the rows.
     deviation = None if searched else planner.deviation_of_a_weight(claim)
     labels = tuple(shown.classes or _declared(claim))
+    lines = _lines(claim, shown, names, labels, deviation)
+    effects: tuple[Effect, ...] = ()
+    if shown.schema is not None:
+        matrix = [[float(weight) for weight in row] for row in shown.coefficients]
+        effects = effects_of(shown.schema, matrix, _targets(claim, labels), deviation, paid)
     return _Weights(
-        lines=_lines(claim, shown, names, labels, deviation),
+        lines=lines,
         words=_weight_words(claim, labels, deviation, planner.at_the_end and not searched),
         noise=_searched_words(claim) if searched else planner.noise_words(claim, deviation),
         exact=planner.at_the_end and not searched,
+        effects=effects,
     )
 
 

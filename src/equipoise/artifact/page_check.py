@@ -16,7 +16,7 @@ from importlib.metadata import version
 from equipoise.artifact import page_file, page_rule
 from equipoise.artifact.page import Shown, page_of
 from equipoise.artifact.parts import Part
-from equipoise.artifact.reading import OldRelease, ReadRelease, release_in
+from equipoise.artifact.reading import OldRelease, release_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, NOT_CHECKABLE, PAGE, REPORT, text_of
 from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable
@@ -111,12 +111,8 @@ def drawn_again(contents: Mapping[str, bytes], facts: page_file.PageFacts) -> st
         from equipoise.artifact.folder import opened, support_of
 
         selected = support_of(opened(found))
-    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, selected, _target(found))
+    shown = Shown(saved.coefficients, saved.intercepts, saved.features, saved.classes, selected, found.schema)
     return page_of(found.certificate, shown, balance, "" if said is None else said.at, facts.attack)
-
-
-def _target(found: ReadRelease) -> str:
-    return "" if found.schema is None else found.schema.target.name
 
 
 def difference(found: str, expected: str) -> str | None:

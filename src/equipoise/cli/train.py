@@ -109,6 +109,8 @@ def command(
     require_holdout(holdout, holdout_by, engine, out, evaluation)
     with waiting("planning", silent):
         planned = face.plan() if holdout is None else planned_with(face, holdout, holdout_by)
+    if isinstance(described := face._public_facts, Schema):
+        facts = described
     # Nothing but the time hangs on it, which no certificate covers.
     with left_as_they_are(is_short(data)):
         table = open_table(data, delimiter, engine, scheduler, facts)
@@ -116,7 +118,7 @@ def command(
     encoded_table(facts, table, planned.n_samples)
     # A page that cannot be made, a name that is taken and a disk that is full are told before the plan.
     with waiting("drawing the page", silent):
-        room = rehearse(planned, facts.encoded_names())
+        room = rehearse(planned, facts.encoded_names(), facts)
     # It follows from the plan alone, so that it is run before a row is read, and what cannot be is told here.
     reached = _attacked(planned, dry_run, silent) if attack else None
     with staging(out, force, room) as place, ExitStack() as besides:

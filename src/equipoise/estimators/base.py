@@ -233,15 +233,16 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     ) -> None:
         """Become the fitted estimator of a release: a row of coefficients and an intercept an output."""
         self.__dict__.pop("schema_", None)  # of an earlier fit
-        if isinstance(self.domain, Schema):
+        if isinstance(described := self._public_facts, Schema):
             bounds = (node.released or () for node in nodes if isinstance(node, PrivateBounds))
             paid = {entry.column: (entry.low, entry.high) for released in bounds for entry in released}
-            self.schema_ = self.domain.with_bounds(paid) if paid else self.domain
+            self.schema_ = described.with_bounds(paid) if paid else described
         self._facts = facts
         self._keep(classes, coefficients, intercepts)
 
     @property
     def _public_facts(self) -> Domain | Schema | None:
+        # A model whose own public rule describes columns in other words says so here.
         return self.domain
 
     def _saved(self) -> Saved:
@@ -299,18 +300,18 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def _intake(self) -> Intake:
         """Return how rows come in: by a schema, or as they are into a domain; neither is ever inferred."""
         name, line = type(self).__name__, f"domain={self._domain_line}"
-        if self.domain is None:
+        if (facts := self._public_facts) is None:
             raise DomainMissing(
                 f"the public facts about the rows, to which {name} clips them",
                 "domain=None, and nothing is ever inferred from the data",
                 f"write {name}({line})",
             )
-        if isinstance(self.domain, Schema):
-            return SchemaRows(self.domain)
-        if not isinstance(self.domain, Domain):
-            found = f"domain of type {type(self.domain).__name__}"
+        if isinstance(facts, Schema):
+            return SchemaRows(facts)
+        if not isinstance(facts, Domain):
+            found = f"domain of type {type(facts).__name__}"
             raise InvalidParameter("a Domain or a Schema", found, f"write {line}")
-        return PlainRows(self.domain)
+        return PlainRows(facts)
 
     def _found_classes(self, target: Unread) -> tuple[Label, ...]:
         """Return classes that must be read from the data before the request can be made: none, but for a classifier."""

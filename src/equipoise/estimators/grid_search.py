@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.certify.certificate import Certificate
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.estimators.additive import Additive
 from equipoise.estimators.base import PrivateEstimator, PrivateLinearModel
 from equipoise.estimators.intake import refuse_persons
 from equipoise.estimators.saved import Saved, writing
@@ -228,7 +229,7 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
 
     @property
     def _public_facts(self) -> Domain | Schema | None:
-        return self._model().domain
+        return self._model()._public_facts
 
     def _saved(self) -> Saved:
         # A search is saved as the model that it found, with the certificate of the whole search.
@@ -262,6 +263,10 @@ class PrivateGridSearch(MetaEstimatorMixin, PrivateEstimator):
             found = f"{', '.join(unknown)} in the grid"
             known = ", ".join(sorted(defaults.keys() - set(OWNED)))
             raise InvalidParameter("parameters that a candidate may have", found, f"choose from {known}")
+        if isinstance(self.estimator, Additive) and ("cells" in names or self.estimator.cells == "public"):
+            # Rows are encoded once, for all candidates, and the rule depends on a budget that they do not have.
+            found, remedy = "an additive model that chooses its cells", "pass cells=8 to the estimator, or 0 for lines"
+            raise InvalidParameter("candidates that encode rows alike", found, remedy)
         return [(parameters, clone(self.estimator).set_params(**parameters)) for parameters in grid]
 
     def _request(self, n_samples: int, n_features: int) -> SearchRequest:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer
 
 from equipoise.data.encoder import Encoder
-from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
+from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema
 from equipoise.errors import InvalidParameter, MissingExtra
 
 Array = NDArray[np.float64]
@@ -84,6 +84,10 @@ class _ColumnTransform:
             steps.append((f"{number} value", self._number(column), [column.name]))
             self._blocks.append(self._scaled[:, place : place + 1])
             place += 1
+            if isinstance(column, CurveColumn):
+                steps.append((f"{number} knots", self._knots(column), [column.name]))
+                self._blocks.append(column.height * self._scaled[:, place : place + column.cells + 1])
+                place += column.cells + 1
             if column.indicator:
                 steps.append((f"{number} missing", MissingIndicator(features="all"), [column.name]))
                 self._blocks.append(self._scaled[:, place : place + 1])
@@ -96,6 +100,12 @@ class _ColumnTransform:
         middle = 0.0 if column.fill is None else 2 * (column.fill - low) / (high - low) - 1
         scaler = MinMaxScaler(feature_range=(-1, 1), clip=True)
         return make_pipeline(scaler, SimpleImputer(strategy="constant", fill_value=middle))
+
+    def _knots(self, column: CurveColumn) -> Pipeline:
+        # Splines of the first degree are hats.
+        knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
+        scaler, imputer = (step for _, step in self._number(column).steps)
+        return make_pipeline(scaler, imputer, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
 
     def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
         found = list(self._scaled[:, place : place + column.width].T)

@@ -174,7 +174,7 @@ def evaluated(model: Any, by: str = "") -> Evaluated:
     return made(
         certificate,
         model._facts,
-        model.domain if isinstance(model.domain, Schema) else None,
+        facts if isinstance(facts := model._public_facts, Schema) else None,
         getattr(model, "schema_", None),
         labels,
         np.atleast_2d(model.coef_),

@@ -76,7 +76,7 @@ def train_and_evaluate(
     """
     _require(model)
     model._unchanged_by_failure(lambda: _fit(model, X, y, holdout, by, n_samples))
-    return Evaluation(model.certificate_, model.domain if isinstance(model.domain, Schema) else None)
+    return Evaluation(model.certificate_, facts if isinstance(facts := model._public_facts, Schema) else None)
 
 
 def plan_held_out(

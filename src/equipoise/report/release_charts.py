@@ -221,3 +221,48 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
         layers.insert(0, layer({"type": "bar", "style": "noise", "height": {"band": 1.0}, "clip": True}, band))
     description = "Released weights as bars, over bands of twice the noise's deviation."
     return responsive(layers, description, height=(ROW + LINE * further) * len(rows), data={"values": list(rows)})
+
+
+def effect_curve(rows: Sequence[Record], title: str, said: str) -> str:
+    """Return what a model says along one column, a line an output, over a band of noise where there is one output.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With the keys place, value, output, and low and high, the ends of the band, which are None where nothing is
+        known.
+    title, said : str
+        The names of the axes: the column, and what its effect is measured in.
+    """
+    outputs = list(dict.fromkeys(str(row["output"]) for row in rows))
+    longest = max(abs(float(str(row["value"]))) for row in rows) or 1.0
+    ends = [abs(float(str(row[end]))) for row in rows for end in ("low", "high") if row[end] is not None]
+    widest = max([longest, *ends])
+    end = 1.05 * (2 * longest if beyond_the_picture(widest, longest) else widest)
+    places = [float(str(row["place"])) for row in rows]
+    horizontal = quantity(
+        "place",
+        title=title,
+        scale={"domain": [min(places), max(places)], "nice": False},
+        axis={"grid": False, "tickCount": 5},
+    )
+    vertical = quantity("value", title=said, scale={"domain": [-end, end], "nice": False}, axis={"tickCount": 5})
+    legend = {"title": None, "orient": "top"} if len(outputs) > 1 else None
+    encoding = {
+        "x": horizontal,
+        "y": vertical,
+        "color": word("output", scale={"domain": outputs}, legend=legend),
+        "tooltip": [
+            quantity("place", title="at", format=".4g"),
+            quantity("value", title="effect", format=".4g"),
+            word("output", title="for"),
+        ],
+    }
+    layers = [
+        layer(rule("soft"), {"y": vertical}, [{"value": 0.0}]),
+        layer({"type": "line", "strokeWidth": 2.2, "clip": True}, encoding, rows),
+    ]
+    if ends and len(outputs) == 1:
+        band = {"x": horizontal, "y": {**vertical, "field": "low"}, "y2": {"field": "high"}}
+        layers.insert(0, layer({"type": "area", "style": "noise", "clip": True}, band, rows))
+    return responsive(layers, "The effect along one column, over the band of its noise.", height=180)

@@ -125,6 +125,24 @@ class WeightLine:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectPoint:
+    """What a curve says at one knot, and the standard deviation of the noise in it, or the most; None if unknown."""
+
+    place: float
+    value: float
+    deviation: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The curve of a column for one output, straight between its knots."""
+
+    column: str
+    output: str
+    points: tuple[EffectPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PrivateBound:
     """Bounds of a column that were released with noise, paid for out of the same epsilon."""
 
@@ -206,6 +224,7 @@ class ReleaseRecord:
     weight_words: str
     noise_words: str
     noise_exact: bool
+    effects: tuple[Effect, ...] = ()
     menu: tuple[MenuLine, ...] = ()
     private_bounds: tuple[PrivateBound, ...] = ()
     private_epsilon: float = 0.0

@@ -117,7 +117,7 @@ class Schema:
             seen.add(name)
         if not self.columns:
             faults.found.append("columns: at least one feature, besides the target; found none")
-        levels = sum(column.width for column in self.columns if column.spread)
+        levels = sum(column.width for column in self.columns if column.entries < column.width)
         levels += len(self.target.classes or ())
         if len(names) > MOST_COLUMNS or levels > MOST_LEVELS:
             asked = f"at most {MOST_COLUMNS} columns, and at most {MOST_LEVELS} levels in all"
@@ -279,12 +279,14 @@ class Schema:
     def domain(self) -> Domain:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1].
 
-        What a row of each class counts for is relative to the heaviest (N2). Of a category only one entry is not 0: a
-        row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, a little more by rounding (E2d).
+        What a row of each class counts for is relative to the heaviest (N2). Of a category only one entry is not 0, of
+        a curve three: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
+        more than those of its columns divided by the row norm, a little more by rounding (E2d).
         """
         most = None if self.person is None else self.person.rows_at_most
-        entries = sum(1 if column.spread else column.width for column in self.columns)
-        summed = math.sqrt(entries) * (1 + 1e-9) if entries < self.n_features else None
+        entries = sum(column.entries for column in self.columns)
+        divided = sum(column.summed_length for column in self.columns) / (self.row_norm or self.longest_row)
+        summed = min(math.sqrt(entries), divided) * (1 + 1e-9) if entries < self.n_features else None
         if self.target.classes is None:
             return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most, row_sum=summed)
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))

@@ -21,7 +21,7 @@ def members() -> dict[str, type[Column]]:
     Examples
     --------
     >>> sorted(members())
-    ['category', 'date', 'hashed', 'number', 'ordered', 'yes-no']
+    ['category', 'curve', 'date', 'hashed', 'number', 'ordered', 'yes-no']
     """
     return discover(__name__, Column, key="kind")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -81,6 +82,16 @@ class Column(ABC):
     def squared_length(self) -> float:
         """The largest that the squares of its entries in one row add up to, but for rounding."""
         return 1.0
+
+    @property
+    def entries(self) -> int:
+        """How many of its entries can be other than 0 in one row."""
+        return 1 if self.spread else self.width
+
+    @property
+    def summed_length(self) -> float:
+        """The largest that the absolute values of its entries in one row add up to, but for rounding."""
+        return math.sqrt(self.entries * self.squared_length)
 
     def texts(self) -> tuple[str, ...]:
         """Return the texts of which a value should be one; none where they are blank, or any value will do."""

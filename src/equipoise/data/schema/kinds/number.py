@@ -79,7 +79,7 @@ class NumberColumn(Column):
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the column's TOML table."""
-        yield 'kind = "number"'
+        yield f"kind = {written(self.kind)}"
         yield f"bounds = {written_bounds(self.bounds)}"
         if self.fill is not None:
             yield f"fill = {written_number(self.fill)}"

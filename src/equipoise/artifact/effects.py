@@ -1,0 +1,80 @@
+"""What a released model says along every curve of its schema, and how much of it may be noise, as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.data.schema import CurveColumn, Schema
+from equipoise.report.release_record import Effect, EffectPoint
+
+Ends = tuple[float, float]
+
+
+def effects_of(
+    schema: Schema,
+    coefficients: Sequence[Sequence[float]],
+    outputs: Sequence[str],
+    deviation: float | None,
+    paid: Mapping[str, Ends],
+) -> tuple[Effect, ...]:
+    """Return the effect of each curve at its knots, an entry an output; it is a straight line between them.
+
+    At a knot a row has the entries x and h, the knot's place scaled to [-1, 1] and the height of hats, both divided by
+    the row norm. The effect is what their weights say together, in the target's own unit where it is a number; noise of
+    one deviation in all weights, uncorrelated, is noise of sqrt(x^2 + h^2) times that deviation in it.
+
+    Parameters
+    ----------
+    schema : Schema
+        As it was released; its curves are drawn, and nothing else.
+    coefficients : sequence of rows of weights
+        The released weights, a row an output.
+    outputs : sequence of str
+        What each row of them speaks for.
+    deviation : float, optional
+        The noise's standard deviation in a weight, or the most that it can be.
+    paid : mapping of column names to bounds
+        The bounds that were released on the way, where the schema leaves them blank.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Target
+    >>> schema = Schema(9, (CurveColumn("age", (0, 100), cells=2),), Target("ill", classes=(0, 1)), row_norm=1.0)
+    >>> (effect,) = effects_of(schema, [[1.0, 0.0, 2.0, 0.0]], ["1"], 0.5, {})
+    >>> [(point.place, point.value) for point in effect.points]
+    [(0.0, -1.0), (50.0, 2.0), (100.0, 1.0)]
+    >>> round(effect.points[0].deviation, 3), effect.points[1].deviation
+    (0.707, 0.5)
+    """
+    length = schema.row_norm or schema.longest_row
+    ends = schema.target.bounds or paid.get(schema.target.name)
+    unit = 1.0 if schema.target.classes is not None or ends is None else (ends[1] - ends[0]) / 2
+    found = []
+    for place, column in _curves(schema):
+        bounds = column.bounds or paid.get(column.name)
+        if bounds is None:
+            continue
+        shares = [knot / column.cells for knot in range(column.cells + 1)]
+        for output, weights in zip(outputs, coefficients, strict=True):
+            line, *hats = weights[place : place + column.cells + 2]
+            points = tuple(
+                EffectPoint(
+                    bounds[0] * (1 - share) + bounds[1] * share,
+                    unit / length * (line * (2 * share - 1) + column.height * hat),
+                    None if deviation is None else unit / length * math.hypot(2 * share - 1, column.height) * deviation,
+                )
+                for share, hat in zip(shares, hats, strict=True)
+            )
+            if all(math.isfinite(point.value) for point in points):
+                found.append(Effect(column.name, output, points))
+    return tuple(found)
+
+
+def _curves(schema: Schema) -> Iterator[tuple[int, CurveColumn]]:
+    """Yield the curves of a schema, each with the place of its first encoded column."""
+    place = 0
+    for column in schema.columns:
+        if isinstance(column, CurveColumn):
+            yield place, column
+        place += column.width

@@ -1,0 +1,118 @@
+"""Curves: the entry of a number, and two hats beside it, whatever the value is."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equipoise.data.encoder import Encoder
+from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema, Target
+from equipoise.data.schema.kinds.curve import MOST_CELLS, curved
+from equipoise.errors import SchemaInvalid
+
+TARGET = Target("ill", classes=("no", "yes"))
+AGE = CurveColumn("age", (0, 100), cells=4)
+HOSTILE = [0.0, -0.0, 100.0, 25.0, np.nextafter(25, 0), 33.0, -1e308, 1e308, np.inf, -np.inf, np.nan, 5e-324, 99.999]
+
+
+def entries_of(column: CurveColumn, values) -> np.ndarray:
+    encoder = Encoder(Schema(None, (column,), TARGET))
+    return encoder.encode({column.name: np.array(values)}, len(values)) * math.sqrt(column.squared_length)
+
+
+def test_entries_are_those_computed_by_hand():
+    found = entries_of(AGE, [0.0, 25.0, 30.0, 87.5, 100.0])
+    expected = [
+        [-1.0, 1, 0, 0, 0, 0],
+        [-0.5, 0, 1, 0, 0, 0],
+        [-0.4, 0, 0.8, 0.2, 0, 0],
+        [0.75, 0, 0, 0, 0.5, 0.5],
+        [1.0, 0, 0, 0, 0, 1],
+    ]
+    assert found == pytest.approx(np.array(expected), abs=1e-15)
+    assert entries_of(replace(AGE, height=0.5), [30.0])[0] == pytest.approx([-0.4, 0, 0.4, 0.1, 0, 0])
+
+
+def test_what_is_missing_or_outside_is_filled_or_clipped_and_never_raises():
+    column = replace(AGE, fill=75, indicator=True)
+    found = entries_of(column, [np.nan, np.inf, -1e308, 1e308])
+    assert found[0] == pytest.approx([0.5, 0, 0, 0, 1, 0, 1])
+    assert np.array_equal(found[0], found[1])
+    assert found[2:] == pytest.approx(np.array([[-1.0, 1, 0, 0, 0, 0, 0], [1.0, 0, 0, 0, 0, 1, 0]]))
+    assert entries_of(AGE, [np.nan])[0] == pytest.approx([0, 0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize("cells", [2, 3, 8, 16, MOST_CELLS])
+@pytest.mark.parametrize("bounds", [(0, 100), (-1e300, 1e300), (0.1, 0.3), (0, 5e-320)])
+def test_the_bounds_on_norm_and_sum_hold_for_every_value(cells, bounds):
+    column = CurveColumn("age", bounds, cells=cells, height=0.7, indicator=True)
+    columns = (column, CategoryColumn("town", ("Graz", "Wien"), other=True))
+    coins = np.random.default_rng(0)
+    values = np.concatenate([HOSTILE, bounds, coins.uniform(0, 1, 200) * bounds[1], coins.uniform(-200, 200, 200)])
+    towns = np.array(["Graz"] * len(values), dtype=object)
+    for row_norm in (None, 0.5):
+        schema = Schema(None, columns, TARGET, row_norm=row_norm)
+        rows = Encoder(schema).encode({"age": values, "town": towns}, len(values))
+        assert np.isfinite(rows).all()
+        assert (np.count_nonzero(rows, axis=1) <= column.entries + 1).all()
+        assert np.linalg.norm(rows, axis=1).max() <= 1 + 1e-15
+        assert schema.domain.row_sum is not None
+        assert np.abs(rows).sum(axis=1).max() <= schema.domain.row_sum
+
+
+def test_the_bound_on_the_sum_is_attained():
+    schema = Schema(None, (AGE, replace(AGE, name="other")), TARGET)
+    rows = Encoder(schema).encode({"age": np.array([100.0]), "other": np.array([0.0])}, 1)
+    assert schema.domain.row_sum == pytest.approx(4 / 2, rel=1e-8)
+    assert np.abs(rows).sum() == pytest.approx(schema.domain.row_sum, rel=1e-8)
+    # Shorter rows have larger sums, and no more than three entries a column make.
+    assert replace(schema, row_norm=1.0).domain.row_sum == pytest.approx(math.sqrt(6), rel=1e-8)
+
+
+def test_every_row_is_encoded_by_itself():
+    encoder = Encoder(Schema(None, (AGE,), TARGET))
+    values = np.array(HOSTILE)
+    before = encoder.encode({"age": values}, len(values))
+    for place in range(len(values)):
+        changed = values.copy()
+        changed[place] = 62.0
+        after = encoder.encode({"age": changed}, len(values))
+        others = np.arange(len(values)) != place
+        assert np.array_equal(before[others], after[others])
+
+
+def test_a_curve_is_a_number_column_in_all_other_facts():
+    number = NumberColumn("weight", None, fill=3, indicator=True, unit="kg", units={"g": 0.001})
+    column = curved(number, 8)
+    assert column.number_with_unit("72 kg") == 72.0
+    assert column.blanks() == {"bounds": None}
+    filled = column.with_bounds((0, 2))
+    assert isinstance(filled, CurveColumn)
+    assert (filled.bounds, filled.fill, filled.cells) == ((0.0, 2.0), 2.0, 8)
+    assert column.encoded_names()[-1] == "weight missing"
+
+
+def test_many_knots_count_as_levels():
+    columns = tuple(CurveColumn(f"c{place}", (0, 1), cells=MOST_CELLS) for place in range(400))
+    with pytest.raises(SchemaInvalid, match="at most 100000 levels"):
+        Schema(None, columns, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"cells": 1}, "cells"),
+        ({"cells": MOST_CELLS + 1}, "cells"),
+        ({"cells": 2.5}, "cells"),
+        ({"cells": "16"}, "cells"),
+        ({"cells": None}, "cells"),
+        ({"height": 0}, "height"),
+        ({"height": 1.01}, "height"),
+        ({"height": math.nan}, "height"),
+        ({"fill": 101}, "fill"),
+    ],
+)
+def test_facts_that_cannot_be_so_are_refused(facts, said):
+    with pytest.raises(SchemaInvalid, match=rf"columns\.age\.{said}"):
+        replace(AGE, **facts)

@@ -1,0 +1,184 @@
+"""Additive models: curves where public facts make them worth their noise, the linear model where they do not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Target
+from equipoise.errors import InvalidParameter
+from equipoise.planning.curves import CELLS, cells_for
+
+ROWS = 20_000
+COLUMNS = (
+    NumberColumn("age", (0, 100)),
+    NumberColumn("dose", (-3, 3)),
+    CategoryColumn("town", ("Graz", "Wien"), other=True),
+)
+FACTS = {"vouched_by": "a test", "vouched_on": "2026-11-18"}
+SCHEMA = eq.Schema(ROWS, COLUMNS, Target("ill", classes=("no", "yes")), **FACTS)
+AMOUNT = replace(SCHEMA, target=Target("amount", bounds=(0, 10)))
+
+
+def people(count: int, seed: int) -> pd.DataFrame:
+    """Return people whom age and dose affect by curves that no line follows."""
+    coins = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": coins.uniform(0, 100, count), "dose": coins.uniform(-3, 3, count)})
+    frame["town"] = coins.choice(["Graz", "Wien"], count)
+    score = np.abs(frame["age"] - 50) / 12 - 2 + np.sin(2 * frame["dose"]) + 0.4 * (frame["town"] == "Graz")
+    frame["ill"] = np.where(coins.random(count) < 1 / (1 + np.exp(-2 * score)), "yes", "no")
+    frame["amount"] = np.clip(5 + score + coins.normal(0, 0.3, count), 0, 10)
+    return frame
+
+
+TRAIN, TEST = people(ROWS, 0), people(5000, 1)
+HOSTILE = pd.DataFrame({"age": [0.0, 25.0, 100.0, 1e9, -5.0, np.nan], "dose": [-3.0, 0.0, 3.0, np.nan, 1.5, -0.75]})
+HOSTILE["town"] = ["Graz", "Wien", "Linz", "Graz", "Wien", "Graz"]
+
+
+@pytest.fixture(scope="module")
+def model() -> eq.AdditiveClassifier:
+    return eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA, random_state=0).fit(TRAIN.drop(columns="amount"))
+
+
+def test_curves_follow_what_lines_cannot(model):
+    line = eq.LogisticRegression(epsilon=1.0, domain=SCHEMA, random_state=0).fit(TRAIN.drop(columns="amount"))
+    assert model.score(TEST, TEST["ill"]) > line.score(TEST, TEST["ill"]) + 0.2
+    fitted = [
+        kind(epsilon=1.0, domain=AMOUNT, random_state=0).fit(TRAIN.drop(columns="ill"))
+        for kind in (eq.AdditiveRegressor, eq.Ridge)
+    ]
+    curve, straight = (found.score(TEST, TEST["amount"]) for found in fitted)
+    assert curve > straight + 0.4
+
+
+def test_the_certificate_is_that_of_a_linear_model_on_the_released_schema(model):
+    assert [type(column) for column in model.schema_.columns] == [CurveColumn, CurveColumn, CategoryColumn]
+    same = eq.LogisticRegression(epsilon=1.0, domain=model.schema_, random_state=0)
+    assert model.certificate_.terms.schema == model.schema_.digest
+    assert model.certificate_.claim == same.plan().claim
+    assert model.certificate_.verify() == ()
+
+
+def test_where_curves_are_not_worth_their_noise_the_model_is_the_linear_one():
+    few = replace(SCHEMA, n_samples=300)
+    table = people(300, 2).drop(columns="amount")
+    curve, line = (
+        kind(epsilon=0.5, domain=few, random_state=3).fit(table)
+        for kind in (eq.AdditiveClassifier, eq.LogisticRegression)
+    )
+    assert curve.schema_ == few
+    assert np.array_equal(curve.coef_, line.coef_)
+    assert curve.certificate_.claim == line.certificate_.claim
+
+
+def test_more_rows_and_more_epsilon_never_make_curves_coarser():
+    def cells(n: int, epsilon: float) -> int:
+        facts = eq.AdditiveClassifier(epsilon=epsilon, domain=replace(SCHEMA, n_samples=n))._public_facts
+        return getattr(facts.columns[0], "cells", 0)
+
+    over_rows = [cells(n, 1.0) for n in (100, 1000, 10_000, 1_000_000)]
+    over_epsilon = [cells(10_000, epsilon) for epsilon in (0.01, 0.1, 1.0, 10.0)]
+    for found in (over_rows, over_epsilon):
+        assert found == sorted(found)
+        assert found[0] == 0
+        assert found[-1] == max(CELLS)
+
+
+def test_of_costs_alone_the_worthiest_is_taken():
+    assert cells_for(dict.fromkeys(CELLS, 0.0)) == max(CELLS)
+    assert cells_for(dict.fromkeys(CELLS, 1.0)) == 0
+    assert cells_for({0: 0.3}) == 0
+    # Where all is drowned the model of costs says little, and lines stay.
+    assert cells_for({0: 0.85, 4: 0.7, 8: 0.6}) == 0
+
+
+def test_a_saved_model_predicts_what_it_did_and_its_page_shows_the_curves(model, tmp_path):
+    eq.save(model, tmp_path / "release")
+    again = eq.load(tmp_path / "release")
+    assert isinstance(again, eq.AdditiveClassifier)
+    assert np.array_equal(again.decision_function(TEST), model.decision_function(TEST))
+    assert again.schema_ == model.schema_
+    assert 'kind = "curve"' in (tmp_path / "release" / "schema.toml").read_text()
+    page = (tmp_path / "release" / "report.html").read_text()
+    assert "<h2>The curves</h2>" in page
+    assert page.count('id="effect-') >= 2
+
+
+def test_a_saved_line_stays_one_whatever_a_later_rule_says(tmp_path, monkeypatch):
+    few = replace(SCHEMA, n_samples=300)
+    line = eq.AdditiveClassifier(epsilon=0.5, domain=few, random_state=3).fit(people(300, 2).drop(columns="amount"))
+    eq.save(line, tmp_path / "release")
+    monkeypatch.setattr("equipoise.estimators.additive.cells_for", lambda costs: 8)
+    assert np.array_equal(eq.load(tmp_path / "release").decision_function(TEST), line.decision_function(TEST))
+
+
+def test_the_plain_pipeline_says_the_same(model):
+    plain = model.to_sklearn()
+    for rows in (TEST, HOSTILE):
+        assert plain.decision_function(rows) == pytest.approx(model.decision_function(rows), abs=1e-9)
+    indicated = replace(SCHEMA, columns=(replace(COLUMNS[0], fill=40, indicator=True), *COLUMNS[1:]))
+    marked = eq.AdditiveClassifier(epsilon=1.0, domain=indicated, random_state=0).fit(TRAIN.drop(columns="amount"))
+    assert marked.to_sklearn().decision_function(HOSTILE) == pytest.approx(marked.decision_function(HOSTILE), abs=1e-9)
+
+
+def test_what_is_streamed_is_encoded_as_what_is_held(model, tmp_path):
+    TRAIN.drop(columns="amount").to_csv(tmp_path / "people.csv", index=False)
+    table = eq.open_table(tmp_path / "people.csv", engine="stream")
+    streamed = eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA, random_state=0).fit(table)
+    assert streamed.certificate_.claim.budget == model.certificate_.claim.budget
+    assert streamed.schema_ == model.schema_
+    assert streamed.decision_function(TEST) == pytest.approx(model.decision_function(TEST), abs=1e-3)
+
+
+def test_bounds_may_be_paid_for():
+    blank = replace(SCHEMA, columns=(NumberColumn("age"), *COLUMNS[1:])).with_private_bounds(0.2)
+    found = eq.AdditiveClassifier(epsilon=2.0, domain=blank, random_state=0).fit(TRAIN.drop(columns="amount"))
+    age = found.schema_.columns[0]
+    assert isinstance(age, CurveColumn)
+    assert age.bounds is not None
+    assert found.score(TEST, TEST["ill"]) > 0.75
+
+
+def test_a_schema_with_curves_is_taken_as_it_is():
+    chosen = replace(SCHEMA, columns=(CurveColumn("age", (0, 100), cells=3), *COLUMNS[1:]))
+    assert eq.AdditiveClassifier(domain=chosen)._public_facts == chosen
+    assert eq.AdditiveClassifier(domain=chosen, cells=8)._public_facts == chosen
+
+
+def test_cells_that_were_asked_for_are_made():
+    facts = eq.AdditiveClassifier(epsilon=1e-3, domain=SCHEMA, cells=5)._public_facts
+    assert [getattr(column, "cells", 0) for column in facts.columns] == [5, 5, 0]
+    assert eq.AdditiveClassifier(epsilon=1e3, domain=SCHEMA, cells=0)._public_facts == SCHEMA
+
+
+@pytest.mark.parametrize("cells", [-1, 2.5, "many", None, True])
+def test_cells_that_are_none_are_refused(cells):
+    with pytest.raises(InvalidParameter, match="number of cells"):
+        eq.AdditiveRegressor(domain=AMOUNT, cells=cells).plan()
+
+
+def test_rows_of_numbers_have_no_bounds_between_which_they_bend():
+    domain = eq.Domain(1.0, classes=(0, 1))
+    assert (
+        eq.AdditiveClassifier(domain=domain).plan(1000, 3).claim
+        == eq.LogisticRegression(domain=domain).plan(1000, 3).claim
+    )
+    with pytest.raises(InvalidParameter, match="a schema, whose columns"):
+        eq.AdditiveClassifier(domain=domain, cells=8).plan(1000, 3)
+
+
+def test_a_search_needs_candidates_that_encode_rows_alike():
+    search = eq.PrivateGridSearch(eq.AdditiveClassifier(domain=SCHEMA), {"alpha": [0.001, 0.01]}, epsilon=1.0)
+    with pytest.raises(InvalidParameter, match="encode rows alike"):
+        search.plan()
+    eq.PrivateGridSearch(eq.AdditiveClassifier(domain=SCHEMA, cells=8), {"alpha": [0.001, 0.01]}, epsilon=1.0).plan()
+
+
+def test_held_out_rows_are_counted_by_the_released_schema():
+    found = eq.AdditiveClassifier(epsilon=1.0, domain=SCHEMA, random_state=0)
+    evaluation = eq.train_and_evaluate(found, TRAIN.drop(columns="amount"), holdout=0.2)
+    assert isinstance(found.schema_.columns[0], CurveColumn)
+    assert evaluation.accuracy.value > 0.75
