@@ -1,6 +1,6 @@
 """The first line of a table: the names of its columns, which are published, so that no value may be among them.
 
-A file without a header begins with a person. Names that read as numbers or dates, that are missing values, empty or
+A file without a header begins with a person. Names that read as numbers, dates or other values, that are empty or
 repeated are therefore refused, by their places alone: what stands there may be somebody's.
 """
 
@@ -18,7 +18,8 @@ from equipoise.errors import InvalidData
 
 NO_HEADER = (
     "if this line is a row, the file has no header: draft its schema by equipoise schema draft --no-header, which "
-    "names columns by position and writes header = false into [file]; if it is none, rename these columns"
+    "names columns by position and writes header = false into [file]; if it is none, rename these columns: "
+    '"sales 2019"'
 )
 
 RENAME = (
@@ -69,12 +70,12 @@ def usable_names(
     --------
     >>> usable_names(["age", "31"], "names of columns", "people.xlsx", "rename them")
     Traceback (most recent call last):
-    equipoise.errors.InvalidData: asked: names of columns; found: a number, a date or no name at position 2; \
-to do: rename them
+    equipoise.errors.InvalidData: asked: names of columns; found: a number, a date, another value or no name at \
+position 2; to do: rename them
     """
     wrong = [place for place, name in enumerate(names, start=1) if name not in numbered and reads_as_a_value(name)]
     if wrong:
-        found = f"a number, a date or no name at {positions(wrong)}"
+        found = f"a number, a date, another value or no name at {positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
@@ -95,8 +96,8 @@ def contained_names(names: Sequence[object], source: str, published: bool = True
     (('age', 'town'), ('0', '1'))
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
-    equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \
-position 1; to do: if these names are a row, read the first file again with header=None and name its columns; if they \
+    equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date, another value \
+or no name at position 1; to do: if these names are a row, read the first file again with header=None and name its columns; if they \
 are none, rename them: "sales 2019"
     """
     known = check_names(names, source)

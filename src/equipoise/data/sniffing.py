@@ -110,7 +110,7 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
         "thousands": seen if numerals.thousands else "none was seen that no decimal mark explains",
         "quote": why_quote,
         "encoding": why_encoding,
-        "header": "no name there reads as a number, a date or a missing value, or repeats; look whether they are names"
+        "header": "no name there reads as a number, a date or another value, or repeats; look whether they are names"
         if header
         else "as you say",
     }
