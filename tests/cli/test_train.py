@@ -179,11 +179,13 @@ def test_a_dry_run_as_json_has_the_plan_what_it_buys_and_what_is_left(run):
     assert (bounds["epsilon"], bounds["columns"], bounds["n_samples"], alone["ledger"]) == (0.8, 1, 300, None)
     assert (round(bounds["scale"], 6), bounds["narrowest"]) == (2.5, 6 / 512)
     said = run(*TRAIN[:6], "--private-bounds", 0.8, "--dry-run")[1]
+    (line,) = (line for line in said.splitlines() if line.startswith("  bounds: "))
+    assert len(line) <= 200
     assert (
         f"noise of scale 2.5 rows, which in 95 % of runs costs no range more than {bounds['rows_at_stake']} of 300"
         in said
     )
-    assert "a range is at least 1.2 % of its farther end long" in said
+    assert "none is shorter than 1.2 % of its farther end" in said
 
 
 @pytest.mark.parametrize("case", ["blank bounds", "a folder", "a delimiter"])
@@ -321,6 +323,14 @@ REFUSED = {
     "a schema with an unknown key": (lambda: write("schema.toml", SCHEMA + "\nbound = [1, 2]\n"), "bound"),
     "a schema that is no TOML": (lambda: write("schema.toml", "n = ["), "schema.toml"),
     "a schema with blanks": (lambda: write("schema.toml", SCHEMA.replace("n = 300", 'n = ""')), "blank"),
+    "bounds whose width overflows": (
+        lambda: write("schema.toml", SCHEMA.replace("[0, 100]", "[-1e308, 1e308]")),
+        "farther apart than 1e+100: age",
+    ),
+    "bounds that scale everything away": (
+        lambda: write("schema.toml", SCHEMA.replace("[0, 100]", "[0, 1e101]")),
+        "farther apart than 1e+100: age",
+    ),
     "no schema": (lambda: Path("schema.toml").unlink(), "schema.toml"),
     "an existing folder": (lambda: Path("release/papers").mkdir(parents=True), "--force"),
     "an existing file": (lambda: write("release", ""), "--force"),
