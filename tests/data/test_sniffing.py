@@ -184,7 +184,7 @@ TABLE = "age;size;town\n31;1,75;Graz\n7;1,25;Linz\n"
 # Contents of a file that is called CSV, what is found there, and what to do. The first line is a header or a row.
 NO_TABLES = {
     "lines that carriage returns end": (TABLE.replace("\n", "\r").encode(), "carriage returns alone", "end each line"),
-    "a workbook": (b"PK\x03\x04\x14\0\x06\0\x08\0\n\0!\0a\rb,\"c\n\r;", "archive", "rename a workbook to .xlsx"),
+    "a workbook": (b'PK\x03\x04\x14\0\x06\0\x08\0\n\0!\0a\rb,"c\n\r;', "archive", "rename a workbook to .xlsx"),
     "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\n\r", "old workbook", "save it as .xlsx"),
     "a packed file": (gzip.compress(TABLE.encode()), "gzip", "rename it to .csv.gz"),
     **{

@@ -97,8 +97,8 @@ def contained_names(names: Sequence[object], source: str, published: bool = True
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
     equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date, another value \
-or no name at position 1; to do: if these names are a row, read the first file again with header=None and name its columns; if they \
-are none, rename them: "sales 2019"
+or no name at position 1; to do: if these names are a row, read the first file again with header=None and name its \
+columns; if they are none, rename them: "sales 2019"
     """
     known = check_names(names, source)
     if not published:

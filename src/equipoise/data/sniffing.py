@@ -180,9 +180,7 @@ def _separated(file: FileFormat, lines: Sequence[str]) -> tuple[FileFormat, str]
     return best, f"the first line has {widths[best][0]} values so{also}"
 
 
-def _refuse_other_widths(
-    file: FileFormat, ways: Iterable[FileFormat], lines: Sequence[str], source: str
-) -> None:
+def _refuse_other_widths(file: FileFormat, ways: Iterable[FileFormat], lines: Sequence[str], source: str) -> None:
     """Refuse a file most lines of which have as many values as each other, and the first another number.
 
     A title above the names, a name too few, or a delimiter too many: no row would be one.
