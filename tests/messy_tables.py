@@ -318,7 +318,7 @@ TRAPS: dict[str, Trap] = {
     "utf-16 without a mark": written(encoding="utf-16-le"),
     "a byte-order mark": written(mark=codecs.BOM_UTF8),
     "packed": written(packed=True, ending=".csv.gz"),
-    "packed under a plain name": together(written(packed=True), refused("no text at all", written(packed=False))),
+    "packed under a plain name": together(written(packed=True), refused("or unpack it", written(packed=False))),
     "plain under a packed name": together(
         written(ending=".csv.gz"), refused("rename it to end in .csv", written(ending=".csv"))
     ),

@@ -43,7 +43,21 @@ class InvalidParameter(EquipoiseError, ValueError):
 
 
 class UnknownArgument(InvalidParameter, TypeError):
-    """A constructor or a method was passed something that it does not take, as other libraries have it."""
+    """A constructor or a method was passed something that it does not take, as other libraries have it.
+
+    Whoever moves from another library meets it first, in a notebook: it is told in three lines.
+
+    Examples
+    --------
+    >>> print(UnknownArgument("arguments of Ridge: alpha", "tol", "leave it out"))
+    asked: arguments of Ridge: alpha
+    found: tol
+    to do: leave it out
+    """
+
+    def __str__(self) -> str:
+        """Return what was asked, what was found and what to do, a line each."""
+        return f"asked: {self.asked}\nfound: {self.found}\nto do: {self.remedy}"
 
 
 class DomainMissing(InvalidParameter):

@@ -155,6 +155,9 @@ def test_a_release_reads_new_files_as_the_schema_says_or_as_options_say(folder):
     facts = ("--file", "decimal=.", "--file", "encoding=utf-8")
     as_told = run_program("predict", "release", "other.csv", *facts, folder=folder)
     assert as_released.stdout == as_told.stdout == "prediction\nnein\nja\n"
+    wrong = run_program("predict", "release", "new.csv", "--file", "decimal=.", folder=folder)
+    assert "2 of 2 values could not be read" in wrong.stderr
+    assert "read with decimal=.: does --file decimal=, fit this file?" in wrong.stderr
     done = run_program("predict", "release", "new.csv", "--file", "decimals=.", folder=folder)
     assert done.returncode == 2
     assert "delimiter, decimal, thousands, quote, encoding, header" in done.stderr

@@ -98,6 +98,7 @@ def test_a_draft_moves_the_target_to_its_place_with_what_the_code_book_says(fold
 
 def test_a_draft_for_a_target_that_is_no_column_is_refused_with_those_there_are(folder):
     assert_refused(schema("draft", "people.csv", "--target", "wage", folder=folder), "wage", "age, job, income")
+    assert_refused(schema("draft", "people.csv", "--target", "incom", folder=folder), "did you mean 'income'?")
 
 
 def test_a_draft_as_json_has_the_schema_the_reasons_and_the_blanks(folder):

@@ -48,7 +48,7 @@ FAULTS = {
     'decimal = ";"': "file.decimal",
     "decimal = []": "file.decimal",
     'thousands = "x"': "file.thousands",
-    'thousands = "."': "another mark than decimal",
+    'thousands = "."': "another mark than decimal, or none: .*--file thousands=",
     'quote = "x"': "file.quote",
     'quote = "\'"\ndelimiter = "\'"': "another character than delimiter",
     'encoding = "utf-32"': "file.encoding",

@@ -100,14 +100,22 @@ VALUES = {
         *("0171/1234567", "123-45-6789", "-$5", "5 %", "# 7"),
         *("31\u200b", "\ufeff31", "\uff13\uff11", "٣١", "1e5", "inf", "45 %"),
     ),
+    "beginnings with a digit": (
+        *("1 200 zł", "Rs. 500", "Rs 500", ">100 U/L", "120/80 mmHg", "45+ years", "45 yo", "45yo", "19:30h"),
+        *("2020-W05", "2020Q1", "0x1F", "12 Main Street", "2 children", "US$ 5 m", "(3) severe", "\u00bd cup"),
+        *("1st", "1st visit", "2nd degree", "1a", "2020 income", "24h urine", "2020_Jan_05", "72_kg"),
+    ),
+    "numerals of other scripts": ("五", "三十一", "五 "),
+    "answers and addresses": ("yes", "No", "TRUE", "False", "smith@example.org", "J.Smith@mail.example.org"),
     "missing values": ("N/A", "NULL", "None", "?", "-", "--", ".", "NA", "nan", "#N/A", "<NA>", "NaT", "\u200b"),
 }
 NAMES = (
-    *("age", "Q1", "1st visit", "2nd degree", "age at 31", "x1", "T1", "t0", "May", "März", "no. 5", "é", "in", "Z"),
-    *("2020 income", "income 2020", "sales 2019", "Q1 2020", "age>50", "PM2.5", "PM10", "OCT4", "MARCH1", "Na", "B12"),
-    *("day 3", "24h urine", "90 day mortality", "25th percentile", "1a", "5c", "m2", "height (cm)", "column 1", "R2"),
-    *("rs7412", "rs429358", "FEV 1", "FEV1", "Set 1", "gen 1", "out 1", "Mag 5", "SAT 1", "SEPT9", "Mar2", "1st"),
-    *("q1", "bp 120", "income_2019", "1st_visit", "day 30", "age 18-24", "age 65+", "BMI 25-30", "over 80 years"),
+    *("age", "Q1", "age at 31", "x1", "T1", "t0", "May", "März", "no. 5", "é", "in", "Z", "nos", "truth", "noon"),
+    *("income 2020", "sales 2019", "Q1 2020", "age>50", "PM2.5", "PM10", "OCT4", "MARCH1", "Na", "B12"),
+    *("day 3", "visit 1", "urine 24h", "m2", "height (cm)", "column 1", "R2", "yes_count", "一般", "contact @ work"),
+    *("rs7412", "rs429358", "FEV 1", "FEV1", "Set 1", "gen 1", "out 1", "Mag 5", "SAT 1", "SEPT9", "Mar2"),
+    *("q1", "bp 120", "income_2019", "day 30", "age 18-24", "age 65+", "BMI 25-30", "over 80 years"),
+    *("1st_visit", "2hr_glucose", "24h_urine", "2020_income", "1stFlrSF", "25th_percentile"),
 )
 
 

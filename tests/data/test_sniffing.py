@@ -180,6 +180,48 @@ def test_hostile_bytes_end_in_a_refusal(tmp_path, content):
         open_table(tmp_path / "rows.csv", file=propose(tmp_path / "rows.csv").file)
 
 
+TABLE = "age;size;town\n31;1,75;Graz\n7;1,25;Linz\n"
+# Contents of a file that is called CSV, what is found there, and what to do. The first line is a header or a row.
+NO_TABLES = {
+    "lines that carriage returns end": (TABLE.replace("\n", "\r").encode(), "carriage returns alone", "end each line"),
+    "a workbook": (b'PK\x03\x04\x14\0\x06\0\x08\0\n\0!\0a\rb,"c\n\r;', "archive", "rename a workbook to .xlsx"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\n\r", "old workbook", "save it as .xlsx"),
+    "a packed file": (gzip.compress(TABLE.encode()), "gzip", "rename it to .csv.gz"),
+    **{
+        f"{encoding}, {case}": (text.encode(encoding), "UTF-32", "save the file as UTF-8")
+        for encoding in ("utf-32", "utf-32-le", "utf-32-be")
+        for case, text in (("\\n", TABLE), ("\\r\\n", TABLE.replace("\n", "\r\n")))
+    },
+    "a carriage return in the first line": (b"a;b\rc;d\n1;2;3\n4;5;6\n", "carriage return inside", "on one line"),
+    "a very long text": (b"a;" + b"b" * 200_000 + b";c\n1;2;3\n4;5;6\n", "more than 131,072 char", "shorter"),
+    "an open quote": (b'a;"b;c\n1;2;3\n4;5;6\n', "unbalanced quote", "in a pair of quotes or in none"),
+    "a zero in the first line": (b"a;b\0b;c\n1;2;3\n4;5;6\n", "a zero byte", "delete the zero bytes"),
+}
+
+
+@pytest.mark.parametrize("header", [True, False], ids=["names", "a row"])
+@pytest.mark.parametrize("case", NO_TABLES)
+def test_what_is_no_table_is_refused_by_what_it_is(tmp_path, case, header):
+    content, found, remedy = NO_TABLES[case]
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(InvalidData, match=found) as refusal:
+        propose(tmp_path / "rows.csv", header=header)
+    assert remedy in refusal.value.remedy
+    assert "utf-16" not in str(refusal.value)
+
+
+def test_a_row_that_is_none_takes_no_part_in_a_proposal(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b'a\n1,5\n"\r2\n')
+    assert propose(tmp_path / "rows.csv", ";").file.decimal == ","
+
+
+@pytest.mark.parametrize("rows", ["31;1,75;Graz\n7;1,25;Linz\n", "31;2;Graz\n7;3;Linz\n"], ids=["commas", "none"])
+def test_a_delimiter_that_the_file_has_not_is_refused_with_the_one_that_it_has(tmp_path, rows):
+    (tmp_path / "rows.csv").write_text(f"age;size;town\n{rows}")
+    with pytest.raises(InvalidData, match="pass --delimiter ';'"):
+        propose(tmp_path / "rows.csv", ",")
+
+
 OTHER_WIDTHS = {
     "a title": "People of Graz\nage;town\n31;Graz\n7;Linz\n",
     "a title with a comma": "People, of Graz\nage;town;x\n31;Graz;1\n7;Linz;2\n8;Wels;3\n",

@@ -22,6 +22,25 @@ def test_arguments_of_other_libraries_are_answered_with_ours(name):
     assert "Private" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "remedy"),
+    [
+        (eq.LogisticRegression, "penalty", "l2", "leave it out: l2 is what it is"),
+        (eq.LogisticRegression, "penalty", "l1", "ElasticNetClassifier"),
+        (eq.ElasticNet, "penalty", "l2", "l1_ratio=0.0 is l2 alone"),
+        (eq.SchemaEncoder, "penalty", "l2", "choose the model by its penalty"),
+        (eq.Ridge, "data_norm", 1.0, "labels=(low, high)"),
+        (eq.LogisticRegression, "data_norm", 1.0, "classes="),
+        (eq.Ridge, "n_jobs", -1, "leave it out: it would change nothing"),
+    ],
+)
+def test_the_answer_fits_the_model_and_the_value_in_three_lines(kind, name, value, remedy):
+    with pytest.raises(UnknownArgument) as refused:
+        kind(**{name: value})
+    assert remedy in refused.value.remedy
+    assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["asked", "found", "to do"]
+
+
 ALL = [*estimators.members().values(), eq.SchemaEncoder]
 
 
@@ -43,7 +62,7 @@ def test_set_params_answers_as_the_constructor_does(kind, name):
 def test_parameters_of_a_component_are_answered_for_that_component():
     search = made(eq.PrivateGridSearch).set_params(epsilon=2.0, estimator__alpha=3.0)
     assert (search.epsilon, search.estimator.alpha) == (2.0, 3.0)
-    with pytest.raises(UnknownArgument, match=r"arguments of Ridge: .*; found: C; to do: write alpha = "):
+    with pytest.raises(UnknownArgument, match=r"arguments of Ridge: .*\nfound: C\nto do: write alpha = "):
         search.set_params(estimator__C=2)
 
 
@@ -51,8 +70,7 @@ def test_each_of_several_arguments_gets_its_answer():
     with pytest.raises(UnknownArgument) as refused:
         eq.LogisticRegression(C=1.0, penalty="l2", flavour="sweet")
     assert refused.value.found == "C, penalty, flavour"
-    for name in ("C", "penalty"):
-        assert f"{name}: {ELSEWHERE[name]}" in refused.value.remedy
+    assert f"C: {ELSEWHERE['C']}; penalty: leave it out: l2 is what it is" in refused.value.remedy
     assert "flavour: leave it out" in refused.value.remedy
 
 
@@ -66,7 +84,7 @@ def test_no_constructor_names_an_internal_class(kind):
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_weights_of_rows_are_refused_by_fit(kind):
-    with pytest.raises(UnknownArgument, match=rf"arguments of {kind.__name__}.fit: X, y.*; found: sample_weight"):
+    with pytest.raises(UnknownArgument, match=rf"arguments of {kind.__name__}.fit: X, y.*\nfound: sample_weight"):
         made(kind).fit(np.eye(3), np.ones(3), sample_weight=np.ones(3))
 
 

@@ -48,13 +48,11 @@ class BlankBounds:
         return cls(epsilon, columns, claim.scale, at_stake, claim.n_samples, UNITS / MOST_UNITS)
 
     def line(self) -> str:
-        """Return it in one line."""
+        """Return it in one sentence, of two lines on a terminal at most."""
         return (
             f"bounds: epsilon {self.epsilon:g} for {self.columns} blank column(s): noise of scale {self.scale:.3g} "
             f"rows, which in {100 * CONFIDENCE:g} % of runs costs no range more than {self.rows_at_stake} of "
-            f"{self.n_samples} rows; a range is at least {100 * self.narrowest:.2g} % of its farther end long, and "
-            "was, where few values were missing, in 95 % of trials at most 3 times as long as from the 1 % to the 99 % "
-            "quantile (docs/schema.md)"
+            f"{self.n_samples} rows; none is shorter than {100 * self.narrowest:.2g} % of its farther end"
         )
 
 

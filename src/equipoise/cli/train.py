@@ -134,8 +134,6 @@ def command(
                 console.print(f"  {line}", markup=False)
             console.print("\n[bold]dry run[/]: no row was read and nothing was spent; train would begin.")
             return
-        # With what was found on held-out rows it is 15 lines, too.
-        console.print(told(planned, verbose, most=10 if holdout is None else 9), markup=False, end="")
         with waiting("training: the time it takes depends on the table's size", silent):
             found = None if holdout is None else evaluated(face, table, holdout, holdout_by)
             if found is None:
@@ -146,6 +144,8 @@ def command(
                 publish(beside, signed(found.files(), key, by), evaluation)
         finally:
             publish(place, signed(files_of(face, recorded(ledger), reached), key, by), out)
+    # The claim is told once there is something that it is about; with held-out rows it is 15 lines, too.
+    console.print(told(planned, verbose, most=10 if holdout is None else 9), markup=False, end="")
     if as_json and not quiet:
         told_of = {} if found is None else {"evaluation": str(evaluation), **plain_of(found)}
         print(json.dumps({"release": str(out), "certificate": face.certificate_.digest, **told_of}, indent=2))

@@ -1,6 +1,6 @@
 """The first line of a table: the names of its columns, which are published, so that no value may be among them.
 
-A file without a header begins with a person. Names that read as numbers or dates, that are missing values, empty or
+A file without a header begins with a person. Names that read as numbers, dates or other values, that are empty or
 repeated are therefore refused, by their places alone: what stands there may be somebody's.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.data.encodings import ONE_BYTE
 from equipoise.data.names import column_numbers, reads_as_a_value
+from equipoise.data.no_text import SAVE_AS_UTF_8, refuse_other_contents, refuse_zero_bytes
 from equipoise.data.raw import check_names, positions, repeated_places
 from equipoise.data.schema.file_format import DELIMITERS, FileFormat
 from equipoise.data.schema.text import written
@@ -17,13 +18,16 @@ from equipoise.errors import InvalidData
 
 NO_HEADER = (
     "if this line is a row, the file has no header: draft its schema by equipoise schema draft --no-header, which "
-    "names columns by position and writes header = false into [file]; if it is none, rename these columns"
+    "names columns by position and writes header = false into [file]; if it is none, rename these columns: "
+    '"sales 2019"'
 )
 
 RENAME = (
     "if these names are a row, read the first file again with header=None and name its columns; if they are none, "
     'rename them: "sales 2019"'
 )
+
+LONE_RETURNS = "lines that carriage returns alone end, as in files of an old Macintosh"
 
 
 def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
@@ -36,10 +40,10 @@ def header_names(line: bytes, file: FileFormat, source: str) -> tuple[str, ...]:
     >>> header_names(b"age;town\n", FileFormat(delimiter=";"), "people.csv")
     ('age', 'town')
     """
-    asked = f"a header line with the names of the columns of {source}"
+    asked = asked_of(file, source)
     if not line:
         raise InvalidData(asked, "an empty file", "write the names of the columns into the first line")
-    names = [name.strip() for name in _values(line, file, asked)]
+    names = [name.strip() for name in values_of(line, file, asked)]
     if len(names) == 1 and file.encoding == "utf-16" and file.published and not names[0].isascii():
         # Read so, a file of another encoding has hardly a line's end: rows would stand in the one name.
         remedy = 'write encoding = "utf-8" into the schema\'s [file], or save the file as UTF-16 ("Unicode text")'
@@ -66,12 +70,12 @@ def usable_names(
     --------
     >>> usable_names(["age", "31"], "names of columns", "people.xlsx", "rename them")
     Traceback (most recent call last):
-    equipoise.errors.InvalidData: asked: names of columns; found: a number, a date or no name at position 2; \
-to do: rename them
+    equipoise.errors.InvalidData: asked: names of columns; found: a number, a date, another value or no name at \
+position 2; to do: rename them
     """
     wrong = [place for place, name in enumerate(names, start=1) if name not in numbered and reads_as_a_value(name)]
     if wrong:
-        found = f"a number, a date or no name at {positions(wrong)}"
+        found = f"a number, a date, another value or no name at {positions(wrong)}"
         if [place for place in wrong if not names[place - 1]]:
             remedy += "; pandas writes a file without its index by index=False"
         raise InvalidData(asked, found, remedy)
@@ -92,9 +96,9 @@ def contained_names(names: Sequence[object], source: str, published: bool = True
     (('age', 'town'), ('0', '1'))
     >>> contained_names(["31", "Graz"], "people.parquet")
     Traceback (most recent call last):
-    equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date or no name at \
-position 1; to do: if these names are a row, read the first file again with header=None and name its columns; if they \
-are none, rename them: "sales 2019"
+    equipoise.errors.InvalidData: asked: names of columns in people.parquet; found: a number, a date, another value \
+or no name at position 1; to do: if these names are a row, read the first file again with header=None and name its \
+columns; if they are none, rename them: "sales 2019"
     """
     known = check_names(names, source)
     if not published:
@@ -121,10 +125,10 @@ def number_of_values(line: bytes, file: FileFormat, source: str) -> int:
     >>> number_of_values(b"31,Graz\n", FileFormat(header=False), "people.csv")
     2
     """
-    asked = f"a first line with the values of a row of {source}"
+    asked = asked_of(file, source)
     if not line.strip():
         raise InvalidData(asked, "an empty file, or an empty first line", "begin the file with a row")
-    return len(_values(line, file, asked))
+    return len(values_of(line, file, asked))
 
 
 def fields_of(text: str, file: FileFormat, strict: bool = False) -> Iterator[list[str]]:
@@ -139,11 +143,35 @@ def fields_in(lines: Iterable[str], file: FileFormat, strict: bool = False) -> I
     return csv.reader(lines, delimiter=file.delimiter, quotechar=file.quote, strict=strict)
 
 
-def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
-    """Return the values of a first line; refuse one that is no text, or that another line ends."""
-    if b"\0" in line or (file.encoding == "utf-8" and line.startswith((b"\xff\xfe", b"\xfe\xff"))):
-        remedy = 'write encoding = "utf-16" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
-        raise InvalidData(f"{asked}, in UTF-8", "UTF-16 text, or no text at all", remedy)
+def asked_of(file: FileFormat, source: str) -> str:
+    """Return what the first line of a file is to be, in words.
+
+    Examples
+    --------
+    >>> asked_of(FileFormat(header=False), "people.csv")
+    'a first line with the values of a row of people.csv'
+    """
+    held = "header line with the names of the columns" if file.header else "first line with the values of a row"
+    return f"a {held} of {source}"
+
+
+def values_of(line: bytes, file: FileFormat, asked: str) -> list[str]:
+    r"""Return the values of a first line in UTF-8; refuse one that is no text, or that another line ends.
+
+    Examples
+    --------
+    >>> values_of(b'31;"Graz; Linz"\n', FileFormat(delimiter=";"), "a first line")
+    ['31', 'Graz; Linz']
+    >>> values_of(b"31;Graz\r7;Linz", FileFormat(delimiter=";"), "a first line")
+    Traceback (most recent call last):
+    equipoise.errors.InvalidData: asked: a first line; found: lines that carriage returns alone end, as in files of ...
+    """
+    refuse_other_contents(line, asked)
+    if file.encoding == "utf-8":
+        refuse_zero_bytes(line, asked)
+    elif b"\0" in line:
+        remedy = f"delete them, or {SAVE_AS_UTF_8}: this encoding may be another than [file] says"
+        raise InvalidData(f"{asked}, in {file.encoding}", "zeros in the first line, which text has not", remedy)
     words = line.removeprefix(codecs.BOM_UTF8).strip()
     if words[:4].lower() == b"sep=" and len(words) <= 5:
         remedy = "delete this first line, which spreadsheets write; the schema's [file] tells the delimiter"
@@ -151,7 +179,7 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
     try:
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8-sig")
     except UnicodeDecodeError:
-        remedy = 'write encoding = "cp1252" into the schema\'s [file], or save the file as UTF-8 ("CSV UTF-8")'
+        remedy = f'write encoding = "cp1252" into the schema\'s [file], or {SAVE_AS_UTF_8}'
         found = "bytes that are no UTF-8: another encoding, or no text at all"
         raise InvalidData(f"{asked}, in UTF-8", found, remedy) from None
     if file.encoding in ONE_BYTE and text.startswith(codecs.BOM_UTF8.decode(file.encoding)):
@@ -159,10 +187,16 @@ def _values(line: bytes, file: FileFormat, asked: str) -> list[str]:
         remedy = 'write encoding = "utf-8" into the schema\'s [file], or save the file as it says'
         raise InvalidData(f"{asked}, in {file.encoding}", found, remedy)
     if "\r" in text:
-        found = "a first line with a carriage return inside"
-        raise InvalidData(asked, found, "end each line by \\n or \\r\\n, and keep each name on one line")
+        # Where no line feed follows, the whole file is this one line.
+        found = "a first line with a carriage return inside" if line.endswith(b"\n") else LONE_RETURNS
+        remedy = "end each line by \\n or \\r\\n, and keep each name and each value on one line"
+        raise InvalidData(asked, found, remedy)
     try:
         return next(fields_of(text, file, strict=True), [])
-    except csv.Error:
-        found = "a first line with an unbalanced quote, or a name that is far too long"
-        raise InvalidData(asked, found, "keep each name on one line, in a pair of quotes or in none") from None
+    except csv.Error as fault:
+        if "limit" in str(fault):
+            found = f"a name or value of more than {csv.field_size_limit():,} characters in the first line"
+            raise InvalidData(asked, found, "write a shorter one; does a quote that begins it end it?") from None
+        found = "a first line with an unbalanced quote"
+        remedy = "keep each name and each value on one line, in a pair of quotes or in none"
+        raise InvalidData(asked, found, remedy) from None

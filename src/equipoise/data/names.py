@@ -1,10 +1,12 @@
 """Whether the name of a column may be somebody's value: names are published, also those that were a first row.
 
 The rule is public, and looks at one name at a time, after invisible characters and accents were taken away. A name
-reads as a value if it has no letter; if it is a word for a missing value; if it is one number with one unit or currency
-beside it; or if it is a date: digits with a month, a weekday, am or pm, or the marks of a date, and no other words than
-those of dates. Whatever has another word is a name: "2020 income", "1st visit", "24h urine". So are one digit with one
-letter ("5c", part of a question) and letters with one or two digits right behind them ("OCT4", "Mar2").
+reads as a value if it has no letter but numerals ("五"); if it begins with a digit, whatever marks or currency stand
+before that; if it is a word for a missing value, an answer (yes, no, true, false) or an e-mail address; if it is one
+number with one currency before it; or if it is a date: digits with a month or a weekday, and no other words than those
+of dates. What begins with a letter and has another word is a name: "income 2020", "Q1", "visit 1". So are single words
+that only programs write, with an underscore or an ordinal and letters behind it ("2hr_glucose", "1stFlrSF"), and
+letters with one or two digits right behind them ("OCT4", "Mar2").
 """
 
 import math
@@ -22,6 +24,8 @@ def _words(listed: str) -> frozenset[str]:
 
 # Besides texts without a letter, such as "?" and "-". In small letters; "Na" is sodium, and "na" no English word.
 _MISSING = _words("nan null none n/a #n/a <na> nat n.a. k.a. #null! #ref! #value!")
+# Whole names alone: "no. 5" and "yes_count" are names.
+_ANSWERS = _words("yes no true false")
 
 _MONTHS = _words(
     # English; German; French; Spanish; Italian; Portuguese; Dutch; Danish, Norwegian and Swedish; Polish; Czech.
@@ -58,16 +62,6 @@ _ZONES = _words("utc gmt z cet cest mez mesz est edt cst cdt mst mdt pst pdt bst
 _CURRENCIES = _words(
     "eur usd gbp chf cny jpy inr sek nok dkk pln czk euro euros dollar dollars pound pounds franken yen"
 )
-_UNITS = _CURRENCIES | _words(
-    """
-    kg g mg \u03bcg ug ng lb lbs oz t m cm mm km \u03bcm nm in inch ft yd mi l ml dl cl \u03bcl mmol mol iu ie
-    c f k celsius mmhg bpm kcal cal kj j w kw mw kwh mwh v a hz khz mhz ghz pa hpa
-    kpa mpa bar psi n b kb mb gb tb kmh mph pct percent tsd mio mrd bn mn
-    s sec secs second seconds ms min mins minute minutes h hr hrs hour hours d day days week weeks month months
-    y yr yrs year years std stunde stunden minuten sekunden tag tage woche wochen monat monate jahr jahre
-    heures jours semaines mois ans annees horas dias semanas meses anos ore giorni settimane mesi anni
-    """
-)
 _INVISIBLE = ("Cf", "Cc", "Mn")
 _WORDS = re.compile(r"[^\W\d_]+")
 # What is told by its place: the time's T between digits, its Z and am or pm behind them.
@@ -79,31 +73,37 @@ _WITH_MARKS = re.compile(
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 # The names of genes and variables: letters with a number behind them, such as OCT4.
 _VARIABLE = re.compile(r"[^\W\d_]+\d{1,2}")
-# One number, and nothing but one unit or currency behind or before it.
-_NUMBER = r"[-+(\[<>=≤≥~±]*\d(?:[\d.,'\u2019\s_]*\d)?[)\]]*"
-_UNIT = r"[^\W\d_]+(?:\s?[/*·]\s?[^\W\d_]+)?[23]?"  # squares and cubes, whose small digits are plain ones by now
-_WITH_UNIT = re.compile(rf"{_NUMBER}\s*°?(?P<behind>{_UNIT})\.?|(?P<before>{_UNIT})\.?\s*{_NUMBER}")
-_DOLLARS = re.compile(rf"(?:us|ca?|au?|nz|hk|nt|r)\$\s*{_NUMBER}")
-# The parts of a question: 1a, 5c.
-_ITEM = re.compile(r"\d[^\W\d_]")
+# A currency, and nothing but one number behind it.
+_AMOUNT = re.compile(r"(?P<currency>[^\W\d_]+)\.?\s*[-+(\[<>=≤≥~±]*\d(?:[\d.,'\u2019\s_]*\d)?[)\]]*")
+# Signs, comparisons, brackets and currencies may stand before the digit. "rs7412" is a variant of a gene.
+_DIGIT_FIRST = re.compile(r"(?:\W*|(?:us|ca?|au?|nz|hk|nt|r)\$\W*|rs(?:\.\s*|\s+))\d")
+# How programs write names in one word: 2hr_glucose, 1st_visit, 1stFlrSF.
+_OF_PROGRAMS = re.compile(r"\d+(?:[a-z]*_.*[a-z]{3}|(?:st|nd|rd|th)[a-z]{3})")
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@.]+\.[^\s@]+")
 
 
 def reads_as_a_value(name: str) -> bool:
-    """Return whether the name of a column reads as a number, a date or a missing value, by the rule of this file.
+    """Return whether the name of a column reads as a number, a date or another value, by the rule of this file.
 
     Examples
     --------
-    >>> [reads_as_a_value(name) for name in ("31", "3,5", "72 kg", "1/2/2020 3:45 PM", "5. Mai 1970", "N/A", "")]
+    >>> [reads_as_a_value(name) for name in ("31", "3,5", "72 kg", "45 yo", "5. Mai 1970", "N/A", "yes")]
     [True, True, True, True, True, True, True]
-    >>> [reads_as_a_value(name) for name in ("age", "income_2019", "2020 income", "Q1", "1st visit", "May", "PM2.5")]
+    >>> [reads_as_a_value(name) for name in ("age", "income_2019", "income 2020", "Q1", "1st_visit", "May", "PM2.5")]
     [False, False, False, False, False, False, False]
     """
     if name.strip() in DEFAULT_MISSING:
         return True
     text = _plain(name)
-    if text in _MISSING or any(not math.isnan(way.number_of(text)) for way in KNOWN):
+    if text in _MISSING | _ANSWERS or any(not math.isnan(way.number_of(text)) for way in KNOWN):
         return True
-    return not any(character.isalpha() for character in text) or _has_a_unit(text) or _is_a_date(text)
+    if _DIGIT_FIRST.match(text):
+        one_word = re.fullmatch(r"\w+", text) is not None
+        return not (one_word and _OF_PROGRAMS.match(text)) or _is_a_date(text)
+    letters = (character for character in text if unicodedata.numeric(character, None) is None)
+    if not any(character.isalpha() for character in letters) or _ADDRESS.fullmatch(text):
+        return True
+    return _is_an_amount(text) or _is_a_date(text)
 
 
 def column_numbers(names: Sequence[str]) -> frozenset[str]:
@@ -127,15 +127,10 @@ def _plain(name: str) -> str:
     return unicodedata.normalize("NFKC", kept).casefold().strip()
 
 
-def _has_a_unit(text: str) -> bool:
-    if _DOLLARS.fullmatch(text):
-        return True
-    found = _WITH_UNIT.fullmatch(text)
-    if found is None or _ITEM.fullmatch(text):
-        return False
-    if found["before"] is not None:
-        return found["before"] in _CURRENCIES and not _VARIABLE.fullmatch(text)
-    return set(_WORDS.findall(found["behind"])) <= _UNITS
+def _is_an_amount(text: str) -> bool:
+    """Return whether a text is a currency with a number behind it."""
+    found = _AMOUNT.fullmatch(text)
+    return found is not None and found["currency"] in _CURRENCIES and not _VARIABLE.fullmatch(text)
 
 
 def _is_a_date(text: str) -> bool:

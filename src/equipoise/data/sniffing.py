@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.data.files import first_bytes, separated_by
-from equipoise.data.header import fields_of
+from equipoise.data.header import asked_of, fields_of, values_of
+from equipoise.data.no_text import refuse_other_contents
 from equipoise.data.schema.file_format import COMMON_FILE, DELIMITERS, FileFormat
 from equipoise.data.schema.numerals import COMMON, Numerals, likeliest, rival
 from equipoise.data.schema.text import written
@@ -79,16 +80,26 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
     content = first_bytes(path, HEAD_BYTES)
     if content is None:
         return None
+    source = os.path.basename(path)
+    asked = asked_of(replace(COMMON_FILE, header=header), source)
+    refuse_other_contents(content, asked)
     encoding, why_encoding = _encoding(content)
     lines = _lines(content, encoding)
     quote, why_quote = _quote(lines[0])
     file = replace(COMMON_FILE, encoding=encoding, quote=quote, header=header)
     if delimiter is None:
         file, why_delimiter = _separated(file, lines)
-        _refuse_other_widths(file, (replace(file, delimiter=mark) for mark in DELIMITERS), lines, path)
     else:
         file, why_delimiter = separated_by(file, delimiter), "as you say"
-        _refuse_other_widths(file, (file,), lines, path)
+    # What is wrong with the first line itself is told as it is, before its number of values is.
+    ended = b"\n" in content
+    if lines[0].strip() and (ended or len(content) < HEAD_BYTES):
+        values_of(f"{lines[0]}\n".encode() if ended else lines[0].encode(), file, asked)
+    if delimiter is None:
+        _refuse_other_widths(file, (replace(file, delimiter=mark) for mark in DELIMITERS), lines, source)
+    else:
+        _refuse_other_delimiters(file, lines, source)
+        _refuse_other_widths(file, (file,), lines, source)
     values = _values(file, lines[1:] if header else lines, _width(file, lines[0]))
     numerals = likeliest(values)
     other = rival(values, numerals, file.delimiter)
@@ -99,7 +110,7 @@ def propose(path: str | os.PathLike[str], delimiter: str | None = None, header: 
         "thousands": seen if numerals.thousands else "none was seen that no decimal mark explains",
         "quote": why_quote,
         "encoding": why_encoding,
-        "header": "no name there reads as a number, a date or a missing value, or repeats; look whether they are names"
+        "header": "no name there reads as a number, a date or another value, or repeats; look whether they are names"
         if header
         else "as you say",
     }
@@ -169,9 +180,7 @@ def _separated(file: FileFormat, lines: Sequence[str]) -> tuple[FileFormat, str]
     return best, f"the first line has {widths[best][0]} values so{also}"
 
 
-def _refuse_other_widths(
-    file: FileFormat, ways: Iterable[FileFormat], lines: Sequence[str], path: str | os.PathLike[str]
-) -> None:
+def _refuse_other_widths(file: FileFormat, ways: Iterable[FileFormat], lines: Sequence[str], source: str) -> None:
     """Refuse a file most lines of which have as many values as each other, and the first another number.
 
     A title above the names, a name too few, or a delimiter too many: no row would be one.
@@ -184,21 +193,40 @@ def _refuse_other_widths(
         if width == _width(way, first) or first[:4].lower() == "sep=":
             return  # as it should be, or told elsewhere
         raise InvalidData(
-            f"as many names in the first line of {os.path.basename(path)} as values in the lines after it",
+            f"as many names in the first line of {source} as values in the lines after it",
             "another number of values in most lines after it",
             "delete a title above the names; give row numbers a name; put values that hold the delimiter in quotes; "
             "end no line by a delimiter",
         )
 
 
+def _refuse_other_delimiters(file: FileFormat, lines: Sequence[str], source: str) -> None:
+    """Refuse a delimiter that its owner says and the first line has not, where another cuts most lines as it does."""
+    best, _ = _separated(file, lines)
+    width = _width(best, lines[0])
+    alike = [_width(best, line) for line in lines[1:]].count(width)
+    if _width(file, lines[0]) > 1 or width < 2 or 2 * alike <= len(lines) - 1:
+        return
+    raise InvalidData(
+        f"values in {source} that are separated by {written(file.delimiter)}",
+        f"a first line without it, and {width} values in that and most lines by {written(best.delimiter)}",
+        f"pass --delimiter {DELIMITERS[best.delimiter]}, or leave the option out",
+    )
+
+
 def _width(file: FileFormat, line: str) -> int:
+    return len(_fields(file, line))
+
+
+def _fields(file: FileFormat, line: str) -> list[str]:
+    """Return the values of a line; none of one that is no row."""
     try:
-        return len(next(fields_of(line, file), []))
+        return next(fields_of(line, file), [])
     except csv.Error:
-        return 0
+        return []
 
 
 def _values(file: FileFormat, lines: Sequence[str], width: int) -> list[str]:
     """Return the values of rows that hold a mark of decimals or thousands: all others are the same in every way."""
-    rows = [next(fields_of(line, file)) for line in lines if _width(file, line) == width]
+    rows = [row for row in (_fields(file, line) for line in lines) if len(row) == width]
     return [value for row in rows for value in row if MARKS.intersection(value)]

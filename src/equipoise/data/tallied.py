@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from equipoise.data.arrow_values import Column
 from equipoise.data.encoder import Encoder
+from equipoise.data.mismatch import MOST
 from equipoise.data.raw import RawTable
 from equipoise.data.schema import Schema
 from equipoise.data.watched import WatchedTable
@@ -38,6 +39,7 @@ class TalliedTable(WatchedTable):
         super().__init__(raw, report)
         encoder = Encoder(schema)
         self._readings = {column.name: encoder.reading(column.name) for column in schema.columns}
+        self._file = raw.file
         self._kinds = {column.name: column.kind for column in schema.columns}
         # Of each column: how many values there are, how many could not be read, and how many are unknown.
         self._tallies: dict[str, tuple[int, int, int]] = {}
@@ -68,4 +70,14 @@ class TalliedTable(WatchedTable):
             if not unreadable:
                 verb, were = ("is", "was") if is_one else ("are", "were")
                 fate = f"{verb} none of the declared levels or spellings and {were} taken as the schema says"
-            yield f"{name}: {count} of {values} values {fate}"
+            yield f"{name}: {count} of {values} values {fate}{self._hint(name)}"
+
+    def _hint(self, name: str) -> str:
+        """Return what to pass where most numbers of a text file could not be read: its marks may be others."""
+        values, unreadable, _ = self._tallies[name]
+        if self._file is None or self._kinds[name] != "number" or unreadable <= MOST * values:
+            return ""
+        read, other = (".", ",") if self._file.decimal == "." else (",", ".")
+        thousands = "" if self._file.thousands == "" else f" and thousands={self._file.thousands}"
+        both = " --file thousands=" if self._file.thousands == other else ""
+        return f"; they were read with decimal={read}{thousands}: does --file decimal={other}{both} fit this file?"

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -34,7 +34,7 @@ ELSEWHERE = {
     "solver": _NO_CHOICE,
     "dual": _NO_CHOICE,
     "warm_start": _NO_CHOICE,
-    "n_jobs": _NO_CHOICE,
+    "n_jobs": "leave it out: it would change nothing; large tables are shared out by eq.open_table(..., engine='dask')",
     "verbose": "leave it out: progress would tell of the rows",
 }
 
@@ -49,14 +49,15 @@ def known_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
     ...     def fit(self, X, y=None): return self
     >>> Ridge().fit(1, sample_weight=[2])
     Traceback (most recent call last):
-    equipoise.errors.UnknownArgument: asked: arguments of Ridge.fit: X, y; found: sample_weight; to do: leave it ...
+    equipoise.errors.UnknownArgument: asked: arguments of Ridge.fit: X, y
+    found: sample_weight
+    to do: leave it out: a weight a row would depend on private rows
     """
     _, *taken = inspect.signature(method).parameters
 
     @functools.wraps(method)
     def checked(self: Any, *given: Any, **named: Any) -> Any:
-        place = type(self).__name__ + ("" if method.__name__ == "__init__" else f".{method.__name__}")
-        _refuse_others(place, named, taken)
+        _refuse_others(type(self), "" if method.__name__ == "__init__" else f".{method.__name__}", named, taken)
         return method(self, *given, **named)
 
     return checked
@@ -76,18 +77,32 @@ class KnownParameters(BaseEstimator):
         2.0
         >>> Ridge().set_params(max_iter=100)
         Traceback (most recent call last):
-        equipoise.errors.UnknownArgument: asked: arguments of Ridge: alpha; found: max_iter; to do: leave it out: ...
+        equipoise.errors.UnknownArgument: asked: arguments of Ridge: alpha
+        found: max_iter
+        to do: leave it out: every fit ends after a number of passes that its certificate states
         """
-        place, (_, *taken) = type(self).__name__, inspect.signature(type(self).__init__).parameters
-        _refuse_others(place, [name.partition("__")[0] for name in named], taken)
+        _, *taken = inspect.signature(type(self).__init__).parameters
+        _refuse_others(type(self), "", {name.partition("__")[0]: value for name, value in named.items()}, taken)
         set_here: Self = super().set_params(**named)
         return set_here
 
 
-def _refuse_others(place: str, named: Iterable[str], taken: Sequence[str]) -> None:
+def _refuse_others(owner: type, method: str, named: Mapping[str, object], taken: Sequence[str]) -> None:
     """Refuse names that are not among those that are taken, each with what stands in its place."""
     if unknown := [name for name in named if name not in taken]:
-        remedies = {name: ELSEWHERE.get(name, _NOWHERE) for name in unknown}
+        remedies = {name: _remedy(owner, name, named[name], taken) for name in unknown}
         told = "; ".join(f"{name}: {remedy}" for name, remedy in remedies.items())
         remedy = told if len(unknown) > 1 else remedies[unknown[0]]
-        raise UnknownArgument(f"arguments of {place}: {', '.join(taken)}", ", ".join(unknown), remedy)
+        asked = f"arguments of {owner.__name__}{method}: {', '.join(taken)}"
+        raise UnknownArgument(asked, ", ".join(unknown), remedy)
+
+
+def _remedy(owner: type, name: str, value: object, taken: Sequence[str]) -> str:
+    """Return what stands in the place of an argument, in the words of the model that it was passed to."""
+    if name == "data_norm" and "labels" in getattr(owner, "_domain_line", ""):
+        return ELSEWHERE["bounds_y"]
+    if name == "penalty" and "l1_ratio" in taken:
+        return "write l1_ratio=..., the share of the L1 norm; l1_ratio=0.0 is l2 alone"
+    if name == "penalty" and value == "l2" and hasattr(owner, "_penalty_name"):
+        return "leave it out: l2 is what it is"
+    return ELSEWHERE.get(name, _NOWHERE)

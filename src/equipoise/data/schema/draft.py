@@ -1,5 +1,6 @@
 """A schema to fill in: names and kinds of a table's columns, and a blank wherever somebody must vouch for a fact."""
 
+import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -114,7 +115,9 @@ def draft(
     book = book or CodeBook()
     if target is not None and target not in raw.names:
         found = f"none of that name in {raw.source}"
-        raise InvalidData(f"a column {target!r} to predict", found, f"choose one of {listed(raw.names)}")
+        close = difflib.get_close_matches(target, list(raw.names)[:1000], n=1)
+        remedy = f"did you mean {close[0]!r}? choose one" if close else "choose one"
+        raise InvalidData(f"a column {target!r} to predict", found, f"{remedy} of {listed(raw.names)}")
     names = [name for name in raw.names if name != target]
     known = {*book.levels, *book.bounds, *filter(names_identifiers, names)}
     guessed = _guesses(raw, [name for name in names if raw.kinds[name] == "unknown" and name not in known])

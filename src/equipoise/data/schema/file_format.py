@@ -16,6 +16,7 @@ DELIMITERS = {";": "';'", "\t": r"'\t' (a tab)", "|": "'|'", ",": "','"}
 DECIMALS = (".", ",", "")
 THOUSANDS = ("", ".", ",", "'", " ")
 QUOTES = ('"', "'", "")
+NO_THOUSANDS = 'thousands = "" in [file], --file thousands= on the command line'
 # By the name that Python's codecs give an encoding. A byte-order mark needs no name of its own: it is passed over.
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252", "utf-16": "utf-16"}
 # What is said of text files; workbooks have a key of their own.
@@ -90,7 +91,7 @@ class FileFormat:
             faults.add("file.sheet", f"the name of a sheet, of at most {LONGEST_SHEET} letters", self.sheet)
         settle(self, encoding=encoding, header=faults.flag("file.header", self.header))
         if not faults.found and self.decimal and self.decimal == self.thousands:
-            faults.add("file.thousands", "another mark than decimal", self.thousands)
+            faults.add("file.thousands", f"another mark than decimal, or none: {NO_THOUSANDS}", self.thousands)
         if not faults.found and self.delimiter == self.quote:
             faults.add("file.quote", "another character than delimiter", self.quote)
         faults.refuse()
