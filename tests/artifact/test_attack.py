@@ -15,10 +15,13 @@ from equipoise.artifact import page_file
 from equipoise.artifact.attack import Simulated
 from equipoise.artifact.page_check import ATTACK, COMPARED
 from equipoise.artifact.page_file import Attack, PageFacts
+from equipoise.artifact.signing import sign_folder
+from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.folder import CHECK_FAILED, DONE, PAGE, REFUSED, REPORT
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.keys import new_key, private_key
 from program import run_program
 from released_folders import sealed
 
@@ -69,6 +72,16 @@ def test_a_check_draws_the_attack_again_and_says_that_it_was_not_run_again(relea
     found = examine(release, Against())
     assert found.answer == (DONE, "consistent; origin unproved")
     assert COMPARED in found.confirmed
+    assert ATTACK in found.whole.unchecked
+
+
+def test_a_folder_with_an_attack_is_signed_later_and_again(copy, tmp_path):
+    new_key(tmp_path / "owner.key")
+    key = private_key(tmp_path / "owner.key")
+    sign_folder(copy, key)
+    sign_folder(copy, key, force=True)
+    found = examine(copy, Against(keys={key.public: Trusted("Office")}))
+    assert found.answer == (DONE, "consistent; signed by Office")
     assert ATTACK in found.whole.unchecked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,8 @@ def read_policy(path: Path) -> Policy:
         raise InvalidParameter(asked, "no limit at all", remedy)
     for name, value in record.items():
         if name not in hints or not _fits(name, value, get_args(hints[name]) or (hints[name],)):
-            raise InvalidParameter(asked, f"{name!r:.60} = {value!r:.60}", remedy)
+            # Of tables within tables, which may be deeper than Python writes, the outermost are shown.
+            raise InvalidParameter(asked, f"{name!r:.60} = {reprlib.repr(value):.60}", remedy)
     return Policy(**record)
 
 
