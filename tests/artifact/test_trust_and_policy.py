@@ -208,7 +208,7 @@ def test_verify_refuses_a_release_beyond_the_policy_and_accepts_one_within(tmp_p
     assert refused.returncode == BEYOND_POLICY
     assert [line for line in refused.stdout.splitlines() if line.startswith("  policy: ")] == [
         "  policy: signature: required, and none was shown: pass --key or --trust",
-        "  policy: ledger: required, and none was shown: pass --ledger or --export",
+        "  policy: ledger: required, and none was shown: pass --ledger, or --export with --witness and --witness-key",
     ]
     policy.write_text("largest_epsilon = 0.5\npage = true\n")
     refused = verify(*shown)

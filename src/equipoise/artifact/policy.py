@@ -14,6 +14,9 @@ from equipoise.errors import InvalidParameter
 
 GRADES = ("proved", "conditional")
 
+# An export alone shows nothing: anybody can write one.
+LEDGER_SHOWN = "pass --ledger, or --export with --witness and --witness-key"
+
 # TOML has numbers beyond doubles, infinity, and what is no number.
 LARGEST_LIMIT = 1e300
 
@@ -61,7 +64,7 @@ class Policy:
                 yield f"{name}: {limit:g}, and the release has {number:.6g}"
         if self.grade is not None and GRADES.index(certificate.grade) > GRADES.index(self.grade):
             yield f"grade: {self.grade}, and the release is {certificate.grade}"
-        ways = {"signature": "pass --key or --trust", "ledger": "pass --ledger or --export", "page": "see above"}
+        ways = {"signature": "pass --key or --trust", "ledger": LEDGER_SHOWN, "page": "see above"}
         for name, way in ways.items():
             if getattr(self, name) and not getattr(shown, name):
                 yield f"{name}: required, and none was shown: {way}"

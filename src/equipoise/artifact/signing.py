@@ -27,8 +27,8 @@ def envelope_of(contents: Mapping[str, bytes], key: PrivateKey, producer: str = 
     """Return the signed statement about the files of a release, as the text of statement.dsse.json."""
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if certificate.terms.seeded:
-        remedy = "fit without random_state, which is a new spend, and sign that"
-        raise ReleaseUnreadable("a release, to sign it", "one of seeded noise, for experiments, not for release", remedy)
+        found, remedy = "seeded noise, for experiments, not for release", "fit without random_state, a new spend"
+        raise ReleaseUnreadable("noise that nobody can repeat, to sign a release", found, remedy)
     time = datetime.now(UTC).isoformat(timespec="seconds")
     digests, page = statement.digests_of(contents), text_of(contents, PAGE)
     payload = statement.payload_of(digests, certificate, page, require_producer(producer), time)
