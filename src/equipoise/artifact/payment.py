@@ -27,7 +27,9 @@ MOST_FAULTS = 5
 
 
 UNSIGNED = "as an export that nobody signed says"
-EXPORT_NOT_SEEN = "whether the export is the ledger's history, which anybody can write: pass --witness and --witness-key, too"
+EXPORT_NOT_SEEN = (
+    "whether the export is the ledger's history, which anybody can write: pass --witness and --witness-key, too"
+)
 
 
 @dataclass(frozen=True, slots=True)
