@@ -120,6 +120,14 @@ class ReleaseUnreadable(EquipoiseError, ValueError):
     """A released folder, or a file in it, is missing, malformed, altered or of a newer format."""
 
 
+class ReleaseRefused(ReleaseUnreadable):
+    """A released folder that a check refuses; `code` is the exit code by which `equipoise verify` says so."""
+
+    def __init__(self, code: int, asked: str, found: str, remedy: str) -> None:
+        super().__init__(asked, found, remedy)
+        self.code = code
+
+
 class KeyRefused(EquipoiseError, ValueError):
     """A key file is missing or malformed, of another kind, or readable by others; no secret is in the text."""
 

@@ -11,20 +11,24 @@ import pytest
 import equipoise as eq
 from browser import Outline
 from equipoise.artifact import attack as attacks
-from equipoise.artifact import page_file
+from equipoise.artifact import page_check, page_file
 from equipoise.artifact.attack import Simulated
-from equipoise.artifact.page_check import ATTACK, COMPARED
+from equipoise.artifact.findings import contents_of
+from equipoise.artifact.page_check import ATTACK, ATTACKED, COMPARED
 from equipoise.artifact.page_file import Attack, PageFacts
+from equipoise.artifact.signing import sign_folder
+from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.folder import CHECK_FAILED, DONE, PAGE, REFUSED, REPORT
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.keys import new_key, private_key
 from program import run_program
 from released_folders import sealed
 
 DOMAIN = eq.Domain(row_norm=1.0, classes=("no", "yes"))
 N = 60
-FOUND = Attack("simulated", 64, 16, 0.95, ((0.001, 0.002, 0.0, 0.01), (0.01, 0.02, 0.01, 0.04)))
+FOUND = Attack("simulated", 64, 16, 0.95, ((0.001, 0.002, 0.0, 0.01), (0.01, 0.02, 0.01, 0.04), (0.1, 0.1, 0.0, 0.2)))
 
 
 def model(seed: int = 0) -> eq.LogisticRegression:
@@ -57,6 +61,7 @@ def test_the_page_shows_what_an_attack_reached_and_on_which_rows(release):
         "80 models were trained on them as this one was",
         "Measured, not proved; each interval for itself with a confidence of 95 %.",
         "another may find more, up to the line and no further",
+        "as the maker of this page measured them; equipoise verify --attack runs the attack again",
         f"{100 * attack.points[2][1]:.3g} %",
     ):
         assert said in text, said
@@ -72,6 +77,16 @@ def test_a_check_draws_the_attack_again_and_says_that_it_was_not_run_again(relea
     assert ATTACK in found.whole.unchecked
 
 
+def test_a_folder_with_an_attack_is_signed_later_and_again(copy, tmp_path):
+    new_key(tmp_path / "owner.key")
+    key = private_key(tmp_path / "owner.key")
+    sign_folder(copy, key)
+    sign_folder(copy, key, force=True)
+    found = examine(copy, Against(keys={key.public: Trusted("Office")}))
+    assert found.answer == (DONE, "consistent; signed by Office")
+    assert ATTACK in found.whole.unchecked
+
+
 def test_other_numbers_than_the_pages_are_refused(copy):
     facts = page_file.read((copy / PAGE).read_text())
     for points in (FOUND.points, facts.attack.points[:2]):
@@ -81,6 +96,43 @@ def test_other_numbers_than_the_pages_are_refused(copy):
     (copy / PAGE).write_text(page_file.written(replace(facts, attack=None)))
     sealed(copy)
     assert examine(copy, Against()).answer[0] == CHECK_FAILED
+
+
+def forged(folder: Path, **facts) -> None:
+    """Put another attack into a folder, with the page that it calls for."""
+    shown = page_file.read((folder / PAGE).read_text())
+    shown = replace(shown, attack=replace(shown.attack, **facts))
+    (folder / PAGE).write_text(page_file.written(shown))
+    sealed(folder)
+    (folder / REPORT).write_text(page_check.drawn_again(contents_of(folder), shown))
+    sealed(folder)
+
+
+@pytest.mark.usefixtures("plain_page")
+@pytest.mark.parametrize(
+    "extent", [{"shadows": 2}, {"targets": 9999}, {"confidence": 0.5}, {"points": FOUND.points[:2]}]
+)
+def test_an_attack_of_another_extent_than_this_version_runs_is_refused(copy, extent):
+    forged(copy, **extent)
+    found = examine(copy, Against())
+    assert found.answer[0] == CHECK_FAILED
+    assert "page.json: an attack of another extent than this version runs" in found.whole.faults
+
+
+@pytest.mark.usefixtures("plain_page")
+def test_an_attack_that_is_run_again_reaches_the_numbers_of_its_page_and_no_others(release, copy, tmp_path):
+    forged(copy)
+    found = examine(copy, Against(attack=True))
+    assert (found.answer[0], ATTACKED in found.confirmed, ATTACK in found.whole.unchecked) == (DONE, True, False)
+    forged(copy, points=FOUND.points)
+    assert examine(copy, Against()).answer[0] == DONE
+    done = run_program("verify", copy, "--attack")
+    assert done.returncode == CHECK_FAILED
+    assert "the attack, run again, found " in done.stdout
+    assert "and the page says 0.2 % and 2 % and 10 %" in done.stdout
+    # Of a page without an attack there is nothing to run.
+    eq.save(model(), tmp_path / "without")
+    assert run_program("verify", tmp_path / "without", "--attack").returncode == REFUSED
 
 
 def test_an_attack_follows_from_what_is_public_alone(release):

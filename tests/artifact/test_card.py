@@ -15,12 +15,11 @@ import pytest
 
 import equipoise as eq
 from browser import needs_browser
-from equipoise.artifact import folder as released
 from equipoise.artifact.card import card_of
 from equipoise.artifact.disclosure import sacroml_target
 from equipoise.artifact.signing import envelope_of
 from equipoise.artifact.trust import Trusted
-from equipoise.certify.folder import CERTIFICATE, MODEL, REPORT, SCHEMA, STATEMENT
+from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, MODEL, REPORT, SCHEMA, STATEMENT
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.errors import InvalidParameter, MissingExtra, NotCheckable, ReleaseUnreadable
 from equipoise.keys import fingerprint, new_key, private_key
@@ -44,10 +43,8 @@ def table(target: str = "ill") -> pd.DataFrame:
     return found
 
 
-@pytest.fixture(autouse=True)
-def plain_page(monkeypatch):
-    # The page is another matter, and takes its time.
-    monkeypatch.setattr(released, "page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
+# The page is another matter, and takes its time.
+pytestmark = pytest.mark.usefixtures("plain_page")
 
 
 def saved(folder: Path, model, rows) -> Path:
@@ -256,11 +253,19 @@ def test_an_altered_release_has_no_card(release, tmp_path):
     (copy / CERTIFICATE).write_text((copy / CERTIFICATE).read_text().replace("2.0", "0.1", 1))
     with pytest.raises(ReleaseUnreadable, match="not those of the manifest"):
         card_of(copy)
+    assert run_program("card", copy).returncode == CHECK_FAILED
+    page = (release / REPORT).read_text()
+    (release / REPORT).write_text("<p>epsilon 0.01</p>")
+    sealed(release)
+    done = run_program("card", release)
+    assert (done.returncode, done.stdout) == (CHECK_FAILED, "")
+    assert "not the page that the other files call for" in done.stderr
+    (release / REPORT).write_text(page)
     certificate = json.loads((release / CERTIFICATE).read_text())
     certificate["claim"]["budget"]["epsilon"] = 0.1
     changed(release, CERTIFICATE, claim=certificate["claim"])
     sealed(release)
-    with pytest.raises(ReleaseUnreadable, match="a release whose claim holds"):
+    with pytest.raises(ReleaseUnreadable, match="a release that holds"):
         card_of(release)
     for path in (CERTIFICATE, MODEL):
         shutil.copy(OLD / path, release / path)

@@ -15,10 +15,10 @@ import equipoise as eq
 from equipoise.artifact import folder as released
 from equipoise.artifact import page_check, page_file, statement
 from equipoise.artifact.findings import NOT_SEEN, NOTES, contents_of
-from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
-from equipoise.artifact.payment import FILES_NOT_SEEN, payment, recorded_in
+from equipoise.artifact.parts import BEYOND_POLICY, FILES_SEEN, NOT_PAID, NOT_SIGNED, NOT_TRUSTED, OTHER_HISTORY
+from equipoise.artifact.payment import EXPORT_NOT_SEEN, FILES_NOT_SEEN, History, payment, recorded_in
 from equipoise.artifact.signing import sign_folder
-from equipoise.artifact.verdict import Against, examine
+from equipoise.artifact.verdict import STATE_NOT_SHOWN, Against, examine
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import (
     CERTIFICATE,
@@ -34,7 +34,11 @@ from equipoise.certify.folder import (
 )
 from equipoise.errors import InvalidParameter, OutputRefused, ReleaseUnreadable
 from equipoise.keys import private_key, sign
+from equipoise.ledger.checkpoints import Checkpoint, signed
+from equipoise.ledger.currencies.base import NOTHING
 from equipoise.ledger.signing import signed_head
+from equipoise.ledger.statements import balance_after
+from equipoise.ledger.walk import Walk
 from program import run_program
 from released_folders import changed, sealed
 from signed_releases import Hospital
@@ -168,13 +172,28 @@ def test_with_a_key_it_is_said_whose_it_is_and_with_a_ledger_which_entry_paid(ve
     (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
     code, said = verify(release, "--export", "export.json", "--json")
     told = json.loads(said)
-    assert (code, told["exit_code"], told["verdict"]) == (0, 0, "consistent; origin unproved; paid for by entry 2")
-    assert (
-        told["confirmed"][-2]
-        == "paid for by entry 2 of 'people', as an export that nobody signed says, and by it alone"
-    )
-    assert told["confirmed"][-1] == FILES_SEEN
-    assert not any("notes" in line for line in told["unchecked"])
+    said = "consistent; origin unproved; paid for by entry 2, as an export that nobody signed says"
+    assert (code, told["exit_code"], told["verdict"]) == (0, 0, said)
+    # Whoever forges a folder writes an export for it, too: nothing is confirmed by one.
+    assert not any("paid for" in line or line == FILES_SEEN for line in told["confirmed"])
+    assert {EXPORT_NOT_SEEN, NOTES} <= set(told["unchecked"])
+
+
+def test_an_export_shows_a_policy_that_a_ledger_paid_only_with_a_witness_whose_key_was_passed(verify, house, release):
+    place = house.folder
+    (place / "export.json").write_text(eq.Ledger(house.ledger).export())
+    (place / "policy.toml").write_text("ledger = true\n")
+    for number, code in ((2, BEYOND_POLICY), (3, DONE)):
+        # The outcome is entry 3: it names the files.
+        head = Checkpoint.of(eq.Ledger(house.ledger).entry(number), "basic", NOTHING)
+        (place / "head.json").write_text(signed(head, house.key).to_json())
+        words = (release, "--export", "export.json", "--policy", "policy.toml", "--witness", "head.json")
+        assert verify(*words, "--witness-key", "owner.key.pub")[0] == code
+    code, said = verify(*words, "--witness-key", "owner.key.pub")
+    assert "checked: paid for by entry 2 of an export of 'people', and by it alone" in said
+    code, said = verify(*words[:5])
+    assert (code, "policy: ledger: required, and none was shown: pass --ledger, or --export with" in said) == (11, True)
+    assert verify(release, "--ledger", house.ledger, "--policy", "policy.toml")[0] == DONE
 
 
 def test_a_folder_is_signed_later_and_once_and_only_if_it_holds(house, release, tmp_path):
@@ -488,7 +507,7 @@ def test_a_checkpoint_by_a_key_that_only_the_history_names_is_told_apart(house, 
     ledger = f"sqlite:///{tmp_path}/ledger.db#people"
     eq.Ledger(ledger).create(eq.Budget(1.0), key=house.key.public.hex())
     (tmp_path / "head.json").write_text(signed_head(ledger, house.key)[0].to_json())
-    facts = eq.load(release).certificate_, (eq.Ledger(ledger).history(), "another ledger"), None
+    facts = eq.load(release).certificate_, History(eq.Ledger(ledger).history(), "another ledger"), None
     for keys, named in ((), True), ((house.folder / "owner.key.pub",), False):
         (known,) = payment(*facts, [str(tmp_path / "head.json")], keys)[0].confirmed
         assert known.endswith(", a key that the history itself names") is named
@@ -549,6 +568,49 @@ def test_what_the_page_says_of_the_ledger_is_looked_up(verify, house, release, t
     assert verify(folder)[0] == DONE
     code, said = verify(folder, "--ledger", house.ledger)
     assert (code, "never said what page.json and the page say it did" in said) == (NOT_PAID, True)
+
+
+@pytest.mark.parametrize("entry", [1, 2, None])
+def test_a_page_shows_no_state_of_the_ledger_from_before_the_spend(verify, house, release, tmp_path, entry):
+    folder = Path(shutil.copytree(release, tmp_path / "before"))
+    (folder / STATEMENT).unlink()
+    facts, walk, before = page_file.read((folder / PAGE).read_text()), Walk(), None
+    for one in eq.Ledger(house.ledger).history()[: entry or 0]:
+        list(walk.take(one))
+        balance = balance_after(walk)
+        left = str(balance.epsilon_left), str(balance.delta_left)
+        before = replace(facts.ledger, epsilon_left=left[0], delta_left=left[1], head=one.place, at=one.made)
+    (folder / PAGE).write_text(page_file.written(replace(facts, ledger=before)))
+    sealed(folder)
+    redrawn(folder)
+    code, said = verify(folder, "--ledger", house.ledger)
+    if entry == 1:
+        assert (code, "page.json: the ledger as of entry 1, before entry 2, which paid" in said) == (CHECK_FAILED, True)
+        assert "ledger: from that entry to its last it never said what page.json" in said
+        with pytest.raises(ReleaseUnreadable, match="before entry 2, which paid"):
+            sign_folder(folder, house.key)
+    else:
+        # The spend itself is in what it says; and a page may say nothing of the ledger's state.
+        assert (code, f"not checked: {STATE_NOT_SHOWN}" in said) == (DONE, entry is None)
+
+
+def test_a_page_shows_no_ledger_that_the_certificate_does_not_name(house, release, tmp_path):
+    folder = Path(shutil.copytree(release, tmp_path / "free"))
+    (folder / STATEMENT).unlink()
+    certificate = Certificate.from_json((folder / CERTIFICATE).read_text())
+    (folder / CERTIFICATE).write_text(replace(certificate, release=replace(certificate.release, entry=None)).to_json())
+    sealed(folder)
+    redrawn(folder)
+    assert any("names no entry that paid" in fault for fault in examine(folder, Against()).whole.faults)
+
+
+def test_a_seeded_release_is_not_signed(house, tmp_path):
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 2))
+    model = eq.LogisticRegression(domain=eq.Domain(1.0, classes=(False, True)), alpha=0.1, random_state=0)
+    eq.save(model.fit(rows, rows[:, 0] > 0), tmp_path / "seeded")
+    with pytest.raises(ReleaseUnreadable, match="fit without random_state"):
+        sign_folder(tmp_path / "seeded", house.key)
+    assert not (tmp_path / "seeded" / STATEMENT).exists()
 
 
 def test_files_that_are_put_there_during_the_check_change_nothing(house, release, second, copy, monkeypatch):

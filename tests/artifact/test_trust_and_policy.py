@@ -116,6 +116,7 @@ BAD_TRUST = {
     "no text": b"\xff\xfe",
     "too long": "#" * (2**20 + 1),
     "too deep": "key = " + "[" * 100_000,
+    "a key of many parts": "key" + ".a" * 10_000 + " = 1",
 }
 BAD_POLICY = {
     "nothing": "",
@@ -134,6 +135,9 @@ BAD_POLICY = {
     "beyond doubles": f"largest_epsilon = 1{'0' * 400}",
     "no text": b"\xff\xfe",
     "too long": "#" * (2**20 + 1),
+    "a key of many parts": "grade" + ".a" * 10_000 + " = 1",
+    "a table of many parts": "[grade" + ". a" * 10_000 + "]",
+    "tables within tables": "grade = " + ("{" + "a." * 60 + "a = ") * 100 + "1" + "}" * 100,
 }
 
 
@@ -204,7 +208,7 @@ def test_verify_refuses_a_release_beyond_the_policy_and_accepts_one_within(tmp_p
     assert refused.returncode == BEYOND_POLICY
     assert [line for line in refused.stdout.splitlines() if line.startswith("  policy: ")] == [
         "  policy: signature: required, and none was shown: pass --key or --trust",
-        "  policy: ledger: required, and none was shown: pass --ledger or --export",
+        "  policy: ledger: required, and none was shown: pass --ledger, or --export with --witness and --witness-key",
     ]
     policy.write_text("largest_epsilon = 0.5\npage = true\n")
     refused = verify(*shown)

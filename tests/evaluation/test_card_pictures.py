@@ -43,7 +43,8 @@ def made(folder: Path, target: str, by: str = "") -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def card(tmp_path_factory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("equipoise.artifact.folder.page_of", lambda certificate, *_, **__: f"<p>{certificate.digest}</p>")
+        for place in ("folder", "page_check"):
+            patch.setattr(f"equipoise.artifact.{place}.page_of", lambda one, *_, **__: f"<p>{one.digest}</p>")
         patch.setattr("equipoise.evaluation.page.page_of", lambda one, target: f"<p>{target} {one.digest}</p>")
         return made(tmp_path_factory.mktemp("pair"), "ill", "where")
 

@@ -132,7 +132,10 @@ def test_with_a_key_a_ledger_and_the_release_all_of_it_is_checked(verify, house,
     (house.folder / "export.json").write_text(eq.Ledger(house.ledger).export())
     code, said = verify(evaluation, "--export", "export.json", "--json")
     told = json.loads(said)
-    assert (code, told["verdict"]) == (DONE, "consistent; origin unproved; paid for by entry 4")
+    assert (code, told["verdict"]) == (
+        DONE,
+        "consistent; origin unproved; paid for by entry 4, as an export that nobody signed says",
+    )
     # Its counts are in the certificate, which the ledger names: there are no weights to tie.
     assert not any("weights" in line for line in told["unchecked"])
 
@@ -341,8 +344,8 @@ def test_card_and_sets_look_at_the_evaluations_signature_as_verify_does(house, e
         for keys, code in (
             ((), DONE),
             (("--key", "owner.key.pub"), DONE),
-            (("--key", "other.key.pub"), REFUSED),
-            (("--trust", "expired.toml"), REFUSED),
+            (("--key", "other.key.pub"), NOT_TRUSTED),
+            (("--trust", "expired.toml"), NOT_TRUSTED),
         ):
             done = run_program(*command, *keys, folder=house.folder)
             assert done.returncode == code, (command[0], keys, done.stderr)
@@ -356,9 +359,9 @@ def test_card_and_sets_look_at_the_evaluations_signature_as_verify_does(house, e
     for command in (("card", release, "--evaluation", copy), ("predict", release, new, "--sets", copy)):
         assert run_program(*command, folder=house.folder).returncode == DONE
         done = run_program(*command, "--key", "owner.key.pub", folder=house.folder)
-        assert (done.returncode, "nobody signed this folder" in done.stderr) == (REFUSED, True)
+        assert (done.returncode, "nobody signed this folder" in done.stderr) == (NOT_SIGNED, True)
         shutil.copy(release / STATEMENT, copy / STATEMENT)
-        assert run_program(*command, folder=house.folder).returncode == REFUSED
+        assert run_program(*command, folder=house.folder).returncode == NOT_SIGNED
         (copy / STATEMENT).unlink()
 
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sql
 
 import equipoise as eq
-from equipoise.artifact.payment import payment
+from equipoise.artifact.payment import History, payment
 from equipoise.certify.certificate import Release
 from equipoise.certify.claims import Claim
 from equipoise.certify.withdrawn import Withdrawal
@@ -236,7 +236,7 @@ def test_a_certificate_of_another_dataset_that_was_recorded_is_found_and_pays_fo
     others.conclude(entry, "released", released)
     assert others.verify() == ("'others': entry 2: its certificate was planned for another dataset",)
     assert others.claimed(released) == ("entry 2 is of 'others', and the certificate was planned for 'trial'",)
-    (part,) = payment(released, (others.history(), "the ledger"), None)
+    (part,) = payment(released, History(others.history(), "the ledger"), None)
     assert part.faults == ("ledger: entry 2: its certificate was planned for another dataset",)
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# So many models the attacker trains, and so many are attacked.
-SHADOWS, TARGETS = 64, 16
+# So many models the attacker trains, so many are attacked, and what each interval holds with.
+SHADOWS, TARGETS, CONFIDENCE = 64, 16, 0.95
 
 # Twice as many rows as the release has are simulated; more numbers than these are not.
 MOST_NUMBERS = 20_000_000
@@ -102,7 +102,22 @@ class Simulated:
         from equipoise.lab.membership_attack import membership
 
         found = membership(self.train, *self.table(), shadows=SHADOWS, targets=TARGETS)
-        return Attack(SIMULATED, SHADOWS, TARGETS, found.confidence, _points(found.likelihood_ratio))
+        return Attack(SIMULATED, SHADOWS, TARGETS, CONFIDENCE, _points(found.likelihood_ratio))
+
+
+def is_of_this_version(attack: Attack) -> bool:
+    """Return whether an attack has the extent of those that this version runs: models, confidence, and rates.
+
+    Examples
+    --------
+    >>> points = tuple((rate, rate, 0.0, 1.0) for rate in (0.001, 0.01, 0.1))
+    >>> [is_of_this_version(Attack("simulated", models, 16, 0.95, points)) for models in (64, 2)]
+    [True, False]
+    """
+    from equipoise.lab.attack_finding import RATES
+
+    extent = attack.shadows, attack.targets, attack.confidence, tuple(false for false, *_ in attack.points)
+    return extent == (SHADOWS, TARGETS, CONFIDENCE, RATES)
 
 
 class SimulatedModel:

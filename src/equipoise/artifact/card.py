@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from equipoise.artifact.findings import UNCHECKED, contents_of
+from equipoise.artifact.findings import UNCHECKED, contents_of, findings_of
+from equipoise.artifact.page_check import require_page
 from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
 from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.certify.certificate import Certificate
@@ -17,7 +18,7 @@ from equipoise.certify.claims import Trained
 from equipoise.certify.record import to_plain
 from equipoise.data.schema import Schema
 from equipoise.data.schema.kinds.base import Column
-from equipoise.errors import NotCheckable, ReleaseUnreadable
+from equipoise.errors import NotCheckable, ReleaseRefused
 
 CARD_VERSION = 1
 
@@ -27,7 +28,7 @@ def card_of(
     evaluation: Mapping[str, Any] | None = None,
     trusted: Mapping[bytes, Trusted] | None = None,
 ) -> dict[str, Any]:
-    """Return the record of a released folder; refuse one that was altered, or whose claim does not hold.
+    """Return the record of a released folder; refuse one that `equipoise verify` would refuse.
 
     Parameters
     ----------
@@ -39,14 +40,15 @@ def card_of(
         The keys that count: one of them must have signed the folder. Without them its origin stays unproved.
     """
     contents = contents_of(Path(folder))
+    holds = findings_of(dict(contents))
+    if holds.faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseRefused(holds.verdict[0], "a release that holds", f"{'; '.join(holds.faults):.300}", remedy)
     found = release_in(dict(contents))
     if isinstance(found, OldRelease):
         remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
         raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
-    faults = found.certificate.faults()
-    if faults:
-        remedy = "ask whoever made it; equipoise verify says more"
-        raise ReleaseUnreadable("a release whose claim holds", f"{'; '.join(faults):.300}", remedy)
+    require_page(contents)
     return {
         "card_version": CARD_VERSION,
         "release": {**_release(found.certificate), **signer_of(contents, found.certificate, trusted)},

@@ -8,7 +8,7 @@ everything else letter by letter.
 import bisect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from equipoise.artifact.parts import Part
 from equipoise.artifact.reading import OldRelease, release_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, NOT_CHECKABLE, PAGE, REPORT, text_of
-from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable
+from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable, ReleaseRefused
 from equipoise.report.page import DRAWING, beginning, library_of
 from equipoise.report.runtime import runtime
 from equipoise.vocabulary.facts import Budget
@@ -37,17 +37,30 @@ BEFORE, AFTER = 12, 24
 
 COMPARED = "the page: drawn again from the other files, it is the same"
 
-# It could be run again, for minutes, and would find about the same; a forger's numbers look like anybody's.
-ATTACK = "what an attack reached on simulated rows, which the page shows as measured: it was not run again"
+# It takes up to minutes; until then, a forger's numbers look like anybody's.
+ATTACK = (
+    "what an attack reached on simulated rows, which the page shows as its maker measured it: verify --attack runs it "
+    "again"
+)
+ATTACKED = "the attack: run again on simulated rows, it reached the numbers that the page shows"
 
 # Draws the page of an evaluation from its files: evaluations are a room above this one, and know how.
 EvaluationPage = Callable[[Mapping[str, bytes]], str]
 
 
-def compared(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> Part:
+def compared(
+    contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None, attack: bool = False
+) -> Part:
     """Return what comes of drawing the page of a folder again, from its files as they were read once.
 
-    `evaluation_page` draws it if the folder is that of an evaluation.
+    Parameters
+    ----------
+    contents : mapping of str to bytes
+        The files.
+    evaluation_page : callable, optional
+        What draws it if the folder is that of an evaluation.
+    attack : bool
+        Whether the attack that the page shows, if any, is run again, too.
     """
     found, made_by = "", ""
     try:
@@ -65,6 +78,8 @@ def compared(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | No
         here = version(ours)
         if made_by != here:
             return _not_compared(found, made_by, f"drawn by Equipoise {made_by:.40}, and here is {here}")
+        if faults := tuple(_faults_of(facts, certificate, evaluation_page is not None)):
+            return Part(CHECK_FAILED, tuple(f"{PAGE}: {fault}" for fault in faults))
         again = drawn_again(contents, facts) if evaluation_page is None else evaluation_page(contents)
         expected = _with_library(again, found, drawn_by[drawn_with])
         if expected is None:
@@ -78,7 +93,52 @@ def compared(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | No
         return Part(CHECK_FAILED, (f"{REPORT}: it cannot be drawn again ({error.found:.200})",))
     if fault is not None:
         return Part(CHECK_FAILED, (f"{REPORT}: {fault}",))
-    return Part(CHECK_FAILED, confirmed=(COMPARED,), unchecked=() if facts.attack is None else (ATTACK,))
+    if facts.attack is None:
+        return Part(CHECK_FAILED, confirmed=(COMPARED,))
+    return _attacked(facts.attack, certificate) if attack else Part(CHECK_FAILED, (), (COMPARED,), (ATTACK,))
+
+
+def require_page(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> None:
+    """Refuse a folder whose page is not its own, as `equipoise verify` does."""
+    page = compared(contents, evaluation_page)
+    if page.faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseRefused(page.code, "a page that is the folder's own", f"{'; '.join(page.faults):.300}", remedy)
+
+
+def _faults_of(facts: page_file.PageFacts, certificate: Certificate, evaluation: bool) -> Iterator[str]:
+    """Yield what page.json cannot say, as the certificate beside it shows."""
+    if evaluation and (facts.ledger is not None or facts.attack is not None):
+        yield "a ledger's state or an attack, which no page of an evaluation shows"
+    if facts.ledger is not None:
+        paid = (certificate.release.entry if certificate.release else None) or ""
+        head, least = page_file.entry_number(facts.ledger.head), page_file.entry_number(paid)
+        if not least:
+            yield "the state of a ledger, and the certificate names no entry that paid"
+        elif head < least:
+            yield f"the ledger as of entry {head}, before entry {least}, which paid"
+        elif head == least and facts.ledger.head != paid:
+            yield f"another entry {head} than the one that paid"
+    if facts.attack is not None:
+        # What attacks is loaded only where an attack is shown.
+        from equipoise.artifact.attack import is_of_this_version
+
+        if not is_of_this_version(facts.attack):
+            yield "an attack of another extent than this version runs"
+
+
+def _attacked(shown: page_file.Attack, certificate: Certificate) -> Part:
+    """Return what comes of running the attack on simulated rows again: the same plan gives the same numbers."""
+    from equipoise.artifact.attack import Simulated
+
+    try:
+        reached = Simulated(certificate).attacked()
+    except EquipoiseError as error:
+        return Part(CHECK_FAILED, (f"{PAGE}: an attack, and none can be run: {error.found:.200}",))
+    if reached == shown:
+        return Part(CHECK_FAILED, confirmed=(COMPARED, ATTACKED))
+    rates = [" and ".join(f"{100 * true:g} %" for _, true, *_ in one.points) for one in (reached, shown)]
+    return Part(CHECK_FAILED, (f"{PAGE}: the attack, run again, found {rates[0]}, and the page says {rates[1]}",))
 
 
 def _with_library(expected: str, found: str, drawn_with: str) -> str | None:

@@ -101,6 +101,18 @@ class PageFacts(Record):
     attack: Attack | None = None
 
 
+def entry_number(place: str) -> int:
+    """Return the number of a ledger's entry that is named by its place; 0 where none is.
+
+    Examples
+    --------
+    >>> entry_number("2:31337"), entry_number("")
+    (2, 0)
+    """
+    number = place.partition(":")[0][:16]
+    return int(number) if number.isdecimal() and number.isascii() else 0
+
+
 def renderer() -> tuple[tuple[str, str], ...]:
     """Return what draws pages here, by version."""
     try:

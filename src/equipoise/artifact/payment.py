@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from equipoise.artifact.page_file import LedgerSaid
+from equipoise.artifact.page_file import LedgerSaid, entry_number
 from equipoise.artifact.parts import FILES_SEEN, NOT_PAID, OTHER_HISTORY, Part
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import PAGE
 from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.ledger import Entry, Ledger, witness
 from equipoise.ledger.chain import EXPORT_VERSIONS
-from equipoise.ledger.statements import balance_after, claim_faults, paid_by
+from equipoise.ledger.statements import balance_after, claim_faults, outcome_of, paid_by
 from equipoise.ledger.walk import Walk, faults
 
 FILES_NOT_SEEN = (
@@ -26,18 +26,33 @@ FILES_NOT_SEEN = (
 MOST_FAULTS = 5
 
 
-def recorded_in(ledger: str) -> tuple[tuple[Entry, ...], str]:
-    """Return the history of a ledger, as it is recorded, and how to speak of it."""
+UNSIGNED = "as an export that nobody signed says"
+EXPORT_NOT_SEEN = (
+    "whether the export is the ledger's history, which anybody can write: pass --witness and --witness-key, too"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The entries of a ledger, intact or not, how to speak of them, and whether the ledger itself was asked."""
+
+    entries: Sequence[Entry]
+    place: str
+    asked: bool = True
+
+
+def recorded_in(ledger: str) -> History:
+    """Return the history of a ledger, as it is recorded."""
     book = Ledger(ledger)
     try:
-        return book.history(), f"the ledger's {book.dataset!r}"
+        return History(book.history(), f"the ledger's {book.dataset!r}")
     except LedgerRefused as error:
         remedy = "pass the ledger that the release was paid from, or an export of it (--export)"
         raise LedgerRefused(error.asked, error.found, remedy) from None
 
 
-def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
-    """Return the history in an export, and how to speak of it."""
+def exported_in(path: Path) -> History:
+    """Return the history in an export."""
     asked, remedy = f"an export at {path}", "pass what `equipoise ledger export` wrote"
     try:
         record, _ = witness.read_file(str(path))
@@ -53,7 +68,7 @@ def exported_in(path: Path) -> tuple[tuple[Entry, ...], str]:
         raise InvalidParameter(asked, f"version {version!r:.20}, and this one reads 1 and 2", remedy)
     if not all(_is_entry(entry, record["dataset"]) for entry in entries):
         raise InvalidParameter(asked, "entries with other fields, or of another dataset", remedy)
-    return tuple(Entry(**entry) for entry in entries), f"{record['dataset']!r}, as an export that nobody signed says"
+    return History(tuple(Entry(**entry) for entry in entries), f"an export of {record['dataset']!r}", asked=False)
 
 
 def _is_entry(entry: dict[str, Any], dataset: str) -> bool:
@@ -65,7 +80,7 @@ def _is_entry(entry: dict[str, Any], dataset: str) -> bool:
 
 def payment(
     certificate: Certificate,
-    history: tuple[Sequence[Entry], str],
+    history: History,
     said: LedgerSaid | None,
     witnesses: Sequence[str] = (),
     witness_keys: Sequence[Path] = (),
@@ -77,8 +92,9 @@ def payment(
     ----------
     certificate : Certificate
         The release's.
-    history : pair
-        The entries, intact or not, and how to speak of them.
+    history : History
+        That of a ledger, or an export: what an export says is confirmed only where a checkpoint vouches for it, signed
+        by one of `witness_keys`.
     said : LedgerSaid or None
         What the page shows of the ledger, which is looked up, too.
     witnesses : sequence of str
@@ -89,7 +105,7 @@ def payment(
         The digest of the files that hold the release (`equipoise.ledger.statements.files_digest`); empty for a
         certificate by itself.
     """
-    entries, place = history
+    entries, place = history.entries, history.place
     broken = faults(entries)
     if broken or not entries:
         more = f", and {len(broken) - MOST_FAULTS} more" if len(broken) > MOST_FAULTS else ""
@@ -98,17 +114,20 @@ def payment(
     named = (certificate.release.entry if certificate.release else None) or ""
     found = {paid.entry.place: paid for paid in paid_by(entries)}.get(named)
     reasons = claim_faults(certificate, found, files)
-    if named.partition(":")[0].isdigit() and int(named.partition(":")[0][:16]) > entries[-1].number:
+    number = entry_number(named)
+    if number > entries[-1].number:
         older = (
             f"{place} ends with entry {entries[-1].number}, before the entry {named:.20}... that the certificate names"
         )
         reasons = (f"{older}: it is older than the release, or of another ledger",)
-    elif said is not None and not _was_said(entries, said):
-        reasons = (*reasons, f"up to its last entry it never said what {PAGE} and the page say it did")
+    elif said is not None and not _was_said(entries, said, number):
+        reasons = (*reasons, f"from that entry to its last it never said what {PAGE} and the page say it did")
     heard = _heard(entries, named, witnesses, witness_keys)
     if reasons:
         return heard, Part(NOT_PAID, tuple(f"ledger: {reason}" for reason in reasons))
-    paid = f"paid for by entry {named.partition(':')[0]}"
+    paid = f"paid for by entry {number}"
+    if not history.asked and not (heard.confirmed and witness.trusted_keys(None, witness_keys)):
+        return heard, Part(NOT_PAID, unchecked=(EXPORT_NOT_SEEN,), summary=f"{paid}, {UNSIGNED}")
     entry = (f"{paid} of {place}, and by it alone",)
     if not files or found is None:
         return heard, Part(NOT_PAID, confirmed=entry, summary=paid)
@@ -132,7 +151,7 @@ def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys:
         unsigned = "the witness is an export that nobody signed, which can refuse and vouches for nothing"
         return Part(OTHER_HISTORY, unchecked=(f"whether the ledger was rolled back: {unsigned}",))
     last = max(signed, key=lambda one: one.number)
-    if last.number < max((entry.number for entry in entries if entry.place == named), default=0):
+    if last.number < _settled(entries, named):
         later = f"whether the ledger was rolled back since: witnesses know entries up to {last.number}"
         return Part(OTHER_HISTORY, unchecked=(later,))
     whose = "" if witness.trusted_keys(None, keys) else ", a key that the history itself names"
@@ -140,10 +159,17 @@ def _heard(entries: Sequence[Entry], named: str, witnesses: Sequence[str], keys:
     return Part(OTHER_HISTORY, confirmed=(known,))
 
 
-def _was_said(entries: Sequence[Entry], said: LedgerSaid) -> bool:
-    """Return whether a ledger had this head and balance once."""
-    number = int(said.head.partition(":")[0])
-    if not 1 <= number <= len(entries) or entries[number - 1].place != said.head:
+def _settled(entries: Sequence[Entry], named: str) -> int:
+    """Return the number of the entry by which a spend is settled: its outcome, which names the files, or itself."""
+    spend = max((entry.number for entry in entries if entry.place == named), default=0)
+    outcomes = (entry.number for entry in entries if entry.kind == "outcome" and outcome_of(entry)[0] == spend)
+    return next(outcomes, spend)
+
+
+def _was_said(entries: Sequence[Entry], said: LedgerSaid, paid: int) -> bool:
+    """Return whether a ledger had this head and balance once, and not before the entry that paid."""
+    number = entry_number(said.head)
+    if not max(1, paid) <= number <= len(entries) or entries[number - 1].place != said.head:
         return False
     walk = Walk()
     for entry in entries[:number]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from equipoise.certify.certificate import Certificate
 from equipoise.errors import InvalidParameter
 
 GRADES = ("proved", "conditional")
+
+# An export alone shows nothing: anybody can write one.
+LEDGER_SHOWN = "pass --ledger, or --export with --witness and --witness-key"
 
 # TOML has numbers beyond doubles, infinity, and what is no number.
 LARGEST_LIMIT = 1e300
@@ -60,7 +64,7 @@ class Policy:
                 yield f"{name}: {limit:g}, and the release has {number:.6g}"
         if self.grade is not None and GRADES.index(certificate.grade) > GRADES.index(self.grade):
             yield f"grade: {self.grade}, and the release is {certificate.grade}"
-        ways = {"signature": "pass --key or --trust", "ledger": "pass --ledger or --export", "page": "see above"}
+        ways = {"signature": "pass --key or --trust", "ledger": LEDGER_SHOWN, "page": "see above"}
         for name, way in ways.items():
             if getattr(self, name) and not getattr(shown, name):
                 yield f"{name}: required, and none was shown: {way}"
@@ -95,7 +99,8 @@ def read_policy(path: Path) -> Policy:
         raise InvalidParameter(asked, "no limit at all", remedy)
     for name, value in record.items():
         if name not in hints or not _fits(name, value, get_args(hints[name]) or (hints[name],)):
-            raise InvalidParameter(asked, f"{name!r:.60} = {value!r:.60}", remedy)
+            # Of tables within tables, which may be deeper than Python writes, the outermost are shown.
+            raise InvalidParameter(asked, f"{name!r:.60} = {reprlib.repr(value):.60}", remedy)
     return Policy(**record)
 
 

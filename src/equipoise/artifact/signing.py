@@ -26,6 +26,9 @@ def require_producer(name: str) -> str:
 def envelope_of(contents: Mapping[str, bytes], key: PrivateKey, producer: str = "") -> str:
     """Return the signed statement about the files of a release, as the text of statement.dsse.json."""
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
+    if certificate.terms.seeded:
+        found, remedy = "seeded noise, for experiments, not for release", "fit without random_state, a new spend"
+        raise ReleaseUnreadable("noise that nobody can repeat, to sign a release", found, remedy)
     time = datetime.now(UTC).isoformat(timespec="seconds")
     digests, page = statement.digests_of(contents), text_of(contents, PAGE)
     payload = statement.payload_of(digests, certificate, page, require_producer(producer), time)
@@ -67,7 +70,8 @@ def sign_folder(
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
     text = envelope_of(contents, key, producer)
     page = compared(contents, evaluation_page if evaluation else None)
-    faults = (*findings_of(contents).faults, *page.faults, *page.unchecked)
+    # A page that was not compared is no reason to sign; a measured attack on one that was is its maker's word.
+    faults = (*findings_of(contents).faults, *page.faults, *(() if page.confirmed else page.unchecked))
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"
         raise ReleaseUnreadable("a release that holds, to sign it", f"{'; '.join(faults):.500}", remedy)

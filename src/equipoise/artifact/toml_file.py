@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from equipoise.data.schema.text import DEEP_KEY, has_deep_key
 from equipoise.errors import InvalidParameter
 
 # Some thousands of keys; a policy has ten lines.
@@ -11,7 +12,7 @@ LARGEST = 2**20
 
 
 def read_toml(path: Path, asked: str, remedy: str) -> dict[str, Any]:
-    """Return what a TOML file holds; refuse what is no plain file, too large, or not TOML."""
+    """Return what a TOML file holds; refuse what is no plain file, too large, too deep, or not TOML."""
     try:
         if not path.is_file():
             raise InvalidParameter(asked, f"no plain file at {path}", remedy)
@@ -19,7 +20,10 @@ def read_toml(path: Path, asked: str, remedy: str) -> dict[str, Any]:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise InvalidParameter(asked, f"more than {LARGEST} bytes in {path}", remedy)
-        return tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        if has_deep_key(text):
+            raise InvalidParameter(asked, f"{DEEP_KEY} in {path}", remedy)
+        return tomllib.loads(text)
     except InvalidParameter:
         raise
     except (OSError, ValueError, RecursionError) as error:

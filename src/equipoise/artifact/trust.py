@@ -14,7 +14,7 @@ from equipoise.artifact.statement import Found, Signed, digests_of, found_in, is
 from equipoise.artifact.toml_file import read_toml
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.folder import STATEMENT
-from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.errors import InvalidParameter, ReleaseRefused
 from equipoise.keys import fingerprint
 from equipoise.keys.signatures import is_weak
 
@@ -133,7 +133,7 @@ def signer_of(
     if part.faults:
         asked = "a folder as it was signed" if part.code == NOT_SIGNED else "a folder signed by a key that is trusted"
         remedy = "ask whoever made it; equipoise verify says more"
-        raise ReleaseUnreadable(asked, f"{'; '.join(part.faults):.300}", remedy)
+        raise ReleaseRefused(part.code, asked, f"{'; '.join(part.faults):.300}", remedy)
     signature = None
     if (signed := found.signed) is not None:
         facts = {"producer": signed.producer or None, "signed": signed.time}

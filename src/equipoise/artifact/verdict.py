@@ -29,9 +29,11 @@ from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:
     from equipoise.artifact.page_check import EvaluationPage
-    from equipoise.ledger import Entry
+    from equipoise.artifact.payment import History
 
 SIGNATURE_NOT_SEEN, LEDGER_NOT_SEEN, NOISE_NOT_SEEN = NOT_SEEN
+# Where a model is saved by itself, or the ledger did not answer after the spend, a page says that this was not at hand.
+STATE_NOT_SHOWN = "what was left of the budget after the spend: the page does not show it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +44,27 @@ class Against:
     ----------
     keys : mapping or None
         The keys that count, by their bytes.
-    history : pair or None
-        The entries of a ledger or an export, and how to speak of them.
+    history : History or None
+        The entries of a ledger or an export.
     witnesses, witness_keys : sequences
         Who knows the ledger's history, and whose checkpoints count.
     policy : Policy or None
         A site's limits.
     release : Path or None
         The released folder that an evaluation should be about.
+    attack : bool
+        Whether the attack that a page shows is run again.
     today : date
         In UTC.
     """
 
     keys: Mapping[bytes, Trusted] | None = None
-    history: tuple[Sequence[Entry], str] | None = None
+    history: History | None = None
     witnesses: Sequence[str] = ()
     witness_keys: Sequence[Path] = ()
     policy: Policy | None = None
     release: Path | None = None
+    attack: bool = False
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
 
@@ -132,8 +137,10 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
         raise InvalidParameter(asked, "no folder of an evaluation", "leave --release out")
     # Nothing is read a second time: who can write the folder could put other files there meanwhile.
     found = findings_of(dict(contents))
-    said, parts, drawn = _said(contents), [], Part(CHECK_FAILED)
-    files = ""
+    shown, parts, drawn = _shown(contents), [], Part(CHECK_FAILED)
+    said, files = None if shown is None else shown.ledger, ""
+    if against.attack and (shown is None or shown.attack is None):
+        raise InvalidParameter("a page that shows an attack, to run it again", "none", "leave --attack out")
     if against.history is not None and MANIFEST in contents:
         # What reads ledgers is loaded only where one is held against.
         from equipoise.ledger.statements import files_digest
@@ -142,7 +149,7 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
         pair = isinstance(found.certificate.claim, HeldOut)
         files = files_digest({CERTIFICATE: contents[CERTIFICATE]} if pair else contents)
     if not alone:
-        drawn = _page(contents, found, evaluation, evaluation_page)
+        drawn = _page(contents, found, evaluation, evaluation_page, against.attack)
         parts.append(drawn)
         if evaluation:
             parts.append(about(found.certificate, against.release))
@@ -155,6 +162,8 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     else:
         from equipoise.artifact.payment import payment
 
+        if said is None and MODEL in contents and PAGE in contents:
+            parts.append(Part(NOT_PAID, unchecked=(STATE_NOT_SHOWN,)))
         parts += payment(found.certificate, against.history, said, against.witnesses, against.witness_keys, files)
     if not any(FILES_SEEN in part.confirmed or (part.code == NOT_TRUSTED and part.confirmed) for part in parts):
         parts.append(Part(CHECK_FAILED, unchecked=(NOTES,)))
@@ -164,7 +173,11 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
 
 
 def _page(
-    contents: Mapping[str, bytes], found: Findings, evaluation: bool, evaluation_page: EvaluationPage | None
+    contents: Mapping[str, bytes],
+    found: Findings,
+    evaluation: bool,
+    evaluation_page: EvaluationPage | None,
+    attack: bool,
 ) -> Part:
     """Return what comes of drawing the page again: only that of a folder that holds, or its numbers mean nothing."""
     why = "since the rest does not hold" if found.faults else "since nothing that draws evaluations was at hand"
@@ -173,12 +186,12 @@ def _page(
     # What plans and draws is loaded only where there is a page to draw again: a certificate alone has none.
     from equipoise.artifact.page_check import compared
 
-    return compared(contents, evaluation_page if evaluation else None)
+    return compared(contents, evaluation_page if evaluation else None, attack)
 
 
-def _said(contents: Mapping[str, bytes]) -> page_file.LedgerSaid | None:
+def _shown(contents: Mapping[str, bytes]) -> page_file.PageFacts | None:
     try:
-        return page_file.read(text_of(contents, PAGE)).ledger if PAGE in contents else None
+        return page_file.read(text_of(contents, PAGE)) if PAGE in contents else None
     except ReleaseUnreadable:
         return None  # the page's own part says it
 

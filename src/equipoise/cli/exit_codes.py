@@ -7,6 +7,7 @@ from equipoise.errors import (
     NotCheckable,
     PrivateFailure,
     ReleaseNotWritten,
+    ReleaseRefused,
     UnknownMember,
 )
 
@@ -33,4 +34,6 @@ def code_of(error: EquipoiseError) -> int:
         return FAILED_AFTER_SPENDING
     if isinstance(error, NotCheckable | UnknownMember):
         return NOT_CHECKABLE
+    if isinstance(error, ReleaseRefused):
+        return error.code
     return BUDGET_REFUSED if isinstance(error, LedgerError) else REFUSED

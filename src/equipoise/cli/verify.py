@@ -45,6 +45,9 @@ def command(
     release: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Of an evaluation: the released folder that it must be about.")
     ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Run the attack on simulated rows again that the page shows, and compare.")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,7 +66,8 @@ def command(
         asked = "a released folder, an evaluation, or a certificate.json"
         raise ReleaseUnreadable(asked, f"nothing at {path}", "pass the folder that train or evaluate wrote")
     with waiting("checking", quiet or as_json):
-        against = replace(_against(key, trust, ledger, export, witness, witness_key, policy), release=release)
+        against = _against(key, trust, ledger, export, witness, witness_key, policy)
+        against = replace(against, release=release, attack=attack)
         found = examine(path, against, evaluation_page)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))

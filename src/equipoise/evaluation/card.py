@@ -8,8 +8,10 @@ from typing import Any
 
 from equipoise.artifact.about import require_about
 from equipoise.artifact.findings import contents_of
+from equipoise.artifact.page_check import require_page
 from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.certify.claims.evaluation import HeldOut
+from equipoise.evaluation.drawing import evaluation_page
 from equipoise.evaluation.evaluation import Evaluation
 from equipoise.evaluation.page import record_of
 
@@ -32,6 +34,7 @@ def evaluation_of(
     found = Evaluation.of(contents)
     certificate, made = found.certificate, found.certificate.release
     require_about(certificate, Path(release))
+    require_page(contents, evaluation_page)
     shown = record_of(certificate, "" if found.schema is None else found.schema.target.name)
     return {
         "id": made.id if made else None,

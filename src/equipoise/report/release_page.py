@@ -244,7 +244,8 @@ def _attack(attack: MeasuredAttack, bounds: Mapping[float, float]) -> str:
             for false, true, low, high in attack.points
         ],
         f"Measured, not proved; each interval for itself with a confidence of {confidence}. That this attack finds "
-        "little on such rows proves nothing: another may find more, up to the line and no further.",
+        "little on such rows proves nothing: another may find more, up to the line and no further. The numbers are as "
+        "the maker of this page measured them; equipoise verify --attack runs the attack again and compares.",
         caption=f"What one attack reached on {attack.rows} rows",
     )
     return f"<h3>One attack, measured on {escape(attack.rows)} rows</h3>{paragraph(words)}{cells}"
