@@ -21,6 +21,7 @@ from equipoise.artifact.page import Shown, page_of, record_of
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.chosen_bounds import ChosenBounds
 from equipoise.certify.claims.private_bounds import ReleasedBounds
+from equipoise.data.schema import NumberColumn, Schema, Target
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.ledger import Balance
 from equipoise.noise import SeededSource
@@ -199,7 +200,8 @@ def test_a_release_names_its_target_its_date_and_its_versions():
     certificate = carried_out(release("output"), ChosenBounds, ())
     made = replace(certificate.release, software=(("equipoise", "9.9.9"), ("opendp", "0.1")))
     certificate = replace(certificate, release=made)
-    text = Outline(page_of(certificate, replace(made_up(certificate, NAMES), target="income > 50K"))).text
+    schema = Schema(9, (NumberColumn("age", (0, 1)),), Target("income > 50K", classes=(0, 1)))
+    text = Outline(page_of(certificate, replace(made_up(certificate, NAMES), schema=schema))).text
     for said in ("predicts income > 50K one of 2 classes", f"made 2026-11-16 09:30:00 UTC; release {made.id}"):
         assert said in text
     assert "by equipoise 9.9.9, opendp 0.1" in text

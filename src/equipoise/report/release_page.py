@@ -12,8 +12,9 @@ from dataclasses import asdict
 
 from equipoise.report import release_charts
 from equipoise.report.page import document, escape, figure, folded, number, paragraph, table
+from equipoise.report.release_effects import effects_section
 from equipoise.report.release_errors import errors_section
-from equipoise.report.release_record import Effect, LedgerState, MeasuredAttack, ReleaseRecord, WeightLine
+from equipoise.report.release_record import LedgerState, MeasuredAttack, ReleaseRecord, WeightLine
 from equipoise.report.runtime import runtime
 from equipoise.report.vega import Record
 from equipoise.wording import four_digits, percent
@@ -24,8 +25,6 @@ MOST_BARS, MOST_LINES = 40, 2000
 # Letters in a line of a name on an axis, of which there are two; the table and a bar's own words have it in full.
 LONGEST_LINE = 20
 
-# As many curves are drawn.
-MOST_CURVES = 24
 
 STYLE = """
 .facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: .6rem; margin: 1.4rem 0; }
@@ -55,7 +54,7 @@ def release_page(record: ReleaseRecord) -> str:
         _curve(record, drawn),
         errors_section(record, drawn),
         _selected(record),
-        _effects(record, drawn),
+        effects_section(record, drawn),
         _weights(record, drawn),
         _private_bounds(record),
         _ledger(record),
@@ -259,51 +258,6 @@ def _selected(record: ReleaseRecord) -> str:
     rest = len(record.selected) - MOST_LINES
     more = paragraph(f"And {rest:,} more; the released folder has them all.") if rest > 0 else ""
     return f"<h2>What was selected</h2>{paragraph(words) if words else ''}<ul>{entries}</ul>{more}"
-
-
-def _effects(record: ReleaseRecord, drawn: dict[str, str]) -> str:
-    if not record.effects:
-        return ""
-    columns: dict[str, list[Effect]] = {}
-    for effect in record.effects:
-        columns.setdefault(effect.column, []).append(effect)
-    ranked = sorted(columns, key=lambda name: -max(_swing(effect) for effect in columns[name]))
-    said = "effect on the score" if record.classes else f"effect on {record.target}"
-    pictures = []
-    for place, name in enumerate(ranked[:MOST_CURVES]):
-        rows: list[Record] = []
-        for effect in columns[name]:
-            for point in effect.points:
-                width = None if point.deviation is None else 2 * point.deviation
-                low, high = (None, None) if width is None else (point.value - width, point.value + width)
-                rows.append(
-                    {"place": point.place, "value": point.value, "output": effect.output, "low": low, "high": high}
-                )
-        label = " ".join(name.split())[:LONGEST_LINE] or "(no name)"
-        drawn[f"effect-{place}"] = release_charts.effect_curve(rows, label, said)
-        swing = max(_swing(effect) for effect in columns[name])
-        words = f"{label}: from its lowest to its highest point the effect changes by {number(swing)}."
-        pictures.append(figure(f"effect-{place}", words, words))
-    known = any(point.deviation is not None for effect in record.effects for point in effect.points)
-    band = "no band is drawn, since how much noise a weight carries depends on the private rows"
-    if known and len({effect.output for effect in record.effects}) > 1:
-        band = "no band is drawn where there are several classes; the weights below have theirs"
-    elif known:
-        most = "the noise in it" if record.noise_exact else "the most noise there can be in it, of the mean weight"
-        band = f"the band reaches two standard deviations of {most} to either side"
-    rest = len(ranked) - MOST_CURVES
-    more = f" The {MOST_CURVES} that change most of {len(ranked):,}." if rest > 0 else ""
-    intro = (
-        "What each column of numbers adds, over its public bounds, before a row is clipped: a straight line between "
-        f"knots. Largest first; {band}.{more} Effects of all columns, "
-        "and the intercept, add up to what the model says."
-    )
-    return f'<h2>The curves</h2>{paragraph(intro)}<div class="pair">{"".join(pictures)}</div>'
-
-
-def _swing(effect: Effect) -> float:
-    values = [point.value for point in effect.points]
-    return max(values) - min(values)
 
 
 def _weights(record: ReleaseRecord, drawn: dict[str, str]) -> str:
