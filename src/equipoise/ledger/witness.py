@@ -144,15 +144,14 @@ to do: nothing is admitted before people have looked: equipoise ledger verify LE
 after a recovery its owner signs once with equipoise ledger checkpoint LEDGER --after-recovery
     """
     require_signed(said, keys)
-    for one in binding(said, digest_at, owners_among(keys, owner)):
-        if fault := contradiction(one, length, digest_at):
-            known = f"entry {one.number} ({one.made}, signed {one.author})"
-            remedy = f"equipoise ledger verify LEDGER --against {shlex.quote(one.witness)}"
-            raise LedgerTampered(
-                f"the history of {one.dataset!r} that {one.witness} knows, which has {known}",
-                fault,
-                f"nothing is admitted before people have looked: {remedy}; {AFTER_RECOVERY}",
-            )
+    for one in unknown_to(said, length, digest_at, owners_among(keys, owner)):
+        known = f"entry {one.number} ({one.made}, signed {one.author})"
+        remedy = f"equipoise ledger verify LEDGER --against {shlex.quote(one.witness)}"
+        raise LedgerTampered(
+            f"the history of {one.dataset!r} that {one.witness} knows, which has {known}",
+            str(contradiction(one, length, digest_at)),
+            f"nothing is admitted before people have looked: {remedy}; {AFTER_RECOVERY}",
+        )
 
 
 def owners_among(keys: Collection[bytes], owner: bytes | None) -> Collection[bytes]:
@@ -197,6 +196,13 @@ def binding(
         place for one in recoveries if f"{one.number}:{digest_at(one.number)}" == one.entry for place in one.replaced
     }
     return tuple(one for one in said if one.place not in replaced)
+
+
+def unknown_to(
+    said: Sequence[Evidence], length: int, digest_at: Callable[[int], str | None], owners: Collection[bytes]
+) -> tuple[Evidence, ...]:
+    """Return what binds a history (`binding`), and is not in it."""
+    return tuple(one for one in binding(said, digest_at, owners) if contradiction(one, length, digest_at))
 
 
 def check_entries(said: Sequence[Evidence], length: int, entry_at: Callable[[int], Entry | None]) -> None:
