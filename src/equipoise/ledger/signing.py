@@ -13,6 +13,7 @@ from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, CheckpointTable
 from equipoise.ledger.checkpoints import Checkpoint, Recovered, SignedCheckpoint, in_order, signed
 from equipoise.ledger.currencies import Amount
+from equipoise.ledger.currencies.base import text_of
 from equipoise.ledger.records import amount_of
 from equipoise.ledger.walk import Walk
 
@@ -165,7 +166,8 @@ def _recovered(ledger: Ledger, reading: _Reading, wrong: Sequence[witness.Eviden
         elif not nothing_left and not _counts(total, currency, one.signed.checkpoint):
             spent = one.signed.checkpoint.spent
             fault = f"known by {one.witness}, when {spent['amount']} and delta {spent['delta']} were spent, "
-            fault += f"and the recovery, entry {entry.number}, counts less: {total.amount} and {total.delta}"
+            fault += f"and the recovery, entry {entry.number}, counts less: "
+            fault += f"{text_of(total.amount)} and {text_of(total.delta)}"
         if fault:
             remedy = (
                 "nothing was signed; if spends are lost, create a budget under another name with what is truly left"

@@ -100,6 +100,13 @@ _ODD_TABLES = (
 )
 
 
+# A server that was started at the same microsecond and numbers a database of the same name alike is the same.
+_IDENTITY = (
+    "SELECT datname, oid, extract(epoch FROM pg_catalog.pg_postmaster_start_time())::text "
+    "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+)
+
+
 class Store:
     """A database of entries, named by a reference.
 
@@ -293,6 +300,20 @@ class Store:
         connection.exec_driver_sql(_BY_DATASET)
         if not self.in_file:
             postgresql.install(connection)
+
+    def is_same(self, other: Store) -> bool:
+        """Return whether two references name one file or database, by whatever way: a link, an option, another host."""
+        if self.in_file != other.in_file or self.url == other.url:
+            return self.url == other.url
+        if not self.in_file:
+            return self._identity() == other._identity()
+        both = self.path.exists() and other.path.exists()
+        return self.path.resolve() == other.path.resolve() or (both and self.path.samefile(other.path))
+
+    def _identity(self) -> tuple[object, ...]:
+        """Return what one database of one server has, and no other; everybody may ask for it."""
+        with self.opened() as connection:
+            return tuple(connection.exec_driver_sql(_IDENTITY).one())
 
     @property
     def _schema(self) -> str | None:
