@@ -16,6 +16,8 @@ from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.checkpoints import LARGEST_CHECKPOINT, Checkpoint, Recovered, SignedCheckpoint, from_json, signed
 from equipoise.ledger.currencies import Amount
 
+pytest_plugins = ["postgres_server"]
+
 NAMES = ["trial", "Menschen größer Ärzte", "研究 データ", "İstanbul", "a\u202eb", '"quoted"\\', "\ud800"]
 
 

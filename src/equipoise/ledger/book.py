@@ -429,7 +429,7 @@ class Ledger:
             written, self._store.names(connection, whole=True)
         )
         if not own:
-            found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
+            found = f"none in {self._store.shown_path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
         if len(own) > 1 and spending:
             found = f"{len(own)} budgets, of {', '.join(map(repr, sorted(own)))}, which are one name"

@@ -34,6 +34,8 @@ from equipoise.ledger.addresses import (
     HIDDEN,
     NEVER_IN_NAMES,
     home,
+    is_plain,
+    is_plain_url,
     postgresql_url,
     require_file,
     secrets_in,
@@ -137,13 +139,17 @@ class Store:
         self.path = Path(rest[1:])
         if self.in_file:
             self.url = sql.URL.create("sqlite", database=str(self.path))
+            self._plain = is_plain(str(self.path)) and is_plain(self.written)
         elif scheme == "postgresql":
             self.url = postgresql_url(address, dataset)
             # The driver is our affair; people write postgresql://.
             self.shown = f"{shown_address(self.url.set(drivername=scheme))}#{self.written}"
+            self._plain = is_plain_url(self.url) and is_plain(self.written)
         else:
             kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
             raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
+        # What may be a password in the wrong place is not shown, nor what a driver says of it.
+        self.shown, self.shown_path = (self.shown, str(self.path)) if self._plain else (HIDDEN, HIDDEN)
 
     def command(self, name: str) -> str:
         """Return the line that runs a command of `equipoise ledger` on this ledger."""
@@ -160,10 +166,10 @@ class Store:
         asked, remedy = f"the ledger {self.shown}", "check the address, the permissions, and who else holds it locked"
         try:
             if self.in_file and not creating and not self.path.is_file():
-                raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
+                raise LedgerUnreachable(asked, f"there is no file {self.shown_path}", self.creation)
             if self.in_file and self.path.exists() and not self.path.is_file():
                 # A device would forget its spends.
-                raise LedgerUnreachable(asked, f"{self.path} is no plain file", "name a file on a local disk")
+                raise LedgerUnreachable(asked, f"{self.shown_path} is no plain file", "name a file on a local disk")
             with ExitStack() as stack:
                 connection = stack.enter_context(self._connection(stack, creating))
                 transaction = connection.begin()
@@ -184,6 +190,8 @@ class Store:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             if any(secret in reason for secret in secrets_in(self.url)):
                 reason = "an error of the driver, not shown because a password or another secret occurs in it"
+            elif not self._plain:
+                reason = "an error, not shown because the address may hold a password in another place"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
     def names(self, connection: sql.Connection, whole: bool = False) -> tuple[str, ...]:
@@ -329,7 +337,7 @@ class Store:
             found = "a view, or columns that are computed, where Equipoise makes plain tables"
             raise LedgerTampered(f"the ledger {self.shown}", found, "open nothing else in this file; ask who wrote it")
         if sql.inspect(connection).has_table("spends"):
-            found = f"one of an earlier version in {self.path}, whose spends would not be counted"
+            found = f"one of an earlier version in {self.shown_path}, whose spends would not be counted"
             remedy = "keep that file as a record, and give a new one the budget that remained"
             raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
 

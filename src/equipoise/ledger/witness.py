@@ -21,7 +21,7 @@ from typing import Any
 from equipoise.certify.record import parse
 from equipoise.errors import CertificateUnreadable, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.keys import fingerprint, public_key
-from equipoise.ledger.addresses import shown_path
+from equipoise.ledger.addresses import HIDDEN, shown_path
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, UNREAD, CheckpointTable
 from equipoise.ledger.checkpoints import SignedCheckpoint, from_json
@@ -82,7 +82,11 @@ def trusted_keys(owner: bytes | None = None, given: Sequence[Path] = ()) -> tupl
     The owner's key is recorded in the ledger, so that whoever writes a ledger anew writes another key. One that
     somebody names from outside is therefore not added to it: it takes its place.
     """
-    files = [*given] or [Path(name) for name in _words(WITNESS_KEYS)]
+    words = () if given else _words(WITNESS_KEYS)
+    if HIDDEN in map(shown_path, words):
+        found = "what may be an address; it is not shown, as it may hold a password"
+        raise InvalidParameter(f"files of public keys in {WITNESS_KEYS}", found, "name files ending in .pub")
+    files = [*given] or [Path(name) for name in words]
     return tuple(public_key(file) for file in files) or (() if owner is None else (owner,))
 
 
