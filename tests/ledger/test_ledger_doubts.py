@@ -11,8 +11,11 @@ from typer.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.ledger import group
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
+from equipoise.estimators.showing import without_password
 from equipoise.ledger import Entry, chain, walk
+from equipoise.ledger.store import shown_reference
+from equipoise.ledger.witness import trusted_keys
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 

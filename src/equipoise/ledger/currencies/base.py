@@ -119,9 +119,8 @@ def require_countable(cost: Amount) -> None:
     last = min(int(part.as_tuple().exponent) for part in (cost.amount, cost.delta))
     if max(cost.amount, cost.delta) < SMALLEST_COST or last < int(LAST_PLACE.as_tuple().exponent):
         found = f"{shown(cost.amount)} and delta {shown(cost.delta)}"
-        remedy = (
-            f"raise epsilon, and delta where it is not 0: smaller costs and digits beyond {text_of(LAST_PLACE)} do not count"
-        )
+        places = f"digits beyond {text_of(LAST_PLACE)}"
+        remedy = f"raise epsilon, and delta where it is not 0: smaller costs and {places} do not count"
         raise LedgerRefused(f"a spend that costs {text_of(SMALLEST_COST)} or more", found, remedy)
 
 
