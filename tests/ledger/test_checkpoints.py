@@ -16,6 +16,8 @@ from equipoise.ledger.checkpoint_table import CheckpointTable
 from equipoise.ledger.checkpoints import LARGEST_CHECKPOINT, Checkpoint, Recovered, SignedCheckpoint, from_json, signed
 from equipoise.ledger.currencies import Amount
 
+pytest_plugins = ["postgres_server"]
+
 NAMES = ["trial", "Menschen größer Ärzte", "研究 データ", "İstanbul", "a\u202eb", '"quoted"\\', "\ud800"]
 
 
@@ -252,6 +254,19 @@ def test_the_ledgers_own_file_is_no_witness(tmp_path):
         with pytest.raises(InvalidParameter, match="elsewhere"):
             CheckpointTable(same).require_elsewhere(ledger)
     CheckpointTable(f"sqlite:///{tmp_path}/witness.db").require_elsewhere(ledger)
+    (tmp_path / "linked.db").hardlink_to(tmp_path / "ledger.db")
+    with pytest.raises(InvalidParameter, match="elsewhere"):
+        CheckpointTable(f"sqlite:///{tmp_path}/linked.db").require_elsewhere(ledger)
+
+
+def test_the_ledgers_own_database_is_no_witness_however_it_is_reached(postgres):
+    name = postgres.new_database()
+    ledger = f"{postgres.address(name)}#trial"
+    loopback = f"postgresql://ledger:{postgres.password}@127.0.0.1:{postgres.port}/{name}"
+    for same in (f"{postgres.address(name)}&application_name=witness", loopback):
+        with pytest.raises(InvalidParameter, match="elsewhere"):
+            CheckpointTable(same).require_elsewhere(ledger)
+    CheckpointTable(postgres.address(postgres.new_database())).require_elsewhere(ledger)
 
 
 def test_passwords_are_not_shown(monkeypatch):

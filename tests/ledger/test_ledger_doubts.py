@@ -11,8 +11,11 @@ from typer.testing import CliRunner
 
 import equipoise as eq
 from equipoise.cli.ledger import group
-from equipoise.errors import InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
+from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
+from equipoise.estimators.showing import without_password
 from equipoise.ledger import Entry, chain, walk
+from equipoise.ledger.store import shown_reference
+from equipoise.ledger.witness import trusted_keys
 from equipoise.planning.issue import issue
 from equipoise.planning.request import Request
 
@@ -197,3 +200,36 @@ def test_create_answers_in_json(database):
     record = json.loads(done.stdout)
     assert record.pop("currency")
     assert record == {"dataset": "trial", "limit": {"epsilon": "3.0", "delta": "1e-06"}}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("postgresql:///me:secret@127.0.0.1/db#p", "postgresql:////me:secret@127.0.0.1/db#p"),
+        *("postgresql://me%3Asecret@127.0.0.1:1/db#p", "postgresql://me;secret@127.0.0.1:1/db#p"),
+        *("postgresql://me,secret@127.0.0.1:1/db#p", "postgresql://me\uff1asecret@127.0.0.1:1/db#p"),
+        *("postgresql://127.0.0.1:1/db;password=secret#p", "postgresql://127.0.0.1:1/db&password=secret#p"),
+        *("postgresql://127.0.0.1:1/db password=secret#p", "postgresql://127.0.0.1:1/db?user=me:secret#p"),
+        *("postgresql://127.0.0.1:1/db#password=secret", "sqlite:////tmp/x.db;password=secret#p"),
+        *("sqlite:////tmp/x.db?key=secret#p", "sqlite:////me%3Asecret%40host/db#p"),
+    ],
+)
+def test_a_password_in_another_place_of_an_address_is_not_shown(address):
+    with pytest.raises(EquipoiseError) as caught:
+        eq.Ledger(address).history()
+    shown = (str(caught.value), shown_reference(address), repr(without_password(address)))
+    assert not [text for text in shown if "secret" in text]
+
+
+def test_a_number_that_no_port_has_is_not_shown():
+    assert shown_reference("postgresql://officer:48213377/budgets#people") == "***"
+    assert "5432" in shown_reference("postgresql://localhost:5432/budgets#people")
+
+
+@pytest.mark.parametrize("variable", ["EQUIPOISE_WITNESS_KEY", "EQUIPOISE_HOME"])
+@pytest.mark.parametrize("address", ["postgresql://me:secret@host/db", "me:secret@host"])
+def test_an_address_in_a_variable_for_files_is_not_shown(monkeypatch, variable, address):
+    monkeypatch.setenv(variable, address)
+    with pytest.raises(EquipoiseError) as caught:
+        trusted_keys() if variable == "EQUIPOISE_WITNESS_KEY" else eq.Ledger("people").balance()
+    assert "secret" not in str(caught.value)

@@ -11,9 +11,9 @@ import sqlalchemy as sql
 import equipoise as eq
 from equipoise.errors import LedgerRefused, LedgerTampered
 from equipoise.keys import PrivateKey, new_key, private_key
-from equipoise.ledger import chain, records, walk
+from equipoise.ledger import chain, records, signing, walk
 from equipoise.ledger.checkpoint_table import CheckpointTable
-from equipoise.ledger.checkpoints import Checkpoint, signed
+from equipoise.ledger.checkpoints import Checkpoint, Recovered, from_json, signed
 from equipoise.ledger.currencies import Amount
 from equipoise.ledger.partings import compare
 from equipoise.ledger.recovery import recover
@@ -26,7 +26,8 @@ from program import run_program
 pytest_plugins = ["postgres_server"]
 
 PLAN = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.1)))
-NOTHING = Amount(Decimal(0), Decimal(0))
+SMALL = issue(Request("logistic", "l2", 0.1, eq.Domain(1.0, classes=(0, 1)), 0.0, 40, 2, eq.Budget(0.003)))
+ONE, NOTHING = eq.Budget(1.0), Amount(Decimal(0), Decimal(0))
 
 
 def key_at(path: Path) -> PrivateKey:
@@ -35,15 +36,23 @@ def key_at(path: Path) -> PrivateKey:
 
 
 class House:
-    """A ledger of 1 with one spend of 0.1, in either database, the owner's key, and checkpoints elsewhere."""
+    """A ledger, of 1 unless told, with one spend of 0.1, in either database, the owner's key, checkpoints elsewhere."""
 
-    def __init__(self, database, folder: Path, monkeypatch, owner: str | None = None) -> None:
+    def __init__(
+        self,
+        database,
+        folder: Path,
+        monkeypatch,
+        owner: str | None = None,
+        budget: eq.Budget = ONE,
+        currency: str | None = None,
+    ) -> None:
         self.database, self.folder = database, folder
         self.reference = f"{database.address}#trial"
         self.table = f"sqlite:///{folder}/witness.db"
         self.ledger = eq.Ledger(self.reference)
         self.key = key_at(folder / "owner.key")
-        self.ledger.create(eq.Budget(1.0), key=owner and self.key.public.hex())
+        self.ledger.create(budget, currency, owner and self.key.public.hex())
         self.ledger.admit(PLAN)
         self._set = monkeypatch.setenv
         self._set("EQUIPOISE_WITNESS_KEY", shlex.quote(str(folder / "owner.key.pub")))
@@ -263,3 +272,70 @@ def test_the_command_brings_witnesses_along(tmp_path, monkeypatch):
     assert (done.returncode, done.stderr) == (0, "")
     assert "Witnesses follow the recovery, entry 3: it replaced 1 entry(s) that they knew." in done.stdout
     house.ledger.admit(PLAN)
+
+
+@pytest.mark.parametrize("checkpoints", [2, 18])
+def test_what_one_recovery_replaced_is_nothing_to_the_next_in_another_currency(
+    database, tmp_path, monkeypatch, checkpoints
+):
+    """Also where more were signed since than the newest that a spend looks at."""
+    house = House(database, tmp_path, monkeypatch, "owner", eq.Budget(3.0, 1e-6), "basic")
+    for _ in range(checkpoints + 8):
+        house.ledger.admit(SMALL)
+    house.sign()
+    house.watch()
+    house.alter(3, made="never")
+    recover(house.ledger, NOTHING)
+    house.sign(after_recovery=True)
+    house.ledger.migrate("gaussian")
+    for _ in range(checkpoints):
+        house.ledger.admit(SMALL)
+        house.sign()
+    spent = house.ledger.balance().spent
+    house.alter(len(house.ledger.history()), made="never")
+    recover(house.ledger, NOTHING)
+    assert house.ledger.balance().spent == spent
+    assert house.sign(after_recovery=True)
+    house.ledger.admit(SMALL)
+    assert compare(house.ledger, house.table).faults == ()
+
+
+def test_a_recovery_counts_what_witnesses_know_of_entries_before_the_fault(house):
+    """An older copy goes on by cheap spends past what the witness knows, and only then has a fault."""
+    older = house.ledger.history()
+    for _ in range(3):
+        house.ledger.admit(PLAN)
+    house.sign()
+    house.restore(older)
+    for _ in range(5):
+        house.ledger.admit(SMALL)
+    house.alter(7, made="never")
+    house.watch()
+    recover(house.ledger, NOTHING)
+    assert house.ledger.balance().epsilon_left == Decimal("0.6")
+
+
+def test_what_a_recovery_replaced_is_said_in_as_many_statements_as_readers_take(house, monkeypatch):
+    for _ in range(4):
+        house.ledger.admit(SMALL)
+        house.sign()
+    house.alter(3, made="never")
+    house.watch()
+    recover(house.ledger, NOTHING)
+    monkeypatch.setattr(signing, "MOST_REPLACED", 3)
+    with pytest.raises(LedgerRefused, match="more entries that witnesses know than the 3"):
+        signed_head(house.reference, house.key, after_recovery=True)
+    assert house.sign(after_recovery=True)
+    said = [kept.checkpoint.recovered for kept in CheckpointTable(house.table).read("trial")]
+    assert [len(one.replaced) for one in said if one] == [1, 3]
+    house.ledger.admit(SMALL)
+    house.sign()
+
+
+def test_the_longest_statement_on_a_recovery_can_be_read(tmp_path):
+    key = key_at(tmp_path / "owner.key")
+    places = tuple(f"{10**15 + place}:{'ab' * 32}" for place in range(signing.MOST_REPLACED))
+    recovered = Recovered(f"{10**15}:{'ab' * 32}", places)
+    head = "n" * 200, 2**53, "ab" * 32, "basic", amount("1." + "1" * 400), "2026-11-18T00:00:00+00:00"
+    kept = signed(Checkpoint(*head, recovered), key)
+    assert from_json(kept.to_json(), "here") == kept

@@ -33,9 +33,9 @@ def without_password(ledger: object) -> object:
     ('postgresql://officer:***@localhost/budgets#trial', 'people')
     """
     # Neither a name nor a file needs the database toolkit to be shown.
-    if not isinstance(ledger, str) or not set(":@=#") & set(ledger):
+    if not isinstance(ledger, str) or (ledger.isascii() and not set(":@;&=#") & set(ledger)):
         return ledger
-    if ledger.startswith("sqlite:///") and "@" not in ledger:
+    if ledger.isascii() and ledger.startswith("sqlite:///") and not set(":@;&=?%") & set(ledger[len("sqlite:///") :]):
         return ledger
     from equipoise.ledger.store import shown_reference
 

@@ -9,7 +9,8 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote_plus
+from unicodedata import normalize
+from urllib.parse import quote_plus, unquote
 
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError
@@ -32,6 +33,10 @@ HIDDEN = "***"
 NEVER_IN_NAMES = frozenset(":@=#")
 # What a server's address has before its host, and a file's path hardly ever.
 _LOGIN = re.compile(r"[^/]*:[^/]*@")
+# What separates a login or an option from the rest; a drive of Windows is none.
+_ODD, _DRIVE = frozenset(":@;&=?"), re.compile(r"^/?[A-Za-z]:(?=[/\\])")
+# A user or a host, and a host by its numbers.
+_PLAIN, _NUMBERS, LARGEST_PORT = re.compile(r"[A-Za-z0-9_.-]*"), re.compile(r"[0-9a-fA-F:.]+"), 65535
 
 
 def shown_path(path: str) -> str:
@@ -42,7 +47,37 @@ def shown_path(path: str) -> str:
     >>> shown_path("witness/people.json"), shown_path("postgresql:officer:secret@localhost")
     ('witness/people.json', '***')
     """
-    return path if NEVER_IN_NAMES.isdisjoint(path) or os.path.exists(path) else HIDDEN
+    return path if (NEVER_IN_NAMES.isdisjoint(path) and is_plain(path)) or os.path.exists(path) else HIDDEN
+
+
+def is_plain(part: str) -> bool:
+    """Return whether a path or a name has nothing of a login or an option in it, however that is spelled.
+
+    Examples
+    --------
+    >>> is_plain("/srv/people 2026.db"), is_plain("/x.db;password=secret"), is_plain("officer%3Asecret")
+    (True, False, False)
+    """
+    return _ODD.isdisjoint(normalize("NFKC", unquote(_DRIVE.sub("", part))))
+
+
+def is_plain_url(url: sql.URL) -> bool:
+    """Return whether a server's address is written so that nothing but its password and hidden options can be secret.
+
+    Examples
+    --------
+    >>> is_plain_url(sql.make_url("postgresql://officer@localhost/budgets"))
+    True
+    >>> is_plain_url(sql.make_url("postgresql:///officer:secret@localhost/budgets"))
+    False
+    """
+    options = [each for name, values in url.normalized_query.items() if name in SHOWN_OPTIONS for each in values]
+    return (
+        _PLAIN.fullmatch(url.username or "") is not None
+        and (_PLAIN.fullmatch(url.host or "") is not None or _NUMBERS.fullmatch(url.host or "") is not None)
+        and (url.port or 0) <= LARGEST_PORT  # more is a password in the place of a port
+        and all(map(is_plain, (url.database or "", *options)))
+    )
 
 
 def require_file(place: str, dataset: str, remedy: str) -> None:

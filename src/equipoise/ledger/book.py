@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -15,9 +13,10 @@ from equipoise.errors import EquipoiseError, InvalidParameter, LedgerRefused, Le
 from equipoise.ledger import chain, records, witness
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import currency_named, default_for
-from equipoise.ledger.currencies.base import require_countable, shown
+from equipoise.ledger.currencies.base import require_countable, shown, text_of
 from equipoise.ledger.grounds import REPLACE_ONE, grounds_of, reasons_of, require_admissible
 from equipoise.ledger.names import meant_by, require_apart, require_new, require_one_script
+from equipoise.ledger.release_ids import DrawnId, drawn_id, require_release_id
 from equipoise.ledger.statements import (
     Balance,
     Head,
@@ -35,8 +34,6 @@ from equipoise.vocabulary.facts import Budget
 
 # So many entries at the end of a history, or of so many letters, are checked before a spend; all of them by `verify`.
 LAST, LETTERS = 64, 2**20
-# What ids of releases look like that are drawn at random (`admit`, and the door): no two of them are the same.
-_DRAWN = re.compile(r"[0-9a-f]{32}")
 
 # So many entries are read at once where a whole history is checked.
 PART = 10_000
@@ -124,13 +121,13 @@ class Ledger:
         software : mapping, optional
             The software that will carry it out, by version: should a part of it be withdrawn, the entry is found.
         release_id : str, optional
-            The id of the release that the entry pays for, and for no other; drawn here if None. One that was paid for
-            is refused: 32 hexadecimal digits, as they are drawn, are looked for among the last entries, others in all.
+            The id of the release that the entry pays for, and for no other; drawn here if None. One that an earlier
+            entry pays for is refused, however old that is.
         """
+        release = drawn_id() if release_id is None else require_release_id(release_id)
         require_admissible(certificate, self.dataset)
         heard = witness.heard(self.dataset)
         with self._store.opened(writing=True) as connection:
-            release = release_id or secrets.token_hex(16)
             spend, grounds, _ = self._next_spend(connection, certificate, software or {}, release, heard)
             self._store.append(connection, spend, grounds)
         return spend
@@ -206,7 +203,7 @@ class Ledger:
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", str(error), remedy) from None
             if not spent.within(limit):
                 worth = f"{shown(spent.amount, True)} and delta {shown(spent.delta, True)}"
-                found = f"spends worth {worth}, of {limit.amount} and {limit.delta}"
+                found = f"spends worth {worth}, of {text_of(limit.amount)} and {text_of(limit.delta)}"
                 remedy = f"leave it in {walk.currency.name}, where they are within the budget"
                 raise LedgerRefused(f"to move {self.dataset!r} to {chosen.name}", found, remedy)
             record = {
@@ -349,7 +346,7 @@ class Ledger:
     def _require_unpaid(self, connection: sql.Connection, walk: Walk, release: str) -> None:
         """Refuse the id of a release that an earlier spend pays for; entries without records name none."""
         paid = release in walk.releases
-        if not paid and not _DRAWN.fullmatch(release) and self._store.records(connection):
+        if not paid and not isinstance(release, DrawnId) and self._store.records(connection):
             named = self._store.spends_with(connection, _last(walk).dataset, f'"release":{json.dumps(release)}')
             paid = any(one.release == release for one in paid_by(named))
         if paid:
@@ -432,7 +429,7 @@ class Ledger:
             written, self._store.names(connection, whole=True)
         )
         if not own:
-            found = f"none in {self._store.path if self._store.in_file else self._store.shown}"
+            found = f"none in {self._store.shown_path if self._store.in_file else self._store.shown}"
             raise LedgerRefused(f"a budget for {self.dataset!r}", found, self._store.creation)
         if len(own) > 1 and spending:
             found = f"{len(own)} budgets, of {', '.join(map(repr, sorted(own)))}, which are one name"

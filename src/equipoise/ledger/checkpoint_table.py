@@ -46,11 +46,7 @@ class CheckpointTable:
     def require_elsewhere(self, ledger: str) -> None:
         """Refuse a table in the ledger's own file or database: a restored copy of it would restore the table, too."""
         there = Store(ledger)
-        if self._store.in_file and there.in_file:
-            same = self._store.path.resolve() == there.path.resolve()
-        else:
-            same = self._store.url == there.url
-        if same:
+        if self._store.is_same(there):
             remedy = "name another file or database, which whoever restores the ledger's cannot write"
             raise InvalidParameter("a witness elsewhere than the ledger", f"the ledger's own {self.shown}", remedy)
 

@@ -17,7 +17,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.record import to_plain
 from equipoise.errors import EquipoiseError
 from equipoise.ledger.currencies import Amount, currency_named
-from equipoise.ledger.currencies.base import NOTHING
+from equipoise.ledger.currencies.base import NOTHING, text_of
 
 RECORD_VERSION = 2
 
@@ -63,7 +63,7 @@ def plain(amount: Amount) -> dict[str, str]:
     >>> plain(NOTHING)
     {'amount': '0', 'delta': '0'}
     """
-    return {"amount": str(amount.amount), "delta": str(amount.delta)}
+    return {"amount": text_of(amount.amount), "delta": text_of(amount.delta)}
 
 
 def amount_of(record: object) -> Amount:

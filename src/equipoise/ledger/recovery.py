@@ -79,7 +79,7 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
         remedy = "state decimals that are at least 0, or count everything that is left"
         raise InvalidParameter("an amount that may have been spent", f"{stated.amount} and {stated.delta}", remedy)
     store = ledger._store
-    heard = witness.heard(ledger.dataset, signing=True)
+    heard = witness.heard(ledger.dataset, signing=True, newest=None)
     with store.opened(writing=True) as connection:
         name = ledger._name(connection)
         store.make_tables(connection)
@@ -100,7 +100,7 @@ def recover(ledger: Ledger, stated: Amount | None) -> Entry:
             raise LedgerRefused(f"to recover {name!r}", "a history that holds together", "leave it as it is")
         neighbours = walk.neighbours | _neighbours_of(moved, grounds)
         agreed = len(neighbours) <= 1
-        spent = _counted(walk, moved, stated, _witnessed(heard, entries[0], sound)) if stated and agreed else walk.limit
+        spent = _counted(walk, moved, stated, _witnessed(heard, entries[:sound])) if stated and agreed else walk.limit
         evidence = [_evidence(entry, beside) for entry, beside in _beside(connection, name, moved)]
         record = {
             "adjacency": min(neighbours, default=None) if agreed else walk.adjacency,
@@ -177,16 +177,25 @@ def _neighbours_of(moved: Sequence[Entry], grounds: Mapping[int, str]) -> set[st
     return {said for said in found if said is not None}
 
 
-def _witnessed(heard: Sequence[witness.Evidence], budget: Entry, sound: int) -> list[Checkpoint]:
-    """Return the trusted checkpoints of entries after the sound ones, which may have been lost without a trace here."""
-    witness.require_signed(heard, witness.trusted_keys(witness.owner_of(budget)))
-    return [one.signed.checkpoint for one in heard if one.signed is not None and one.number > sound]
+def _witnessed(heard: Sequence[witness.Evidence], entries: Sequence[Entry]) -> list[Checkpoint]:
+    """Return the trusted checkpoints of entries that the sound ones lack: moved, or lost without a trace here.
+
+    Those that an earlier recovery among the sound entries replaced are left out: it counts them, and its owner said so.
+    """
+    owner = witness.owner_of(entries[0])
+    trusted = witness.trusted_keys(owner)
+    witness.require_signed(heard, trusted)
+    unknown = witness.unknown_to(
+        heard, len(entries), {entry.number: entry.digest for entry in entries}.get, witness.owners_among(trusted, owner)
+    )
+    return [one.signed.checkpoint for one in unknown if one.signed is not None]
 
 
 def _counted(walk: Walk, moved: Sequence[Entry], stated: Amount, witnessed: Sequence[Checkpoint]) -> Amount:
     """Return the total after the sound entries, the moved ones and what was stated: at most the limit, and readable.
 
-    It is no less than what checkpoints of the entries that were moved, or lost before, say was spent.
+    It is no less than what checkpoints of the entries that were moved, or lost before, say was spent; in another
+    currency than this one nobody knows how much that is, and it is all.
     """
     sealed = altered = highest = NOTHING
     for checkpoint in witnessed:

@@ -13,8 +13,12 @@ from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, CheckpointTable
 from equipoise.ledger.checkpoints import Checkpoint, Recovered, SignedCheckpoint, in_order, signed
 from equipoise.ledger.currencies import Amount
+from equipoise.ledger.currencies.base import text_of
 from equipoise.ledger.records import amount_of
 from equipoise.ledger.walk import Walk
+
+# So many entries one statement on a recovery names at most: no reader takes a longer one than `LARGEST_CHECKPOINT`.
+MOST_REPLACED = 10_000
 
 
 def signed_head(
@@ -39,7 +43,7 @@ def signed_head(
         Compute every price again.
     after_recovery : bool
         Also say, as the owner, which entries that witnesses know a recovery replaced. It must count at least what they
-        say was spent.
+        say was spent. Of more than `MOST_REPLACED` the table is given several statements, and the last is returned.
 
     Examples
     --------
@@ -68,16 +72,23 @@ def signed_head(
     witness.require_signed(heard, keys)
     verified = 0 if full or after_recovery else _verified_by(ledger, heard, key)
     reading = _read(ledger, heard, verified)
-    length, recovered = reading.last.number, None
+    length, said = reading.last.number, list[Recovered | None]([None])
     if after_recovery:
         if trusted and key.public not in witness.owners_among(trusted, owner):
             found = f"the key {fingerprint(key.public)}, which is not the owner's"
             raise LedgerRefused("the owner's word on a recovery", found, "sign with the owner's key")
-        recovered = _recovered(ledger, reading, heard)
+        owners = witness.owners_among(trusted or keys, owner)
+        wrong = witness.unknown_to(heard, length, reading.digests.get, owners)
+        said = [*_recovered(ledger, reading, wrong)]
+        if table is None and len(said) > 1:
+            found = f"more entries that witnesses know than the {MOST_REPLACED} that one statement names"
+            remedy = "name a table, which takes several: --to URL; nothing was signed"
+            raise LedgerRefused("one statement on a recovery", found, remedy)
     else:
         witness.check(heard, length, reading.digests.get, keys, owner)
-    kept = signed(Checkpoint.of(reading.last, reading.currency, reading.spent, recovered), key)
-    return kept, table is None or table.add(kept)
+    statements = [signed(Checkpoint.of(reading.last, reading.currency, reading.spent, each), key) for each in said]
+    added = [table is None or table.add(kept) for kept in statements]
+    return statements[-1], any(added)
 
 
 @dataclass
@@ -133,15 +144,15 @@ def _numbers_of_recoveries(heard: Sequence[witness.Evidence]) -> set[int]:
     return {recovered.number for recovered in said if recovered is not None}
 
 
-def _recovered(ledger: Ledger, reading: _Reading, heard: Sequence[witness.Evidence]) -> Recovered:
+def _recovered(ledger: Ledger, reading: _Reading, wrong: Sequence[witness.Evidence]) -> list[Recovered]:
     """Return what the last recovery of a history replaced of what witnesses know, or refuse what it cannot have.
 
+    What its owner said an earlier recovery replaced is not among it: that one counts it, maybe in another currency.
     A recovery explains entries from its own number on. It counts what it moved, so that its total is no less than what
     a witness knows was spent there: otherwise an older copy that was made malformed, and then recovered, would give
     budget back.
     """
     asked = f"to bring witnesses of {ledger.dataset!r} along after a recovery"
-    wrong = [one for one in heard if witness.contradiction(one, reading.last.number, reading.digests.get)]
     if not wrong or not reading.recoveries:
         found = "witnesses that know nothing else" if reading.recoveries else "a history without a recovery"
         raise LedgerRefused(asked, found, "sign without --after-recovery; nothing was signed")
@@ -155,13 +166,16 @@ def _recovered(ledger: Ledger, reading: _Reading, heard: Sequence[witness.Eviden
         elif not nothing_left and not _counts(total, currency, one.signed.checkpoint):
             spent = one.signed.checkpoint.spent
             fault = f"known by {one.witness}, when {spent['amount']} and delta {spent['delta']} were spent, "
-            fault += f"and the recovery, entry {entry.number}, counts less: {total.amount} and {total.delta}"
+            fault += f"and the recovery, entry {entry.number}, counts less: "
+            fault += f"{text_of(total.amount)} and {text_of(total.delta)}"
         if fault:
             remedy = (
                 "nothing was signed; if spends are lost, create a budget under another name with what is truly left"
             )
             raise LedgerTampered(asked, f"another entry {one.number} {fault}", remedy)
-    return Recovered(entry.place, tuple(sorted({one.place for one in wrong}, key=in_order)))
+    places = sorted({one.place for one in wrong}, key=in_order)
+    starts = range(0, len(places), MOST_REPLACED)
+    return [Recovered(entry.place, tuple(places[start : start + MOST_REPLACED])) for start in starts]
 
 
 def _counts(total: Amount, currency: str, said: Checkpoint) -> bool:

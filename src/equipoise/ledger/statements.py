@@ -14,7 +14,7 @@ from equipoise.errors import Overdraft
 from equipoise.ledger import records
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.currencies import Amount
-from equipoise.ledger.currencies.base import NOTHING, shown
+from equipoise.ledger.currencies.base import NOTHING, shown, text_of
 from equipoise.ledger.names import is_about
 from equipoise.ledger.walk import Walk
 from equipoise.vocabulary.facts import Budget
@@ -74,9 +74,9 @@ def overdraft(dataset: str, walk: Walk, cost: Amount, certificate: Certificate) 
     asked = f"to spend epsilon={certificate.epsilon!r}, delta={certificate.delta!r} of {dataset!r}"
     found = f"epsilon={shown(left.amount)}, delta={shown(left.delta)} remaining of {limit.epsilon:g}, {limit.delta:g}"
     if walk.currency.name != "basic":
-        asked = f"{asked}, which costs {cost.amount} and delta {cost.delta} in {walk.currency.name}"
+        asked = f"{asked}, which costs {text_of(cost.amount)} and delta {text_of(cost.delta)} in {walk.currency.name}"
         found = f"{shown(left.amount)} and delta {shown(left.delta)} remaining"
-        found = f"{found} of {walk.limit.amount} and {walk.limit.delta}"
+        found = f"{found} of {text_of(walk.limit.amount)} and {text_of(walk.limit.delta)}"
     remedy = "lower epsilon and delta to what remains, or stop: nothing was read and nothing was spent"
     return Overdraft(asked, found, remedy)
 

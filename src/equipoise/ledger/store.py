@@ -34,6 +34,8 @@ from equipoise.ledger.addresses import (
     HIDDEN,
     NEVER_IN_NAMES,
     home,
+    is_plain,
+    is_plain_url,
     postgresql_url,
     require_file,
     secrets_in,
@@ -100,6 +102,13 @@ _ODD_TABLES = (
 )
 
 
+# A server that was started at the same microsecond and numbers a database of the same name alike is the same.
+_IDENTITY = (
+    "SELECT datname, oid, extract(epoch FROM pg_catalog.pg_postmaster_start_time())::text "
+    "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+)
+
+
 class Store:
     """A database of entries, named by a reference.
 
@@ -130,13 +139,17 @@ class Store:
         self.path = Path(rest[1:])
         if self.in_file:
             self.url = sql.URL.create("sqlite", database=str(self.path))
+            self._plain = is_plain(str(self.path)) and is_plain(self.written)
         elif scheme == "postgresql":
             self.url = postgresql_url(address, dataset)
             # The driver is our affair; people write postgresql://.
             self.shown = f"{shown_address(self.url.set(drivername=scheme))}#{self.written}"
+            self._plain = is_plain_url(self.url) and is_plain(self.written)
         else:
             kind = repr(scheme) if re.fullmatch(r"[a-z0-9+]{1,20}", scheme) else "another kind"
             raise LedgerRefused("a ledger in SQLite or PostgreSQL", f"an address of {kind}", remedy)
+        # What may be a password in the wrong place is not shown, nor what a driver says of it.
+        self.shown, self.shown_path = (self.shown, str(self.path)) if self._plain else (HIDDEN, HIDDEN)
 
     def command(self, name: str) -> str:
         """Return the line that runs a command of `equipoise ledger` on this ledger."""
@@ -153,10 +166,10 @@ class Store:
         asked, remedy = f"the ledger {self.shown}", "check the address, the permissions, and who else holds it locked"
         try:
             if self.in_file and not creating and not self.path.is_file():
-                raise LedgerUnreachable(asked, f"there is no file {self.path}", self.creation)
+                raise LedgerUnreachable(asked, f"there is no file {self.shown_path}", self.creation)
             if self.in_file and self.path.exists() and not self.path.is_file():
                 # A device would forget its spends.
-                raise LedgerUnreachable(asked, f"{self.path} is no plain file", "name a file on a local disk")
+                raise LedgerUnreachable(asked, f"{self.shown_path} is no plain file", "name a file on a local disk")
             with ExitStack() as stack:
                 connection = stack.enter_context(self._connection(stack, creating))
                 transaction = connection.begin()
@@ -177,6 +190,8 @@ class Store:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             if any(secret in reason for secret in secrets_in(self.url)):
                 reason = "an error of the driver, not shown because a password or another secret occurs in it"
+            elif not self._plain:
+                reason = "an error, not shown because the address may hold a password in another place"
             raise LedgerUnreachable(asked, reason, remedy) from None
 
     def names(self, connection: sql.Connection, whole: bool = False) -> tuple[str, ...]:
@@ -294,6 +309,20 @@ class Store:
         if not self.in_file:
             postgresql.install(connection)
 
+    def is_same(self, other: Store) -> bool:
+        """Return whether two references name one file or database, by whatever way: a link, an option, another host."""
+        if self.in_file != other.in_file or self.url == other.url:
+            return self.url == other.url
+        if not self.in_file:
+            return self._identity() == other._identity()
+        both = self.path.exists() and other.path.exists()
+        return self.path.resolve() == other.path.resolve() or (both and self.path.samefile(other.path))
+
+    def _identity(self) -> tuple[object, ...]:
+        """Return what one database of one server has, and no other; everybody may ask for it."""
+        with self.opened() as connection:
+            return tuple(connection.exec_driver_sql(_IDENTITY).one())
+
     @property
     def _schema(self) -> str | None:
         """Where the tables are, whatever the search path of a server says."""
@@ -308,7 +337,7 @@ class Store:
             found = "a view, or columns that are computed, where Equipoise makes plain tables"
             raise LedgerTampered(f"the ledger {self.shown}", found, "open nothing else in this file; ask who wrote it")
         if sql.inspect(connection).has_table("spends"):
-            found = f"one of an earlier version in {self.path}, whose spends would not be counted"
+            found = f"one of an earlier version in {self.shown_path}, whose spends would not be counted"
             remedy = "keep that file as a record, and give a new one the budget that remained"
             raise LedgerRefused("a ledger with a chained history", found, f"{remedy}; {self.creation}")
 

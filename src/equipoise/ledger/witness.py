@@ -21,7 +21,7 @@ from typing import Any
 from equipoise.certify.record import parse
 from equipoise.errors import CertificateUnreadable, InvalidParameter, LedgerRefused, LedgerTampered, LedgerUnreachable
 from equipoise.keys import fingerprint, public_key
-from equipoise.ledger.addresses import shown_path
+from equipoise.ledger.addresses import HIDDEN, shown_path
 from equipoise.ledger.chain import Entry
 from equipoise.ledger.checkpoint_table import NEWEST, UNREAD, CheckpointTable
 from equipoise.ledger.checkpoints import SignedCheckpoint, from_json
@@ -82,7 +82,11 @@ def trusted_keys(owner: bytes | None = None, given: Sequence[Path] = ()) -> tupl
     The owner's key is recorded in the ledger, so that whoever writes a ledger anew writes another key. One that
     somebody names from outside is therefore not added to it: it takes its place.
     """
-    files = [*given] or [Path(name) for name in _words(WITNESS_KEYS)]
+    words = () if given else _words(WITNESS_KEYS)
+    if HIDDEN in map(shown_path, words):
+        found = "what may be an address; it is not shown, as it may hold a password"
+        raise InvalidParameter(f"files of public keys in {WITNESS_KEYS}", found, "name files ending in .pub")
+    files = [*given] or [Path(name) for name in words]
     return tuple(public_key(file) for file in files) or (() if owner is None else (owner,))
 
 
@@ -144,15 +148,14 @@ to do: nothing is admitted before people have looked: equipoise ledger verify LE
 after a recovery its owner signs once with equipoise ledger checkpoint LEDGER --after-recovery
     """
     require_signed(said, keys)
-    for one in binding(said, digest_at, owners_among(keys, owner)):
-        if fault := contradiction(one, length, digest_at):
-            known = f"entry {one.number} ({one.made}, signed {one.author})"
-            remedy = f"equipoise ledger verify LEDGER --against {shlex.quote(one.witness)}"
-            raise LedgerTampered(
-                f"the history of {one.dataset!r} that {one.witness} knows, which has {known}",
-                fault,
-                f"nothing is admitted before people have looked: {remedy}; {AFTER_RECOVERY}",
-            )
+    for one in unknown_to(said, length, digest_at, owners_among(keys, owner)):
+        known = f"entry {one.number} ({one.made}, signed {one.author})"
+        remedy = f"equipoise ledger verify LEDGER --against {shlex.quote(one.witness)}"
+        raise LedgerTampered(
+            f"the history of {one.dataset!r} that {one.witness} knows, which has {known}",
+            str(contradiction(one, length, digest_at)),
+            f"nothing is admitted before people have looked: {remedy}; {AFTER_RECOVERY}",
+        )
 
 
 def owners_among(keys: Collection[bytes], owner: bytes | None) -> Collection[bytes]:
@@ -197,6 +200,13 @@ def binding(
         place for one in recoveries if f"{one.number}:{digest_at(one.number)}" == one.entry for place in one.replaced
     }
     return tuple(one for one in said if one.place not in replaced)
+
+
+def unknown_to(
+    said: Sequence[Evidence], length: int, digest_at: Callable[[int], str | None], owners: Collection[bytes]
+) -> tuple[Evidence, ...]:
+    """Return what binds a history (`binding`), and is not in it."""
+    return tuple(one for one in binding(said, digest_at, owners) if contradiction(one, length, digest_at))
 
 
 def check_entries(said: Sequence[Evidence], length: int, entry_at: Callable[[int], Entry | None]) -> None:

@@ -202,6 +202,7 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
     if ledger is not None:
         # The database toolkit is loaded only where a ledger is bound.
         from equipoise.ledger import Ledger
+        from equipoise.ledger.release_ids import DrawnId
 
         found = Ledger(ledger).dataset
     if found != planned:
@@ -209,7 +210,7 @@ def _admit(certificate: Certificate, made: Release, ledger: str | None) -> "Entr
             f"the ledger of the plan (dataset {planned!r})", f"{found!r}", "plan and fit with the same ledger"
         )
     account.admit(certificate, ledger)
-    return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), made.id)
+    return None if ledger is None else Ledger(ledger).admit(certificate, dict(made.software), DrawnId(made.id))
 
 
 def _conclude(

@@ -86,6 +86,18 @@ def rounded(value: float, upwards: bool) -> Decimal:
     return short.quantize(LAST_PLACE, way, Context(prec=EXACT_DIGITS)).normalize(Context(prec=EXACT_DIGITS))
 
 
+def text_of(number: Decimal) -> str:
+    """Return a number as it is recorded, digit for digit: a caller's own context would write small letters, as 1e-8.
+
+    Examples
+    --------
+    >>> with localcontext(Context(capitals=0)):
+    ...     str(Decimal("1e-8")), text_of(Decimal("1e-8"))
+    ('1e-8', '1E-8')
+    """
+    return Context(capitals=1).to_sci_string(number)
+
+
 def shown(number: Decimal, upwards: bool = False) -> str:
     """Return a number for people, in at most `DIGITS` digits, rounded down or up.
 
@@ -94,7 +106,7 @@ def shown(number: Decimal, upwards: bool = False) -> str:
     >>> shown(Decimal("0.30")), shown(Decimal("0.3") + Decimal("1e-27")), shown(Decimal("0.3") + Decimal("1e-27"), True)
     ('0.30', '0.3000000000000000000000000', '0.3000000000000000000000001')
     """
-    return str(Context(prec=DIGITS, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
+    return text_of(Context(prec=DIGITS, rounding=ROUND_CEILING if upwards else ROUND_FLOOR).plus(number))
 
 
 def require_countable(cost: Amount) -> None:
@@ -107,10 +119,9 @@ def require_countable(cost: Amount) -> None:
     last = min(int(part.as_tuple().exponent) for part in (cost.amount, cost.delta))
     if max(cost.amount, cost.delta) < SMALLEST_COST or last < int(LAST_PLACE.as_tuple().exponent):
         found = f"{shown(cost.amount)} and delta {shown(cost.delta)}"
-        remedy = (
-            f"raise epsilon, and delta where it is not 0: smaller costs and digits beyond {LAST_PLACE} do not count"
-        )
-        raise LedgerRefused(f"a spend that costs {SMALLEST_COST} or more", found, remedy)
+        places = f"digits beyond {text_of(LAST_PLACE)}"
+        remedy = f"raise epsilon, and delta where it is not 0: smaller costs and {places} do not count"
+        raise LedgerRefused(f"a spend that costs {text_of(SMALLEST_COST)} or more", found, remedy)
 
 
 def spent_on_order(order: float, delta: float) -> float:
@@ -176,7 +187,8 @@ class Currency(Record, ABC):
         if counted_in.name == self.name or spent == NOTHING:
             return spent
         if counted_in.id != BASIC:
-            found = f"{spent.amount} and delta {spent.delta} in {counted_in.name}, of spends without certificates"
+            sums = f"{text_of(spent.amount)} and delta {text_of(spent.delta)}"
+            found = f"{sums} in {counted_in.name}, of spends without certificates"
             remedy = f"leave it in {counted_in.name}: nobody can price such a sum in another currency"
             raise LedgerRefused(f"a price in {self.name}", found, remedy)
         known = counted_in.worth(spent, Budget(1.0))
