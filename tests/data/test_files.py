@@ -244,7 +244,7 @@ REFUSED = {
     "bars": ("t.csv", b"a|b\n1|2\n", "--delimiter '|'"),
     "UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
     "UTF-16 without its mark": ("t.csv", "a,b\n1,2\n".encode("utf-16-be"), "UTF-16"),
-    "UTF-32": ("t.csv", "a,b\n1,2\n".encode("utf-32"), "UTF-16"),
+    "UTF-32": ("t.csv", "a,b\n1,2\n".encode("utf-32"), "UTF-32"),
     "Latin-1": ("t.csv", "größe,b\n".encode("latin-1"), "no UTF-8"),
     "a header over two lines": ("t.csv", b'a,"b\nc"\n1,2\n', "unbalanced quote"),
     "lines that end in carriage returns": ("t.csv", b"a,b\r1,2\r", "carriage return"),

@@ -1,5 +1,4 @@
 import copy
-import math
 import pickle
 import re
 from pathlib import Path
@@ -61,8 +60,8 @@ def test_what_follows_from_the_facts():
     schema = Schema.from_text(EXAMPLE)
     assert schema.n_features == 1 + 1 + 3
     assert schema.task == "classification"
-    # Of the five entries three can be other than 0.
-    assert schema.domain == Domain(row_norm=1.0, classes=("<=50K", ">50K"), row_sum=math.sqrt(3) * (1 + 1e-9))
+    # Of the five entries three can be other than 0, each 1 at most, over a row norm of 2.
+    assert schema.domain == Domain(row_norm=1.0, classes=("<=50K", ">50K"), row_sum=1.5 * (1 + 1e-9))
     assert schema.blanks() == ()
     assert schema.unbounded == ()
     schema.require_complete()
@@ -181,7 +180,7 @@ FAULTS = {
     "a kind that is a list": (small(column="kind = [1]"), "columns.age.kind"),
     "an unknown kind": (
         small(column='kind = "text"'),
-        "columns.age.kind: one of category, date, hashed, identifier, number, ordered, unused, yes-no, in quotes",
+        "columns.age.kind: one of category, curve, date, hashed, identifier, number, ordered, unused, yes-no, in quote",
     ),
     "a column without a name": (small() + '[columns.""]\nkind = "number"', "columns: a column's name"),
     "the target among the columns": (small(target='name = "age"\nclasses = [0, 1]'), "columns.age: each name once"),

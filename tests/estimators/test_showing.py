@@ -59,4 +59,4 @@ def test_copies_have_the_parameters_as_they_were_given():
 
 def test_names_and_files_are_shown_as_they_are():
     assert "ledger='people'" in repr(bound("people"))
-    assert "sqlite:///me@home/ledger.db#people" in repr(bound("sqlite:///me@home/ledger.db#people"))
+    assert "sqlite:///home/ledger.db#people" in repr(bound("sqlite:///home/ledger.db#people"))

@@ -68,6 +68,8 @@ ESTIMATORS = {
     "logistic schema": eq.LogisticRegression(**{**CLASSES, "domain": ILL}, mechanism="output"),
     "answers, levels and buckets in a schema": eq.LogisticRegression(**{**CLASSES, "domain": ANSWERS}),
     "units, dates and others in a schema": eq.LogisticRegression(**{**CLASSES, "domain": DATES}),
+    "curves in a schema": eq.AdditiveClassifier(**{**CLASSES, "domain": ILL}, cells=4),
+    "curves of a regression": eq.AdditiveRegressor(**{**LABELS, "domain": DOSE}, cells=4),
     "multinomial": eq.LogisticRegression(**THREE, mechanism="output"),
     "hinge": eq.LinearSVC(**CLASSES, loss="hinge", mechanism="output"),
     "elastic net classifier": eq.ElasticNetClassifier(**CLASSES, mechanism="output"),

@@ -355,7 +355,7 @@ class Plain(PartedTable):
     "model",
     [
         eq.LogisticRegression(1.0, 1e-6, mechanism="noisy-gradient:10"),
-        eq.LinearSVC(1.0),
+        eq.LinearSVC(1.0, loss="hinge", alpha=10.0),
         eq.SGDClassifier(1.0),
         eq.NoisySGDClassifier(1.0, 1e-6, batch_size=10),
         eq.PhasedClassifier(1.0, 1e-6),
