@@ -136,14 +136,16 @@ def smallest_scale(
     if allowed > 0:
         import scipy.optimize
 
-        ends = {math.log(low): low, math.log(high): high}
+        # In units of the start, so that another unit finds the same.
+        ends = {math.log(low / start): low, math.log(high / start): high}
 
         def excess(place: float) -> float:
             # At the ends the very scales that were looked at, which logarithms do not bring back to the last digit.
-            return _excess(about(ends.get(place, math.exp(place))), allowed)
+            return _excess(about(ends.get(place, start * math.exp(place))), allowed)
 
-        root = scipy.optimize.brentq(excess, *ends, xtol=fineness / 4) if len(ends) == 2 else math.log(high)
-        high, low = math.exp(root) * (1 + fineness / 4), math.exp(root)
+        root = scipy.optimize.brentq(excess, *ends, xtol=fineness / 4) if len(ends) == 2 else math.log(high / start)
+        low = start * math.exp(root)
+        high = low * (1 + fineness / 4)
         while spent(high) > allowed:
             low, high = high, high * (high / low) ** 2
         return high
