@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from equipoise.evaluation.evaluate import evaluate
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.held_out import train_and_evaluate
+    from equipoise.evaluation.population import population_intervals
     from equipoise.ledger import Ledger
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
@@ -80,6 +81,7 @@ __all__ = [
     "open_table",
     "penalties",
     "plan_method",
+    "population_intervals",
     "release_method",
     "release_solution",
     "risk",
@@ -135,6 +137,7 @@ _HOMES = {
     "load": "equipoise.artifact.folder",
     "open_table": "equipoise.data.engines",
     "plan_method": "equipoise.estimators.other_methods",
+    "population_intervals": "equipoise.evaluation.population",
     "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.planning.risk",
     "save": "equipoise.artifact.folder",

@@ -1,0 +1,184 @@
+"""Where training tends to as tables grow, given rows and a truth about their labels; and back from there.
+
+Rows x are public; labels follow a linear model with coefficients b. Training clips a row to c(x), and minimises the
+mean loss plus a ridge. With ever more rows its weights w tend to the solution of
+
+    E[ c(x) slope(<w, c(x)>, y) ] + alpha w = 0,    y by the model at <b, x>.
+
+The same equation is solved for w, given the truth, and for the truth, given w: what clipping and the ridge took off is
+put back. No row of anybody's is looked at, and no privacy claim rests on any of it (docs/coefficients.md).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from equipoise.solve import losses
+from equipoise.vocabulary.facts import Problem
+
+Array = NDArray[np.float64]
+
+# Newton's method ends well within so many steps, or there is nothing to find.
+STEPS, HALVINGS = 60, 30
+NEAR = 1e-9
+
+# A normal number is as good as so many quantiles of it.
+QUANTILES = 20
+
+
+class Slope(NamedTuple):
+    """The mean slope of the loss at every row, and how it changes with the score and with the truth's own score."""
+
+    value: Array
+    by_score: Array
+    by_truth: Array
+
+
+class Labels(ABC):
+    """How labels follow from the truth's score of a row."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._arrays, self.domain = losses.arrays_of(problem.loss), problem.domain
+
+    @abstractmethod
+    def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
+        """Return labels for rows whose true scores are these, as a table has them."""
+
+    @abstractmethod
+    def slope(self, scores: Array, truth: Array) -> Slope:
+        """Return the loss's slope at these scores, averaged over labels at these true scores."""
+
+
+class TwoClasses(Labels):
+    """The second of two classes with chance ``1 / (1 + exp(-<b, x>))``."""
+
+    def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
+        """Return classes."""
+        return np.array(self.domain.classes)[(stream.random(len(truth)) < expit(truth)).astype(int)]
+
+    def slope(self, scores: Array, truth: Array) -> Slope:
+        """Return the mean over both classes."""
+        chance, ones = expit(truth), np.ones(len(scores))
+        second, first = self._arrays.slope(scores, ones), self._arrays.slope(scores, -ones)
+        bends = self._arrays.curvature(scores, ones), self._arrays.curvature(scores, -ones)
+        return Slope(
+            chance * second + (1 - chance) * first,
+            chance * bends[0] + (1 - chance) * bends[1],
+            chance * (1 - chance) * (second - first),
+        )
+
+
+class Numbers(Labels):
+    """A normal number around ``<b, x>``, with a declared deviation; training clips it into its range."""
+
+    def __init__(self, problem: Problem, deviation: float) -> None:
+        super().__init__(problem)
+        self._apart = deviation * ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        self._deviation = deviation
+
+    def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
+        """Return numbers in the units of the target."""
+        return truth + self.domain.label_centre + stream.normal(0.0, self._deviation, len(truth))
+
+    def slope(self, scores: Array, truth: Array) -> Slope:
+        """Return the mean over evenly spaced quantiles of the label."""
+        bound, parts = self.domain.label_bound, []
+        for apart in self._apart:
+            label = np.clip(truth + apart, -bound, bound)
+            bend = self._arrays.curvature(scores, label)
+            parts.append((self._arrays.slope(scores, label), bend, -bend * (np.abs(truth + apart) < bound)))
+        return Slope(*np.mean(parts, axis=0))
+
+
+class MeanTraining:
+    """Where training tends to with ever more rows like these.
+
+    Parameters
+    ----------
+    rows, clipped : array of shape (n, d)
+        Rows as they are and as training sees them, each with its constant entry, if any.
+    labels : Labels
+        How labels follow from a row.
+    alpha : float
+        The ridge.
+
+    Examples
+    --------
+    >>> from equipoise.vocabulary import losses, penalties
+    >>> from equipoise.vocabulary.facts import Domain
+    >>> ridge = Problem(losses.named("logistic"), penalties.named("l2", 0.1), Domain(1.0, classes=(0, 1)), 0.0)
+    >>> rows = np.linspace(-1, 1, 100)[:, None]
+    >>> training = MeanTraining(rows, rows, TwoClasses(ridge), 0.1)
+    >>> weights = training.weights(np.array([2.0]))
+    >>> weights.round(2).tolist(), training.truth(weights).round(6).tolist()
+    ([0.82], [2.0])
+    """
+
+    def __init__(self, rows: Array, clipped: Array, labels: Labels, alpha: float) -> None:
+        self._rows, self._clipped, self._labels, self._alpha = rows, clipped, labels, alpha
+
+    def weights(self, truth: Array) -> Array | None:
+        """Return the weights that training tends to, None where there are none."""
+        scores = self._rows @ truth
+
+        def equation(weights: Array) -> tuple[Array, Array]:
+            slope = self._labels.slope(self._clipped @ weights, scores)
+            return self._balance(slope, weights), self._moved(slope.by_score, self._clipped, self._alpha)
+
+        return _root(equation, truth)
+
+    def truth(self, weights: Array) -> Array | None:
+        """Return the truth from which training tends to these weights, None where no truth would lead there."""
+        scores = self._clipped @ weights
+
+        def equation(truth: Array) -> tuple[Array, Array]:
+            slope = self._labels.slope(scores, self._rows @ truth)
+            return self._balance(slope, weights), self._moved(slope.by_truth, self._rows, 0.0)
+
+        return _root(equation, weights)
+
+    def put_back(self, truth: Array, weights: Array) -> Array | None:
+        """Return the matrix by which a small change of the weights is one of the truth, None where it is singular."""
+        slope = self._labels.slope(self._clipped @ weights, self._rows @ truth)
+        by_truth = self._moved(slope.by_truth, self._rows, 0.0)
+        return _solved(by_truth, -self._moved(slope.by_score, self._clipped, self._alpha))
+
+    def _balance(self, slope: Slope, weights: Array) -> Array:
+        balance: Array = self._clipped.T @ slope.value / len(self._rows) + self._alpha * weights
+        return balance
+
+    def _moved(self, changes: Array, rows: Array, ridge: float) -> Array:
+        moved: Array = self._clipped.T @ (changes[:, None] * rows) / len(rows)
+        return moved + ridge * np.eye(len(moved))
+
+
+def _root(equation: Callable[[Array], tuple[Array, Array]], start: Array) -> Array | None:
+    """Return where an equation holds, by Newton's method with steps halved until they help; None where it is not."""
+    place, (value, slope) = start, equation(start)
+    size, first = float(np.linalg.norm(value)), float(np.linalg.norm(value))
+    for _ in range(STEPS):
+        if size <= NEAR * max(first, 1.0):
+            return place
+        step = _solved(slope, -value)
+        if step is None:
+            return None
+        for _ in range(HALVINGS):
+            value, slope = equation(place + step)
+            if (found := float(np.linalg.norm(value))) < size:
+                break
+            step = step / 2
+        else:
+            return None
+        place, size = place + step, found
+    return None
+
+
+def _solved(matrix: Array, right: Array) -> Array | None:
+    # Rounding makes almost singular matrices invertible, and what comes of them nonsense.
+    if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > 1e12:
+        return None
+    return np.asarray(np.linalg.solve(matrix, right))

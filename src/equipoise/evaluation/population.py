@@ -1,0 +1,407 @@
+"""`equipoise.population_intervals`: where the coefficients of the population lie, approximately, from a release alone.
+
+A parametric bootstrap: the release is taken apart into what training took off and a truth, labels of public rows are
+drawn from that truth, and the same training, with noise of the same law, is carried out on them again and again. It is
+post-processing of the release, and no spend. Nothing about it is proved; docs/coefficients.md measures how often
+intervals hold, and where they do not.
+"""
+
+import math
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from equipoise.artifact.folder import load
+from equipoise.artifact.simulated import Simulated
+from equipoise.certify.certificate import Certificate
+from equipoise.data.encoded import encoded_rows
+from equipoise.data.joined import new_rows
+from equipoise.data.products import products
+from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.estimators.base import PrivateLinearModel
+from equipoise.estimators.intake import PlainRows
+from equipoise.evaluation.mean_training import Labels, MeanTraining, Numbers, TwoClasses
+from equipoise.planning.public_alpha import guessed_norm
+from equipoise.vocabulary.facts import Problem
+from equipoise.vocabulary.numbers import require_count, require_number
+
+Array = NDArray[np.float64]
+
+# So many times is the truth moved to where its trainings end at the release, on the average.
+ROUNDS = 4
+# Trainings that are simulated for an interval of 95 %; docs/coefficients.md says what fewer cost.
+REFITS = 100
+
+OTHERWISE = (
+    "evaluate predictions on held-out rows instead (eq.evaluate): those intervals count the sampling of rows, and need "
+    "no model of them"
+)
+MORE = "train with a larger epsilon, or on more rows"
+ASSUMPTIONS = (
+    "the public rows look like the population's: their spread decides the width",
+    "rows of the private table are drawn from that population, each by itself",
+    "labels follow the model: {labels}",
+    "trainings of simulated rows differ from their mean as the release does from its own",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationInterval:
+    """An approximate interval for one coefficient of the population: no ridge, nothing clipped, no noise.
+
+    Parameters
+    ----------
+    released : float
+        The coefficient as it was released.
+    value, low, high : float
+        The estimate, with what training took off put back, and the ends of its interval.
+    ridge, clipping, rest : float
+        What training adds to the population's coefficient on the average: by the ridge; by clipping rows, labels and
+        slopes; and by everything else (few rows, a descent that stops).
+    sampling, noise : float
+        The standard deviations that rows and noise contribute to the estimate.
+    reach : float
+        The largest size that the plan reckoned with: odds of 20 to 1 for a row that points that way.
+
+    Examples
+    --------
+    >>> print(PopulationInterval(0.9, 1.2, 0.9, 1.5, -0.3, 0.0, 0.0, 0.1, 0.1, 3.0))
+    about 1.2 [0.9, 1.5] (released 0.9; bias -0.3: ridge -0.3, clipping 0, rest 0; sampling 0.1, noise 0.1)
+    >>> print(PopulationInterval(0.9, 1.2, -7.2, 9.6, -0.3, 0.0, 0.0, 0.1, 4.2, 3.0))
+    cannot be told at this budget; it takes about 5.5 times the epsilon
+    """
+
+    released: float
+    value: float
+    low: float
+    high: float
+    ridge: float
+    clipping: float
+    rest: float
+    sampling: float
+    noise: float
+    reach: float
+
+    @property
+    def bias(self) -> float:
+        """What training adds to the population's coefficient on the average."""
+        return self.ridge + self.clipping + self.rest
+
+    @property
+    def told(self) -> bool:
+        """Whether the interval is at most half as wide as what the coefficient could be, from -reach to reach."""
+        return self.high - self.low <= self.reach
+
+    @property
+    def verdict(self) -> str:
+        """What to do where the answer is drowned; empty where it is told.
+
+        Noise shrinks like one over epsilon, and like one over the number of rows, sampling like one over its root.
+        """
+        if self.told:
+            return ""
+        # As many deviations wide as this interval is.
+        wanted = self.reach / (self.high - self.low) * math.hypot(self.sampling, self.noise)
+        if self.sampling < wanted:
+            times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
+            return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"
+        share = (self.sampling / wanted) ** 2
+        rows = 0.5 * (share + math.hypot(share, 2.0 * self.noise / wanted))
+        return f"cannot be told from so few rows at this budget; it takes about {rows:.1f} times the rows"
+
+    def __str__(self) -> str:
+        """Return the interval in one line, or what it would take."""
+        if not self.told:
+            return self.verdict
+        parts = f"ridge {self.ridge:.2g}, clipping {self.clipping:.2g}, rest {self.rest:.2g}"
+        spread = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}"
+        interval = f"about {self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        return f"{interval} (released {self.released:.3g}; bias {self.bias:.2g}: {parts}; {spread})"
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationIntervals:
+    """Approximate intervals for the coefficients of the population, and what they assume.
+
+    Parameters
+    ----------
+    level : float
+        The chance that each is meant to hold with, for itself. Approximate: nothing is proved.
+    coefficients : tuple of PopulationInterval
+        In the order and in the units of ``coef_``.
+    intercept : PopulationInterval, optional
+        That of ``intercept_``; None where none was trained.
+    names : tuple of str
+        Of the columns.
+    refits : int
+        How many trainings were simulated, on half as many tables: each with two draws of noise.
+    assumptions : tuple of str
+        What the intervals rest on.
+    """
+
+    level: float
+    coefficients: tuple[PopulationInterval, ...]
+    intercept: PopulationInterval | None
+    names: tuple[str, ...]
+    refits: int
+    assumptions: tuple[str, ...]
+    grade: str = field(default="approximate", init=False)
+
+    @property
+    def value(self) -> Array:
+        """The estimates of all coefficients."""
+        return np.array([one.value for one in self.coefficients])
+
+    @property
+    def low(self) -> Array:
+        """The lower ends, each of its own interval."""
+        return np.array([one.low for one in self.coefficients])
+
+    @property
+    def high(self) -> Array:
+        """The upper ends, likewise."""
+        return np.array([one.high for one in self.coefficients])
+
+    def __str__(self) -> str:
+        """Return a line a coefficient, and what all of them assume."""
+        title = f"approximate intervals for the population, {100 * self.level:g} % each for itself, by simulation"
+        lines = [f"  {name}: {one}" for name, one in zip(self.names, self.coefficients, strict=True)]
+        lines += [] if self.intercept is None else [f"  intercept: {self.intercept}"]
+        return "\n".join([title, *lines, *(f"  assumed: {line}" for line in self.assumptions)])
+
+
+def population_intervals(
+    model: PrivateLinearModel | str | os.PathLike[str],
+    rows_like: Any,
+    *,
+    label_noise: float | None = None,
+    level: float = 0.95,
+    refits: int = REFITS,
+    seed: int = 0,
+) -> PopulationIntervals:
+    """Return approximate intervals for the coefficients that the whole population would give.
+
+    The population's coefficients are those of the model without ridge, noise and clipping. Bias and spread are those of
+    `refits` trainings of the same plan on simulated tables: rows drawn from `rows_like` with replacement, labels from
+    the truth whose training ends at the released weights. Nothing is spent, since no private row is used; inside of
+    an `eq.account`, which takes no simulations, it is refused.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes or regressor with a logistic or squared loss, or its released folder
+        Trained by "output", "objective" or "noisy-gradient", or on sums of products.
+    rows_like : array, frame or opened table
+        *Public* rows, or simulated ones, that look like the population's, as `predict` takes them. Never the private
+        rows: intervals would be a function of them that no noise covers.
+    label_noise : float
+        Of a regression: the standard deviation of the target around the line, in its own units, publicly known or paid
+        for (the root of an evaluation's mean squared error).
+    level : float
+        The chance that each interval is meant to hold with.
+    refits : int
+        How many trainings are simulated; at least ``level / (1 - level)``.
+    seed : int
+        Of the simulation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import equipoise as eq
+    >>> draw = np.random.default_rng(0)
+    >>> public, X = draw.uniform(-0.7, 0.7, (2, 3000, 2))
+    >>> y = (draw.random(3000) < 1 / (1 + np.exp(-3 * X[:, 0]))).astype(int)
+    >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
+    >>> model = eq.LogisticRegression(epsilon=2.0, domain=domain, mechanism="output", random_state=0).fit(X, y)
+    >>> found = eq.population_intervals(model, public, refits=20)
+    >>> found.grade, bool(np.all(found.low < [3.0, 0.0])), bool(np.all(found.high > [3.0, 0.0]))
+    ('approximate', True, True)
+    >>> found.coefficients[0].ridge < 0
+    True
+    """
+    given: Any = load(model) if isinstance(model, str | os.PathLike) else model
+    if not isinstance(given, PrivateLinearModel):
+        found, remedy = f"a {type(given).__name__}", "pass a fitted private model, or the folder of one"
+        raise InvalidParameter("a private linear model", found, remedy)
+    check_is_fitted(given, "coef_")
+    level = require_number("level", level, above=0.0, remedy="ask for 0.95, say")
+    least = math.ceil(level / (1.0 - level)) if level < 1.0 else math.inf
+    refits = require_count("refits", refits, f"pass refits={REFITS}") // 2 * 2
+    if refits < least:
+        raise InvalidParameter(f"{least} trainings or more for level {level:g}", f"{refits}", "raise refits")
+    simulated = _simulated(given.certificate_)
+    labels = _labels(given, simulated.problem, label_noise)
+    rows = _public_rows(given, rows_like)
+    return _Bootstrap(given, simulated, labels, rows).intervals(level, refits, seed)
+
+
+class _Bootstrap:
+    """The simulation: everything in coordinates of the span of the public rows."""
+
+    def __init__(self, model: PrivateLinearModel, simulated: Simulated, labels: Labels, rows: Array) -> None:
+        problem = simulated.problem
+        constant, domain = problem.intercept, problem.domain
+        self._model, self._simulated, self._labels, self._table = model, simulated, labels, rows
+        # Rows as they are, and as training sees them, each with its constant entry.
+        ends = np.full((len(rows), int(constant > 0)), constant)
+        clipped = np.hstack([products(rows, domain, np.eye(rows.shape[1])), ends])
+        whole = np.hstack([rows, ends])
+        self._span = _span(whole, clipped, model)
+        self._rows, clipped = whole @ self._span, clipped @ self._span
+        alpha = float(getattr(problem.penalty, "alpha", 0.0))
+        self._training = MeanTraining(self._rows, clipped, labels, alpha)
+        self._without_ridge = MeanTraining(self._rows, clipped, labels, 0.0)
+        weights = np.atleast_2d(model.coef_)[0]
+        offset = [(float(np.atleast_1d(model.intercept_)[0]) - domain.label_centre) / constant] if constant > 0 else []
+        self._released = np.concatenate([weights, offset]) @ self._span
+
+    def intervals(self, level: float, refits: int, seed: int) -> PopulationIntervals:
+        """Return the intervals; truths are tried until their trainings end at the release on the average."""
+        truth = self._training.truth(self._released)
+        for _ in range(ROUNDS):
+            tends = None if truth is None else self._training.weights(truth)
+            back = None if truth is None or tends is None else self._training.put_back(truth, tends)
+            if truth is None or tends is None or back is None:
+                break
+            trained = self._trained(truth, refits // 2, seed)
+            mean = trained.mean(axis=(0, 1))
+            moved, apart = back @ (self._released - mean), (trained - mean) @ back.T
+            if np.all(np.abs(self._span @ moved) <= 0.5 * np.std(apart @ self._span.T, axis=(0, 1))):
+                return self._found(truth, tends, mean, truth + moved, apart, level)
+            truth = truth + moved
+        asked = "a release that simulated trainings end at"
+        found = "cannot be told at this budget: no coefficients of a population of such rows would lead there"
+        raise InvalidParameter(asked, found, f"{MORE}; or pass public rows that look more like the private ones")
+
+    def _trained(self, truth: Array, tables: int, seed: int) -> Array:
+        """Return weights of each table, with two draws of noise: an array of shape (tables, 2, coordinates)."""
+        stream, n_samples = np.random.default_rng(seed), self._simulated.claim.n_samples
+        trained = []
+        for _ in range(tables):
+            places = stream.integers(len(self._rows), size=n_samples)
+            target = self._labels.drawn(self._rows[places] @ truth, stream)
+            seeds = stream.integers(2**32, size=2).tolist()
+            trained.append([self._simulated.weights(self._table[places], target, one)[0] for one in seeds])
+        return np.array(trained) @ self._span
+
+    def _found(
+        self, truth: Array, tends: Array, mean: Array, estimate: Array, apart: Array, level: float
+    ) -> PopulationIntervals:
+        unridged = self._without_ridge.weights(truth)
+        # Where nothing keeps weights apart but the ridge, what it does is not told from clipping.
+        unridged = truth if unridged is None else unridged
+        all_apart = apart.reshape(-1, apart.shape[-1]) @ self._span.T
+        # One training lies within the k-th smallest of B others with chance k/(B + 1).
+        rank = math.ceil((len(all_apart) + 1) * level) - 1
+        half = np.sort(np.abs(all_apart), axis=0)[rank]
+        differences = (apart[:, 0] - apart[:, 1]) @ self._span.T
+        noise = np.sqrt(0.5 * np.mean(differences**2, axis=0))
+        sampling = np.sqrt(np.maximum(np.var(all_apart, axis=0) - noise**2, 0.0))
+        value, released = self._span @ estimate, self._span @ self._released
+        parts = (self._span @ part for part in (tends - unridged, unridged - truth, mean - tends))
+        problem, model = self._simulated.problem, self._model
+        reach = guessed_norm(problem)
+        columns = zip(released, value, value - half, value + half, *parts, sampling, noise, strict=True)
+        found = [PopulationInterval(*map(float, column), reach) for column in columns]
+        intercept = None
+        if problem.intercept > 0:
+            found, intercept = found[:-1], _constant(found[-1], problem)
+        classes = problem.loss.task == "classification"
+        said = "log odds are linear in a row" if classes else "linear in a row, with normal errors of the declared size"
+        names = model._saved().features or tuple(f"x{place}" for place in range(len(found)))
+        assumed = [line.format(labels=said) for line in ASSUMPTIONS]
+        if self._span.shape[0] > self._span.shape[1]:
+            assumed.append("of coefficients that predict the same on the public rows, the shortest are meant")
+        return PopulationIntervals(level, tuple(found), intercept, names, len(all_apart), tuple(assumed))
+
+
+def _constant(found: PopulationInterval, problem: Problem) -> PopulationInterval:
+    """Return the interval of the constant column in units of the intercept."""
+    centre, length = problem.domain.label_centre, problem.intercept
+    places = [centre + length * place for place in (found.released, found.value, found.low, found.high)]
+    sizes = [length * size for size in (found.ridge, found.clipping, found.rest, found.sampling, found.noise)]
+    return PopulationInterval(*places, *sizes, found.reach * problem.row_norm)
+
+
+def _span(rows: Array, clipped: Array, model: PrivateLinearModel) -> Array:
+    """Return an orthonormal basis of the directions in which the public rows lie; the axes, where these are all.
+
+    Levels of a category add up to a constant: along such directions nothing is known of a population, and what was
+    released there is noise.
+    """
+    flat = np.flatnonzero(~np.any(rows, axis=0))
+    if len(flat):
+        names = model._saved().features
+        column = names[flat[0]] if names else f"number {flat[0]}"
+        remedy = "pass public rows in which every column, and every level of a category, occurs"
+        raise InvalidData("public rows that differ in every column", f"only 0 in the column {column!r:.80}", remedy)
+    sizes, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+    kept = sizes > 1e-10 * sizes[-1]
+    if np.all(kept):
+        return np.eye(rows.shape[1])
+    if not np.allclose(rows, clipped, rtol=1e-6, atol=1e-9):
+        found = f"{rows.shape[1] - int(kept.sum())} columns that follow from others, in rows that are clipped"
+        raise InvalidData("public rows whose columns can be told apart", found, "pass more rows, or raise row_norm")
+    return np.asarray(directions[:, kept])
+
+
+def _simulated(certificate: Any) -> Simulated:
+    """Return the training, if it is one that is understood here."""
+    if not isinstance(certificate, Certificate):
+        remedy = "train again with this version"
+        raise InvalidParameter("a model with a certificate of this version", "one of an older version", remedy)
+    simulated = Simulated(certificate, OTHERWISE)
+    problem, asked = simulated.problem, simulated.asked
+    found = ""
+    if asked.loss not in ("logistic", "squared"):
+        found = f"the loss {asked.loss}"
+    elif asked.penalty != "l2" or problem.domain.radius is not None:
+        found = f"the penalty {asked.penalty}" if asked.penalty != "l2" else "weights inside of a declared radius"
+    elif problem.domain.class_weights is not None:
+        found = "weights of classes, which move the population's coefficients"
+    elif asked.recipe is not None or asked.dropout is not None:
+        found = "a descent by a recipe of its own" if asked.dropout is None else "dropout"
+    elif getattr(simulated.claim, "projection", 0):
+        found = "rows that were reduced to random directions"
+    if found:
+        asks = "a logistic model of two classes or least squares, with a ridge and nothing else"
+        raise InvalidParameter(asks, found, OTHERWISE)
+    return simulated
+
+
+def _labels(model: PrivateLinearModel, problem: Problem, label_noise: float | None) -> Labels:
+    if problem.loss.task == "classification":
+        if label_noise is not None:
+            remedy = "leave it out: how often classes differ follows from the model"
+            raise InvalidParameter("no label_noise, for classes", f"label_noise={label_noise!r:.40}", remedy)
+        return TwoClasses(problem)
+    remedy = "pass label_noise=..., publicly known, or the root of a paid evaluation's mean squared error"
+    deviation = require_number("label_noise", label_noise, above=0.0, remedy=remedy)
+    schema = getattr(model, "schema_", None)
+    low, high = (-1.0, 1.0) if schema is None or schema.target.bounds is None else schema.target.bounds
+    return Numbers(problem, deviation / ((high - low) / 2))
+
+
+def _public_rows(model: PrivateLinearModel, rows_like: Any) -> Array:
+    """Return public rows as numbers, encoded where there is a schema; what is no number becomes the declared one."""
+    if rows_like is None:
+        raise InvalidParameter(
+            "public rows that look like the population's",
+            "none: a schema or a domain bounds columns, and says nothing of their spread",
+            "pass rows_like=..., public or simulated rows; their spread decides the width of the intervals",
+        )
+    schema, domain = getattr(model, "schema_", None), model._facts.domain
+    if schema is not None:
+        batches = list(encoded_rows(schema, new_rows(rows_like)))
+        rows = np.concatenate(batches) if batches else np.empty((0, schema.n_features))
+    else:
+        read = PlainRows(domain).known_columns(model, rows_like).read()
+        rows = np.array(read.toarray() if hasattr(read, "toarray") else read, dtype=np.float64)
+    least = 10 * (rows.shape[1] + 1)
+    if len(rows) < least:
+        remedy = "pass more: how the columns hang together is learnt from them"
+        raise InvalidData(f"{least} public rows or more for {rows.shape[1]} columns", f"{len(rows)}", remedy)
+    return np.where(np.isfinite(rows), rows, domain.fill)
