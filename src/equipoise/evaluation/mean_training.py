@@ -9,6 +9,7 @@ The same equation is solved for w, given the truth, and for the truth, given w: 
 put back. No row of anybody's is looked at, and no privacy claim rests on any of it (docs/coefficients.md).
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,8 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from equipoise.certify.claims.noisy_gradient import NoisyGradient
 from equipoise.solve import losses
-from equipoise.vocabulary.facts import Problem
+from equipoise.solve.descents.gradient import descend
+from equipoise.vocabulary import penalties
+from equipoise.vocabulary.facts import Domain
+from equipoise.vocabulary.losses import Loss
 
 Array = NDArray[np.float64]
 
@@ -26,23 +31,27 @@ Array = NDArray[np.float64]
 STEPS, HALVINGS = 60, 30
 NEAR = 1e-9
 
+# A descent is moved to its release as near as this, by differences over this width, of the truth's own length.
+NEAR_BY_STEPS, APART = 1e-3, 1e-3
+
 # A normal number is as good as so many quantiles of it.
 QUANTILES = 20
 
 
 class Slope(NamedTuple):
-    """The mean slope of the loss at every row, and how it changes with the score and with the truth's own score."""
+    """The mean slope of the loss at every row, how it changes with the score and the truth's own score, its square."""
 
     value: Array
     by_score: Array
     by_truth: Array
+    square: Array
 
 
 class Labels(ABC):
     """How labels follow from the truth's score of a row."""
 
-    def __init__(self, problem: Problem) -> None:
-        self._arrays, self.domain = losses.arrays_of(problem.loss), problem.domain
+    def __init__(self, loss: Loss, domain: Domain) -> None:
+        self._arrays, self.domain = losses.arrays_of(loss), domain
 
     @abstractmethod
     def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
@@ -69,14 +78,15 @@ class TwoClasses(Labels):
             chance * second + (1 - chance) * first,
             chance * bends[0] + (1 - chance) * bends[1],
             chance * (1 - chance) * (second - first),
+            chance * second**2 + (1 - chance) * first**2,
         )
 
 
 class Numbers(Labels):
     """A normal number around ``<b, x>``, with a declared deviation; training clips it into its range."""
 
-    def __init__(self, problem: Problem, deviation: float) -> None:
-        super().__init__(problem)
+    def __init__(self, loss: Loss, domain: Domain, deviation: float) -> None:
+        super().__init__(loss, domain)
         self._apart = deviation * ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
         self._deviation = deviation
 
@@ -89,8 +99,8 @@ class Numbers(Labels):
         bound, parts = self.domain.label_bound, []
         for apart in self._apart:
             label = np.clip(truth + apart, -bound, bound)
-            bend = self._arrays.curvature(scores, label)
-            parts.append((self._arrays.slope(scores, label), bend, -bend * (np.abs(truth + apart) < bound)))
+            slope, bend = self._arrays.slope(scores, label), self._arrays.curvature(scores, label)
+            parts.append((slope, bend, -bend * (np.abs(truth + apart) < bound), slope**2))
         return Slope(*np.mean(parts, axis=0))
 
 
@@ -108,11 +118,10 @@ class MeanTraining:
 
     Examples
     --------
-    >>> from equipoise.vocabulary import losses, penalties
-    >>> from equipoise.vocabulary.facts import Domain
-    >>> ridge = Problem(losses.named("logistic"), penalties.named("l2", 0.1), Domain(1.0, classes=(0, 1)), 0.0)
+    >>> from equipoise.vocabulary import losses
+    >>> labels = TwoClasses(losses.named("logistic"), Domain(1.0, classes=(0, 1)))
     >>> rows = np.linspace(-1, 1, 100)[:, None]
-    >>> training = MeanTraining(rows, rows, TwoClasses(ridge), 0.1)
+    >>> training = MeanTraining(rows, rows, labels, 0.1)
     >>> weights = training.weights(np.array([2.0]))
     >>> weights.round(2).tolist(), training.truth(weights).round(6).tolist()
     ([0.82], [2.0])
@@ -147,6 +156,18 @@ class MeanTraining:
         by_truth = self._moved(slope.by_truth, self._rows, 0.0)
         return _solved(by_truth, -self._moved(slope.by_score, self._clipped, self._alpha))
 
+    def sampling(self, truth: Array, weights: Array, n_samples: int) -> Array:
+        """Return the covariance of the truth that so many rows would tell, without noise: the sandwich.
+
+        It is ``A^-1 S A'^-1 / n``, S the covariance of a row's gradient and A how the mean gradient changes with the
+        truth.
+        """
+        slope = self._labels.slope(self._clipped @ weights, self._rows @ truth)
+        means = self._clipped.T @ slope.value / len(self._rows)
+        gradients = self._clipped.T @ (slope.square[:, None] * self._clipped) / len(self._rows) - np.outer(means, means)
+        inverse = np.linalg.inv(self._moved(slope.by_truth, self._rows, 0.0))
+        return np.asarray(inverse @ gradients @ inverse.T / n_samples)
+
     def _balance(self, slope: Slope, weights: Array) -> Array:
         balance: Array = self._clipped.T @ slope.value / len(self._rows) + self._alpha * weights
         return balance
@@ -154,6 +175,65 @@ class MeanTraining:
     def _moved(self, changes: Array, rows: Array, ridge: float) -> Array:
         moved: Array = self._clipped.T @ (changes[:, None] * rows) / len(rows)
         return moved + ridge * np.eye(len(moved))
+
+
+class MeanDescent(MeanTraining):
+    """Where a descent by noisy gradients tends to: the same steps, on mean gradients, without the noise.
+
+    It need not be near a minimiser: there are few steps, and often their mean is released. How the weights change with
+    the truth is found by differences.
+    """
+
+    def __init__(self, rows: Array, clipped: Array, labels: Labels, alpha: float, claim: NoisyGradient) -> None:
+        super().__init__(rows, clipped, labels, alpha)
+        self._claim = claim
+
+    def weights(self, truth: Array) -> Array | None:
+        """Return the weights at which the descent ends."""
+        claim, procedure, scores = self._claim, self._claim.procedure, self._rows @ truth
+
+        def gradient(weights: Array) -> Array:
+            slope = self._labels.slope(self._clipped @ weights[0], scores)
+            return self._balance(slope, weights[0])[None]
+
+        return descend(
+            gradient,
+            penalties.named("none", 0.0),
+            (1, len(truth)),
+            steps=claim.steps,
+            step=procedure.step,
+            momentum=procedure.momentum,
+            average=procedure.average == "uniform",
+            radius=claim.radius,
+        )[0]
+
+    def truth(self, weights: Array) -> Array | None:
+        """Return the truth from which the descent ends at these weights, None where none is found."""
+        found = super().truth(weights)
+        place = weights if found is None else found
+        back = self.put_back(place, weights)
+        if back is None:
+            return None
+        size = math.inf
+        for _ in range(STEPS):
+            apart = weights - self._ends(place)
+            step = back @ apart
+            if float(np.linalg.norm(step)) <= NEAR_BY_STEPS * (1.0 + float(np.linalg.norm(place))):
+                return place
+            # Farther than before: the differences were taken too far away.
+            if (found_size := float(np.linalg.norm(apart))) > size:
+                return None
+            place, size = place + step, found_size
+        return None
+
+    def put_back(self, truth: Array, weights: Array) -> Array | None:
+        """Return the matrix by which a small change of the weights is one of the truth, None where it is singular."""
+        here, width = self._ends(truth), APART * (1.0 + float(np.linalg.norm(truth)))
+        changes = [(self._ends(truth + width * axis) - here) / width for axis in np.eye(len(truth))]
+        return _solved(np.array(changes).T, np.eye(len(truth)))
+
+    def _ends(self, truth: Array) -> Array:
+        return np.asarray(self.weights(truth))
 
 
 def _root(equation: Callable[[Array], tuple[Array, Array]], start: Array) -> Array | None:

@@ -18,21 +18,24 @@ from sklearn.utils.validation import check_is_fitted
 from equipoise.artifact.folder import load
 from equipoise.artifact.simulated import Simulated
 from equipoise.certify.certificate import Certificate
+from equipoise.certify.claims import Trained
+from equipoise.certify.claims.noisy_gradient import NoisyGradient
 from equipoise.data.encoded import encoded_rows
 from equipoise.data.joined import new_rows
 from equipoise.data.products import products
 from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.intake import PlainRows
-from equipoise.evaluation.mean_training import Labels, MeanTraining, Numbers, TwoClasses
+from equipoise.evaluation.mean_training import Labels, MeanDescent, MeanTraining, Numbers, TwoClasses
+from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.numbers import require_count, require_number
 
 Array = NDArray[np.float64]
 
-# So many times is the truth moved to where its trainings end at the release, on the average.
-ROUNDS = 4
+# So many truths are tried, until their trainings end at the release on the average: as near as this, in deviations.
+ROUNDS, NEAR = 8, 0.5
 # Trainings that are simulated for an interval of 95 %; docs/coefficients.md says what fewer cost.
 REFITS = 100
 
@@ -138,7 +141,7 @@ class PopulationIntervals:
     names : tuple of str
         Of the columns.
     refits : int
-        How many trainings were simulated, on half as many tables: each with two draws of noise.
+        How many tables were simulated and trained on; a quarter of them twice, to tell noise from sampling.
     assumptions : tuple of str
         What the intervals rest on.
     """
@@ -203,7 +206,7 @@ def population_intervals(
     level : float
         The chance that each interval is meant to hold with.
     refits : int
-        How many trainings are simulated; at least ``level / (1 - level)``.
+        How many tables are simulated and trained on; at least ``level / (1 - level)``.
     seed : int
         Of the simulation.
 
@@ -229,11 +232,11 @@ def population_intervals(
     check_is_fitted(given, "coef_")
     level = require_number("level", level, above=0.0, remedy="ask for 0.95, say")
     least = math.ceil(level / (1.0 - level)) if level < 1.0 else math.inf
-    refits = require_count("refits", refits, f"pass refits={REFITS}") // 2 * 2
+    refits = require_count("refits", refits, f"pass refits={REFITS}")
     if refits < least:
         raise InvalidParameter(f"{least} trainings or more for level {level:g}", f"{refits}", "raise refits")
     simulated = _simulated(given.certificate_)
-    labels = _labels(given, simulated.problem, label_noise)
+    labels = _labels(given, simulated.claim, label_noise)
     rows = _public_rows(given, rows_like)
     return _Bootstrap(given, simulated, labels, rows).intervals(level, refits, seed)
 
@@ -251,9 +254,14 @@ class _Bootstrap:
         whole = np.hstack([rows, ends])
         self._span = _span(whole, clipped, model)
         self._rows, clipped = whole @ self._span, clipped @ self._span
-        alpha = float(getattr(problem.penalty, "alpha", 0.0))
-        self._training = MeanTraining(self._rows, clipped, labels, alpha)
-        self._without_ridge = MeanTraining(self._rows, clipped, labels, 0.0)
+        alpha, claim = float(getattr(problem.penalty, "alpha", 0.0)), simulated.claim
+
+        def training(ridge: float) -> MeanTraining:
+            if isinstance(claim, NoisyGradient):
+                return MeanDescent(self._rows, clipped, labels, ridge, claim)
+            return MeanTraining(self._rows, clipped, labels, ridge)
+
+        self._training, self._without_ridge = training(alpha), training(0.0)
         weights = np.atleast_2d(model.coef_)[0]
         offset = [(float(np.atleast_1d(model.intercept_)[0]) - domain.label_centre) / constant] if constant > 0 else []
         self._released = np.concatenate([weights, offset]) @ self._span
@@ -261,45 +269,51 @@ class _Bootstrap:
     def intervals(self, level: float, refits: int, seed: int) -> PopulationIntervals:
         """Return the intervals; truths are tried until their trainings end at the release on the average."""
         truth = self._training.truth(self._released)
+        tends = None if truth is None else self._training.weights(truth)
+        back = None if truth is None or tends is None else self._training.put_back(truth, tends)
+        earlier: tuple[Array, Array] | None = None
         for _ in range(ROUNDS):
-            tends = None if truth is None else self._training.weights(truth)
-            back = None if truth is None or tends is None else self._training.put_back(truth, tends)
-            if truth is None or tends is None or back is None:
+            if truth is None or back is None or not np.all(np.isfinite(truth)):
                 break
-            trained = self._trained(truth, refits // 2, seed)
-            mean = trained.mean(axis=(0, 1))
+            # The same rows, coins and noise each time, so that the means differ by the truth alone.
+            trained = self._trained(truth, refits, seed)
+            mean = trained.mean(axis=0)
+            if earlier is not None:
+                back = _learnt(back, truth - earlier[0], mean - earlier[1])
             moved, apart = back @ (self._released - mean), (trained - mean) @ back.T
-            if np.all(np.abs(self._span @ moved) <= 0.5 * np.std(apart @ self._span.T, axis=(0, 1))):
-                return self._found(truth, tends, mean, truth + moved, apart, level)
-            truth = truth + moved
+            if np.all(np.abs(self._span @ moved) <= NEAR * np.std(apart @ self._span.T, axis=0)):
+                again = self._trained(truth, math.ceil(refits / 4), seed, again=True)
+                by_noise = (trained[: len(again)] - again) @ back.T
+                return self._found(truth, mean, truth + moved, apart, by_noise, level)
+            earlier, truth = (truth, mean), truth + moved
         asked = "a release that simulated trainings end at"
         found = "cannot be told at this budget: no coefficients of a population of such rows would lead there"
         raise InvalidParameter(asked, found, f"{MORE}; or pass public rows that look more like the private ones")
 
-    def _trained(self, truth: Array, tables: int, seed: int) -> Array:
-        """Return weights of each table, with two draws of noise: an array of shape (tables, 2, coordinates)."""
-        stream, n_samples = np.random.default_rng(seed), self._simulated.claim.n_samples
-        trained = []
-        for _ in range(tables):
+    def _trained(self, truth: Array, tables: int, seed: int, again: bool = False) -> Array:
+        """Return weights, a row a simulated table; `again` trains on the same tables with other noise."""
+        n_samples, trained = self._simulated.claim.n_samples, []
+        for number in range(tables):
+            stream = np.random.default_rng((seed, number))
             places = stream.integers(len(self._rows), size=n_samples)
             target = self._labels.drawn(self._rows[places] @ truth, stream)
-            seeds = stream.integers(2**32, size=2).tolist()
-            trained.append([self._simulated.weights(self._table[places], target, one)[0] for one in seeds])
+            own, other = stream.integers(2**32, size=2).tolist()
+            trained.append(self._simulated.weights(self._table[places], target, other if again else own)[0])
         return np.array(trained) @ self._span
 
     def _found(
-        self, truth: Array, tends: Array, mean: Array, estimate: Array, apart: Array, level: float
+        self, truth: Array, mean: Array, estimate: Array, apart: Array, by_noise: Array, level: float
     ) -> PopulationIntervals:
-        unridged = self._without_ridge.weights(truth)
-        # Where nothing keeps weights apart but the ridge, what it does is not told from clipping.
+        tends, unridged = self._training.weights(truth), self._without_ridge.weights(truth)
+        # What cannot be told apart counts as the rest.
+        tends = truth if tends is None or unridged is None else tends
         unridged = truth if unridged is None else unridged
-        all_apart = apart.reshape(-1, apart.shape[-1]) @ self._span.T
         # One training lies within the k-th smallest of B others with chance k/(B + 1).
-        rank = math.ceil((len(all_apart) + 1) * level) - 1
-        half = np.sort(np.abs(all_apart), axis=0)[rank]
-        differences = (apart[:, 0] - apart[:, 1]) @ self._span.T
-        noise = np.sqrt(0.5 * np.mean(differences**2, axis=0))
-        sampling = np.sqrt(np.maximum(np.var(all_apart, axis=0) - noise**2, 0.0))
+        rank = math.ceil((len(apart) + 1) * level) - 1
+        half = np.sort(np.abs(apart @ self._span.T), axis=0)[rank]
+        noise = np.sqrt(0.5 * np.mean((by_noise @ self._span.T) ** 2, axis=0))
+        covariance = self._training.sampling(truth, tends, self._simulated.claim.n_samples)
+        sampling = np.sqrt(np.diag(self._span @ covariance @ self._span.T))
         value, released = self._span @ estimate, self._span @ self._released
         parts = (self._span @ part for part in (tends - unridged, unridged - truth, mean - tends))
         problem, model = self._simulated.problem, self._model
@@ -315,7 +329,15 @@ class _Bootstrap:
         assumed = [line.format(labels=said) for line in ASSUMPTIONS]
         if self._span.shape[0] > self._span.shape[1]:
             assumed.append("of coefficients that predict the same on the public rows, the shortest are meant")
-        return PopulationIntervals(level, tuple(found), intercept, names, len(all_apart), tuple(assumed))
+        return PopulationIntervals(level, tuple(found), intercept, names, len(apart), tuple(assumed))
+
+
+def _learnt(back: Array, truth: Array, mean: Array) -> Array:
+    """Return the matrix from weights to truths, corrected along the last move by what came of it (Broyden's rule)."""
+    along = truth @ back
+    size = float(along @ mean)
+    # Where a move came to nothing there is nothing to learn.
+    return back if abs(size) < 1e-12 else back + np.outer(truth - back @ mean, along) / size
 
 
 def _constant(found: PopulationInterval, problem: Problem) -> PopulationInterval:
@@ -372,17 +394,20 @@ def _simulated(certificate: Any) -> Simulated:
     return simulated
 
 
-def _labels(model: PrivateLinearModel, problem: Problem, label_noise: float | None) -> Labels:
-    if problem.loss.task == "classification":
+def _labels(model: PrivateLinearModel, claim: Trained, label_noise: float | None) -> Labels:
+    """Return how labels follow from rows; noisy gradients clip slopes, which makes another loss of it (B7)."""
+    domain, clip = claim.problem.domain, getattr(claim, "clip", None)
+    loss = claim.problem.loss if clip is None else known_loss(claim.problem.loss).clipped(clip)
+    if loss.task == "classification":
         if label_noise is not None:
             remedy = "leave it out: how often classes differ follows from the model"
             raise InvalidParameter("no label_noise, for classes", f"label_noise={label_noise!r:.40}", remedy)
-        return TwoClasses(problem)
+        return TwoClasses(loss, domain)
     remedy = "pass label_noise=..., publicly known, or the root of a paid evaluation's mean squared error"
     deviation = require_number("label_noise", label_noise, above=0.0, remedy=remedy)
     schema = getattr(model, "schema_", None)
     low, high = (-1.0, 1.0) if schema is None or schema.target.bounds is None else schema.target.bounds
-    return Numbers(problem, deviation / ((high - low) / 2))
+    return Numbers(loss, domain, deviation / ((high - low) / 2))
 
 
 def _public_rows(model: PrivateLinearModel, rows_like: Any) -> Array:
