@@ -7,20 +7,20 @@ Worlds with known coefficients: four columns, evenly spread, and labels
   logistic model, found on 10^6 rows;
 - clipped: rows twice as long as the declared row norm, and longer.
 
-Private rows and public ones are drawn apart from the same population; the public ones are 4,000.
-``python benchmarks/coefficients.py [WORLDS] [REFITS] [WORLD ...]``, about two seconds of one core a world and kind of
-release.
+Private rows and public ones are drawn apart from the same population; the public ones are 2,000.
+``python benchmarks/coefficients.py [WORLDS REFITS]``, about a second of one core a world and line of the tables.
 """
 
 import math
 import sys
 import time
+from dataclasses import dataclass, field
 
 import numpy as np
 
 import equipoise as eq
 
-WORLDS, REFITS, PUBLIC = 25, 40, 4000
+WORLDS, REFITS, PUBLIC, AT_A_TIME = 24, 40, 2000, 4
 TRUTH, INTERCEPT = np.array([2.0, -1.0, 1.0, 0.0]), 0.3
 DOMAIN = eq.Domain(row_norm=1.0, classes=(0, 1))
 KINDS = (("output", 0.0), ("objective", 0.0), ("noisy-gradient", 1e-6))
@@ -57,53 +57,68 @@ def _best(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-def measured(world: World, n: int, epsilon: float, kind: str, delta: float, worlds: int, refits: int) -> str:
-    """Return a line: coverage of five numbers in so many worlds, and of the released ones beside it."""
-    held, untold, refused, widths, biases, kept = [], 0, 0, [], [], []
-    for seed in range(worlds):
+@dataclass
+class Cell:
+    """What was found in worlds of one kind: whether intervals hold, and how far estimates are from the truth."""
+
+    held: list[np.ndarray] = field(default_factory=list)
+    widths: list[list[float]] = field(default_factory=list)
+    released: list[np.ndarray] = field(default_factory=list)
+    estimated: list[list[float]] = field(default_factory=list)
+    untold: int = 0
+    refused: int = 0
+
+    def add(self, world: World, place: tuple[int, float], kind: str, delta: float, refits: int, seed: int) -> None:
+        """Release a model of one world, and look whether its intervals hold."""
+        n, epsilon = place
         stream = np.random.default_rng((n, round(10 * epsilon), seed))
         public = world.drawn(stream, PUBLIC)[0]
-        model = eq.LogisticRegression(
-            epsilon=epsilon, delta=delta, domain=DOMAIN, mechanism=kind, random_state=seed, alpha="public"
-        ).fit(*world.drawn(stream, n))
-        biases.append(np.append(model.coef_[0], model.intercept_[0]) - world.truth)
+        model = eq.LogisticRegression(epsilon, delta, DOMAIN, mechanism=kind, random_state=seed)
+        model.fit(*world.drawn(stream, n))
+        self.released.append(np.append(model.coef_[0], model.intercept_[0]) - world.truth)
         try:
             found = eq.population_intervals(model, public, refits=refits, seed=seed)
         except eq.errors.InvalidParameter:
-            refused += 1
-            continue
-        numbers = [*found.coefficients, found.intercept]
-        inside = np.array([one.low <= true <= one.high for one, true in zip(numbers, world.truth, strict=True)])
-        held.append(inside)
-        kept.append([one.value - true for one, true in zip(numbers, world.truth, strict=True)])
-        untold += sum(not one.told for one in numbers)
-        widths.append([one.high - one.low for one in numbers])
-    if not held:
-        return f"| {n:,} | {epsilon:g} | {kind} | - | - | - | - | - | {refused} of {worlds} |"
-    share = float(np.mean(held))
-    # Numbers of one world hang together: the error is that of worlds.
-    error = float(np.std(np.mean(held, axis=1))) / math.sqrt(len(held))
-    # Errors of an estimate: those of the release, and those after bias was put back.
-    before, after = np.abs(np.mean(biases, axis=0))[:4].max(), np.abs(np.median(kept, axis=0))[:4].max()
-    return (
-        f"| {n:,} | {epsilon:g} | {kind} | {100 * share:.1f} ± {100 * max(error, 0.5 / len(held)):.1f} "
-        f"| {np.median(np.array(widths)[:, :4]):.2f} | {before:.2f} | {after:.2f} "
-        f"| {100 * untold / (5 * len(held)):.0f} % | {refused} of {worlds} |"
-    )
+            self.refused += 1
+            return
+        pairs = list(zip([*found.coefficients, found.intercept], world.truth, strict=True))
+        self.held.append(np.array([one.low <= true <= one.high for one, true in pairs]))
+        self.estimated.append([one.value - true for one, true in pairs])
+        self.widths.append([one.high - one.low for one, _ in pairs])
+        self.untold += sum(not one.told for one, _ in pairs)
+
+    def __str__(self) -> str:
+        """Return what stands in a line of the table."""
+        if not self.held:
+            return f"- | - | - | - | - | {self.refused} of {len(self.released)} |"
+        share, count = float(np.mean(self.held)), len(self.held)
+        # Numbers of one world hang together, so that the error is that of worlds; of none that missed it is not 0.
+        error = max(float(np.std(np.mean(self.held, axis=1))) / math.sqrt(count), 0.2 / count)
+        # Of the four coefficients the one that is farthest off in the middle of all worlds.
+        before, after = (np.abs(np.median(one, axis=0))[:4].max() for one in (self.released, self.estimated))
+        width = np.median(np.array(self.widths)[:, :4])
+        coverage = f"{100 * share:.0f} ± {100 * error:.0f} | {width:.2f} | {before:.2f} | {after:.2f}"
+        return f"{coverage} | {100 * self.untold / (5 * count):.0f} % | {self.refused} of {len(self.released)} |"
 
 
-def main(worlds: int, refits: int, names: list[str]) -> None:
-    for name in names:
-        world, start = World(name), time.perf_counter()
-        print(f"\nLabels by {name}; coefficients {np.round(world.truth, 2).tolist()}; {worlds} worlds, {refits} refits")
-        print("| n | epsilon | kind | coverage, % | width | bias released | bias left | not told | refused |")
-        print("|---|---|---|---|---|---|---|---|---|", flush=True)
-        for n, epsilon in CELLS[name]:
-            for kind, delta in KINDS:
-                print(measured(world, n, epsilon, kind, delta, worlds, refits), flush=True)
-        print(f"{time.perf_counter() - start:.0f} s")
+def main(worlds: int, refits: int) -> None:
+    """Go through all cells, a few worlds at a time, and print what is known after each time."""
+    names = {name: World(name) for name in CELLS}
+    cells = {(name, *place, *kind): Cell() for name in CELLS for place in CELLS[name] for kind in KINDS}
+    for start in range(0, worlds, AT_A_TIME):
+        for (name, n, epsilon, kind, delta), cell in cells.items():
+            for seed in range(start, min(start + AT_A_TIME, worlds)):
+                cell.add(names[name], (n, epsilon), kind, delta, refits, seed)
+        print(f"\n{min(start + AT_A_TIME, worlds)} worlds a cell, {refits} refits, {time.process_time():.0f} s")
+        for name, world in names.items():
+            print(f"\nLabels by {name}, coefficients {np.round(world.truth, 2).tolist()}\n")
+            print("| n | epsilon | kind | coverage, % | width | bias released | bias left | not told | refused |")
+            print("|---|---|---|---|---|---|---|---|---|")
+            for (of, n, epsilon, kind, _), cell in cells.items():
+                if of == name:
+                    print(f"| {n:,} | {epsilon:g} | {kind} | {cell}", flush=True)
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    main(int(given[0]) if given else WORLDS, int(given[1]) if given[1:] else REFITS, given[2:] or list(CELLS))
+    given = [int(word) for word in sys.argv[1:]]
+    main(*(given or (WORLDS, REFITS)))

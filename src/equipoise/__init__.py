@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equipoise import errors, lab
-    from equipoise.artifact.folder import load, save
+    from equipoise.artifact.folder import load
     from equipoise.certify.certificate import Certificate
     from equipoise.data.diagnosis import check_rows
     from equipoise.data.engines import open_table
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from equipoise.planning.risk import risk
     from equipoise.planning.stability import bounds
     from equipoise.release.account import account
+    from equipoise.saving import save
     from equipoise.vocabulary import losses, penalties
     from equipoise.vocabulary.facts import Bound, Budget, Domain, Problem, Recipe
 
@@ -140,7 +141,7 @@ _HOMES = {
     "population_intervals": "equipoise.evaluation.population",
     "release_method": "equipoise.estimators.other_methods",
     "risk": "equipoise.planning.risk",
-    "save": "equipoise.artifact.folder",
+    "save": "equipoise.saving",
     "train_and_evaluate": "equipoise.evaluation.held_out",
 }
 

@@ -10,19 +10,20 @@ import pytest
 
 import equipoise as eq
 from browser import Outline
-from equipoise.artifact import attack as attacks
-from equipoise.artifact import page_check, page_file
-from equipoise.artifact.attack import Simulated
+from equipoise.artifact import page_check, page_file, simulated
+from equipoise.artifact.attack import AttackedPlan
 from equipoise.artifact.findings import contents_of
 from equipoise.artifact.page_check import ATTACK, ATTACKED, COMPARED
 from equipoise.artifact.page_file import Attack, PageFacts
 from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.trust import Trusted
 from equipoise.artifact.verdict import Against, examine
+from equipoise.certify import gains
 from equipoise.certify.folder import CHECK_FAILED, DONE, PAGE, REFUSED, REPORT
 from equipoise.data.schema import NumberColumn, Target
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 from equipoise.keys import new_key, private_key
+from equipoise.lab import attack_finding
 from program import run_program
 from released_folders import sealed
 
@@ -122,7 +123,7 @@ def test_an_attack_of_another_extent_than_this_version_runs_is_refused(copy, ext
 @pytest.mark.usefixtures("plain_page")
 def test_an_attack_that_is_run_again_reaches_the_numbers_of_its_page_and_no_others(release, copy, tmp_path):
     forged(copy)
-    found = examine(copy, Against(attack=True))
+    found = examine(copy, Against(attack=eq.lab.membership))
     assert (found.answer[0], ATTACKED in found.confirmed, ATTACK in found.whole.unchecked) == (DONE, True, False)
     forged(copy, points=FOUND.points)
     assert examine(copy, Against()).answer[0] == DONE
@@ -139,15 +140,16 @@ def test_an_attack_follows_from_what_is_public_alone(release):
     # Other rows, another release, and the plan that no row was read for.
     attack = page_file.read((release / PAGE).read_text()).attack
     plan = eq.LogisticRegression(epsilon=1.0, domain=DOMAIN, alpha=0.1, mechanism="output").plan(N, 2)
-    assert Simulated(plan).attacked() == attack
-    assert Simulated(model(1).certificate_)._plan == Simulated(plan)._plan
+    assert AttackedPlan(plan).reached(eq.lab.membership) == attack
+    plans = [AttackedPlan(given)._simulated._plan for given in (model(1).certificate_, plan)]
+    assert plans[0] == plans[1]
 
 
 def test_the_attack_keeps_to_the_bound_and_finds_those_who_are_hardly_hidden():
     points = {}
     for epsilon in (1.0, 5000.0):
         plan = eq.LogisticRegression(epsilon=epsilon, domain=DOMAIN, alpha=0.01, mechanism="output").plan(N, 20)
-        points[epsilon] = Simulated(plan).attacked().points
+        points[epsilon] = AttackedPlan(plan).reached(eq.lab.membership).points
         bounds = dict(plan.gains().true_positive_rates)
         assert all(low <= bounds[false] for false, _, low, _ in points[epsilon])
     assert points[1.0][2][1] < 0.2
@@ -196,7 +198,12 @@ def blank() -> eq.Schema:
 )
 def test_what_cannot_be_simulated_is_refused(found, plan):
     with pytest.raises(InvalidParameter, match=found):
-        Simulated(plan())
+        AttackedPlan(plan())
+
+
+def test_the_page_shows_the_attack_at_the_rates_at_which_it_shows_the_bound():
+    # Those of the laboratory are counted at its own: a page would put one beside the other.
+    assert attack_finding.RATES == gains.RATES
 
 
 def test_a_finding_of_ones_own_enters_no_folder(tmp_path):
@@ -220,14 +227,14 @@ def test_a_training_is_attacked_before_the_spend_and_a_dry_run_says_what_cannot_
     pd.DataFrame({"age": np.linspace(0, 1, N), "ill": ["no", "yes"] * (N // 2)}).to_csv(tmp_path / "t.csv", index=False)
     words = ("train", "t.csv", "--schema", "schema.toml", "--epsilon", "1", "--alpha", "0.1", "--attack")
     read = []
-    monkeypatch.setattr(Simulated, "attacked", lambda self: read.append(list(tmp_path.glob(".*"))) or FOUND)
+    monkeypatch.setattr(AttackedPlan, "reached", lambda self, measure: read.append(list(tmp_path.glob(".*"))) or FOUND)
     done = run_program(*words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     # The place of the release is taken after it, and rows are read after that.
     assert read == [[]]
     assert page_file.read((tmp_path / "release" / PAGE).read_text()).attack == FOUND
     assert examine(tmp_path / "release", Against()).answer[0] == DONE
-    monkeypatch.setattr(attacks, "MOST_NUMBERS", 10)
+    monkeypatch.setattr(simulated, "MOST_NUMBERS", 10)
     done = run_program(*words, "--out", "second", "--dry-run", folder=tmp_path)
     assert done.returncode == REFUSED
     assert "numbers at most" in done.stderr

@@ -1,108 +1,80 @@
 """A membership attack on what a certificate plans, run on simulated rows: what a page may show beside the bound.
 
 Nothing here sees a row of anybody: the rows are drawn from the certificate's public domain, by a fixed seed. There is
-no way to hand in a finding of one's own, so that no measurement on private rows can enter a folder.
+no way to hand in a finding of one's own, so that no measurement on private rows can enter a folder. What measures is
+the laboratory's, and whoever may load that hands it in.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.artifact.page_file import ATTACK_DIGITS, SIMULATED, Attack
+from equipoise.artifact.simulated import Simulated
 from equipoise.certify.certificate import Certificate
-from equipoise.certify.claims import Trained
-from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.record import to_plain
-from equipoise.data.tables import feature_table, target_column
-from equipoise.errors import InvalidParameter
-from equipoise.noise import SeededSource
-from equipoise.planning.issue import issue
-from equipoise.planning.notes import Notes
-from equipoise.release import release
+from equipoise.certify.gains import RATES
 from equipoise.vocabulary.facts import Domain, Problem
-
-if TYPE_CHECKING:
-    from equipoise.lab.attack_finding import AttackCurve
 
 Array = NDArray[np.float64]
 
 # So many models the attacker trains, so many are attacked, and what each interval holds with.
 SHADOWS, TARGETS, CONFIDENCE = 64, 16, 0.95
 
-# Twice as many rows as the release has are simulated; more numbers than these are not.
-MOST_NUMBERS = 20_000_000
-
 LEAVE_OUT = "leave the attack out: the certified bound on the page needs none"
 
 
-class Simulated:
-    """A training that was planned, to be carried out on simulated rows in place of the private ones.
+class Membership(Protocol):
+    """The attack of `equipoise.lab.membership`, which the laboratory has and this room does not load."""
+
+    def __call__(self, train: Callable[..., Any], X: Any, y: Any, *, shadows: int, targets: int) -> Any:  # noqa: N803
+        """Return a finding: the curve of its likelihood-ratio attack has intervals at `RATES`."""
+
+
+class AttackedPlan:
+    """A training that was planned, to be attacked on simulated rows.
 
     Parameters
     ----------
     certificate : Certificate
-        A plan or a release. What is trained has its claim: the same rule, noise, number of rows and budget. Only the
-        noise comes from a seed, for speed.
+        A plan or a release; what cannot be simulated is refused.
 
     Examples
     --------
     >>> import equipoise as eq
     >>> domain = eq.Domain(row_norm=1.0, classes=(0, 1))
     >>> plan = eq.LogisticRegression(epsilon=1.0, domain=domain, alpha=0.1, mechanism="output").plan(50, 2)
-    >>> found = Simulated(plan).attacked()
+    >>> found = AttackedPlan(plan).reached(eq.lab.membership)
     >>> [rate for rate, *_ in found.points], found.rows, all(low <= true <= high for _, true, low, high in found.points)
     ([0.001, 0.01, 0.1], 'simulated', True)
     """
 
     def __init__(self, certificate: Certificate) -> None:
-        whole, asked = certificate.claim, Notes.of(certificate).asked
-        claim = whole.of[-1] if isinstance(whole, HeldOut) else whole
-        if asked is None or not isinstance(claim, Trained):
-            raise _refused(f"a release of kind {whole.kind!r}, of more parts than a training")
-        if claim.unit != "row":
-            raise _refused("a release about persons, who have several rows")
-        if claim.problem.domain.classes == "observed" or asked.observed_classes:
-            raise _refused("classes that were found in the rows")
-        rows, columns = 2 * claim.n_samples, claim.n_features
-        if rows * columns > MOST_NUMBERS:
-            raise _refused(f"{rows:,} rows of {columns:,} columns to simulate, and {MOST_NUMBERS:,} numbers at most")
-        self._plan = issue(replace(asked, seeded=True, ledger=None))
-        if to_plain(self._plan.claim, released=False) != to_plain(claim, released=False):
-            raise _refused("another claim than its notes call for")
-        self.problem: Problem = claim.problem
-        self.rows, self.columns = rows, columns
+        # Rows are those of two releases: each model is trained on half of them.
+        self._simulated = Simulated(certificate, LEAVE_OUT, times=2)
 
     def table(self) -> tuple[Array, NDArray[Any]]:
-        """Return rows of the largest length that is allowed, in random directions, and targets drawn evenly.
-
-        Rows are those of two releases: each model is trained on half of them.
-        """
-        stream, domain = np.random.default_rng(0), self.problem.domain
-        directions = stream.normal(size=(self.rows, self.columns))
+        """Return rows of the largest length that is allowed, in random directions, and targets drawn evenly."""
+        stream, domain = np.random.default_rng(0), self._simulated.problem.domain
+        rows, columns = 2 * self._simulated.claim.n_samples, self._simulated.claim.n_features
+        directions = stream.normal(size=(rows, columns))
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
-        return domain.row_norm * directions / lengths, _targets(stream, domain, self.rows)
+        return domain.row_norm * directions / lengths, _targets(stream, domain, rows)
 
     def train(self, table: Array, target: NDArray[Any], seed: int) -> "SimulatedModel":
         """Carry out the plan on half of the simulated rows."""
-        given = feature_table(table), target_column(target, len(target))
-        return SimulatedModel(self.problem, release(self._plan, *given, SeededSource(seed)).weights)
+        return SimulatedModel(self._simulated.problem, self._simulated.weights(table, target, seed))
 
-    def attacked(self) -> Attack:
+    def reached(self, membership: Membership) -> Attack:
         """Return what the likelihood-ratio attack reaches on the simulated rows.
 
-        The attacker trains models of his own in the same way, knows every row, and sees the released weights (the
-        attack of `equipoise.lab.membership`, docs/attacks.md). It is chosen beforehand, since the best of several would
-        flatter it.
+        The attacker trains models of his own in the same way, knows every row, and sees the released weights
+        (docs/attacks.md). The attack is chosen beforehand, since the best of several would flatter it.
         """
-        # The laboratory is loaded only where something is measured.
-        from equipoise.lab.membership_attack import membership
-
         found = membership(self.train, *self.table(), shadows=SHADOWS, targets=TARGETS)
-        return Attack(SIMULATED, SHADOWS, TARGETS, CONFIDENCE, _points(found.likelihood_ratio))
+        return Attack(SIMULATED, SHADOWS, TARGETS, CONFIDENCE, _points(found.likelihood_ratio.tpr_at_rates))
 
 
 def is_of_this_version(attack: Attack) -> bool:
@@ -114,8 +86,6 @@ def is_of_this_version(attack: Attack) -> bool:
     >>> [is_of_this_version(Attack("simulated", models, 16, 0.95, points)) for models in (64, 2)]
     [True, False]
     """
-    from equipoise.lab.attack_finding import RATES
-
     extent = attack.shadows, attack.targets, attack.confidence, tuple(false for false, *_ in attack.points)
     return extent == (SHADOWS, TARGETS, CONFIDENCE, RATES)
 
@@ -140,9 +110,8 @@ class SimulatedModel:
         return self.decision_function(table)
 
 
-def _points(curve: "AttackCurve") -> tuple[tuple[float, float, float, float], ...]:
+def _points(estimates: Sequence[Any]) -> tuple[tuple[float, float, float, float], ...]:
     """Return rates as page.json has them: few digits, intervals rounded outwards."""
-    from equipoise.lab.attack_finding import RATES
 
     def rounded(one: float, towards: Callable[[float], int]) -> float:
         units = 10.0**ATTACK_DIGITS
@@ -150,7 +119,7 @@ def _points(curve: "AttackCurve") -> tuple[tuple[float, float, float, float], ..
 
     return tuple(
         (rate, rounded(one.value, round), rounded(one.low, math.floor), rounded(one.high, math.ceil))
-        for rate, one in zip(RATES, curve.tpr_at_rates, strict=True)
+        for rate, one in zip(RATES, estimates, strict=True)
     )
 
 
@@ -159,7 +128,3 @@ def _targets(stream: np.random.Generator, domain: Domain, rows: int) -> NDArray[
         return np.array(domain.classes)[stream.integers(len(domain.classes), size=rows)]
     low, high = domain.labels or (0.0, 0.0)
     return stream.uniform(low, high, size=rows)
-
-
-def _refused(found: str) -> InvalidParameter:
-    return InvalidParameter("a release whose training can be simulated, to attack it", found, LEAVE_OUT)

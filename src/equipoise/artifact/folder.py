@@ -25,6 +25,7 @@ from equipoise.estimators.base import PrivateEstimator
 from equipoise.vocabulary.discovery import look_up
 
 if TYPE_CHECKING:
+    from equipoise.artifact.attack import Membership
     from equipoise.ledger import Balance
 
 
@@ -119,35 +120,22 @@ def staging(folder: str | os.PathLike[str], force: bool = False, room: int = 0) 
     return Staging(Path(folder), marker=MANIFEST, force=force, room=room)
 
 
-def save(model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False, attack: bool = False) -> None:
+def save(
+    model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False, attack: "Membership | None" = None
+) -> None:
     """Write a fitted estimator as a released folder, whole or not at all.
 
-    A search is saved as the model that it found, with the certificate of the whole search.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    folder : path
-        Where it is written.
-    force : bool
-        Whether an earlier release there is replaced.
-    attack : bool
-        Whether the page shows, beside the bound, what a membership attack reaches: on rows simulated from the
-        certificate, never on others. It trains 80 models of the same kind, outside of any account.
+    `equipoise.save` says what each parameter means; `attack` is the laboratory's attack, where one is to be shown.
     """
-    if not isinstance(attack, bool):
-        found, remedy = f"a {type(attack).__name__}", "pass attack=True, which attacks simulated rows"
-        raise InvalidParameter("attack, True or False, and no finding of one's own", found, remedy)
     with staging(folder, force) as place:
-        place.publish(files_of(model, attack=_attacked(model) if attack else None))
+        place.publish(files_of(model, attack=None if attack is None else _reached(model, attack)))
 
 
-def _attacked(model: PrivateEstimator) -> page_file.Attack:
-    # What trains and attacks is loaded only where it is asked for.
-    from equipoise.artifact.attack import Simulated
+def _reached(model: PrivateEstimator, attack: "Membership") -> page_file.Attack:
+    # What trains is loaded only where it is asked for.
+    from equipoise.artifact.attack import AttackedPlan
 
-    return Simulated(_certificate_of(model)).attacked()
+    return AttackedPlan(_certificate_of(model)).reached(attack)
 
 
 def load(folder: str | os.PathLike[str]) -> PrivateEstimator:

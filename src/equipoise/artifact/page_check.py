@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from equipoise.artifact import page_file, page_rule
 from equipoise.artifact.page import Shown, page_of
@@ -23,6 +24,9 @@ from equipoise.errors import EquipoiseError, MissingExtra, NotCheckable, Release
 from equipoise.report.page import DRAWING, beginning, library_of
 from equipoise.report.runtime import runtime
 from equipoise.vocabulary.facts import Budget
+
+if TYPE_CHECKING:
+    from equipoise.artifact.attack import Membership
 
 # The data of a chart, as `equipoise.report.page` writes it: there is no "<" in it.
 _DATA = re.compile(r'(<script type="application/json" id="[^"<>]*">)([^<]*)(</script>)')
@@ -49,7 +53,9 @@ EvaluationPage = Callable[[Mapping[str, bytes]], str]
 
 
 def compared(
-    contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None, attack: bool = False
+    contents: Mapping[str, bytes],
+    evaluation_page: EvaluationPage | None = None,
+    attack: "Membership | None" = None,
 ) -> Part:
     """Return what comes of drawing the page of a folder again, from its files as they were read once.
 
@@ -59,8 +65,8 @@ def compared(
         The files.
     evaluation_page : callable, optional
         What draws it if the folder is that of an evaluation.
-    attack : bool
-        Whether the attack that the page shows, if any, is run again, too.
+    attack : callable, optional
+        The laboratory's attack: that which the page shows, if any, is then run again, too.
     """
     found, made_by = "", ""
     try:
@@ -95,7 +101,9 @@ def compared(
         return Part(CHECK_FAILED, (f"{REPORT}: {fault}",))
     if facts.attack is None:
         return Part(CHECK_FAILED, confirmed=(COMPARED,))
-    return _attacked(facts.attack, certificate) if attack else Part(CHECK_FAILED, (), (COMPARED,), (ATTACK,))
+    if attack is None:
+        return Part(CHECK_FAILED, (), (COMPARED,), (ATTACK,))
+    return _attacked(facts.attack, certificate, attack)
 
 
 def require_page(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> None:
@@ -127,12 +135,12 @@ def _faults_of(facts: page_file.PageFacts, certificate: Certificate, evaluation:
             yield "an attack of another extent than this version runs"
 
 
-def _attacked(shown: page_file.Attack, certificate: Certificate) -> Part:
+def _attacked(shown: page_file.Attack, certificate: Certificate, attack: "Membership") -> Part:
     """Return what comes of running the attack on simulated rows again: the same plan gives the same numbers."""
-    from equipoise.artifact.attack import Simulated
+    from equipoise.artifact.attack import AttackedPlan
 
     try:
-        reached = Simulated(certificate).attacked()
+        reached = AttackedPlan(certificate).reached(attack)
     except EquipoiseError as error:
         return Part(CHECK_FAILED, (f"{PAGE}: an attack, and none can be run: {error.found:.200}",))
     if reached == shown:

@@ -24,10 +24,11 @@ from equipoise.artifact.parts import (
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import UNPROVED, Trusted, origin
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MANIFEST, MODEL, PAGE, WITHDRAWN, text_of
+from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MANIFEST, MODEL, PAGE, SCHEMA, WITHDRAWN, text_of
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:
+    from equipoise.artifact.attack import Membership
     from equipoise.artifact.page_check import EvaluationPage
     from equipoise.artifact.payment import History
 
@@ -52,8 +53,8 @@ class Against:
         A site's limits.
     release : Path or None
         The released folder that an evaluation should be about.
-    attack : bool
-        Whether the attack that a page shows is run again.
+    attack : callable or None
+        The laboratory's attack, by which that of a page is run again.
     today : date
         In UTC.
     """
@@ -64,7 +65,7 @@ class Against:
     witness_keys: Sequence[Path] = ()
     policy: Policy | None = None
     release: Path | None = None
-    attack: bool = False
+    attack: Membership | None = None
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
 
@@ -139,7 +140,7 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     found = findings_of(dict(contents))
     shown, parts, drawn = _shown(contents), [], Part(CHECK_FAILED)
     said, files = None if shown is None else shown.ledger, ""
-    if against.attack and (shown is None or shown.attack is None):
+    if against.attack is not None and (shown is None or shown.attack is None):
         raise InvalidParameter("a page that shows an attack, to run it again", "none", "leave --attack out")
     if against.history is not None and MANIFEST in contents:
         # What reads ledgers is loaded only where one is held against.
@@ -149,6 +150,7 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
         pair = isinstance(found.certificate.claim, HeldOut)
         files = files_digest({CERTIFICATE: contents[CERTIFICATE]} if pair else contents)
     if not alone:
+        parts.append(_domain(contents, found))
         drawn = _page(contents, found, evaluation, evaluation_page, against.attack)
         parts.append(drawn)
         if evaluation:
@@ -172,12 +174,22 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     return Verdict(found, tuple(parts))
 
 
+def _domain(contents: Mapping[str, bytes], found: Findings) -> Part:
+    """Return whether the certificate's domain holds what the schema encodes."""
+    if SCHEMA not in contents or found.faults:
+        return Part(CHECK_FAILED)
+    # What reads schemas is loaded only where there is one.
+    from equipoise.artifact.domain_check import domain_compared
+
+    return domain_compared(contents, found.certificate)
+
+
 def _page(
     contents: Mapping[str, bytes],
     found: Findings,
     evaluation: bool,
     evaluation_page: EvaluationPage | None,
-    attack: bool,
+    attack: Membership | None,
 ) -> Part:
     """Return what comes of drawing the page again: only that of a folder that holds, or its numbers mean nothing."""
     why = "since the rest does not hold" if found.faults else "since nothing that draws evaluations was at hand"

@@ -161,13 +161,16 @@ def command(
 
 def _attacked(planned: "Certificate", dry_run: bool, silent: bool) -> "Attack | None":
     """Return what an attack on the plan reaches on simulated rows; what cannot be simulated is refused."""
-    from equipoise.artifact.attack import Simulated
+    from equipoise.artifact.attack import AttackedPlan
 
-    simulated = Simulated(planned)
+    attacked = AttackedPlan(planned)
     if dry_run:
         return None
+    # The laboratory is loaded only where something is measured.
+    from equipoise.lab.membership_attack import membership
+
     with waiting("attacking the plan on simulated rows", silent):
-        return simulated.attacked()
+        return attacked.reached(membership)
 
 
 def _check_line(data: Path, schema: Path, delimiter: str | None, private_bounds: bool) -> str:

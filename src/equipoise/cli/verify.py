@@ -67,7 +67,12 @@ def command(
         raise ReleaseUnreadable(asked, f"nothing at {path}", "pass the folder that train or evaluate wrote")
     with waiting("checking", quiet or as_json):
         against = _against(key, trust, ledger, export, witness, witness_key, policy)
-        against = replace(against, release=release, attack=attack)
+        against = replace(against, release=release)
+        if attack:
+            # The laboratory is loaded only where something is measured.
+            from equipoise.lab.membership_attack import membership
+
+            against = replace(against, attack=membership)
         found = examine(path, against, evaluation_page)
     # A member that the checker alone does not ship was trusted because it is installed here.
     trusted = list(strangers(found.found.certificate))

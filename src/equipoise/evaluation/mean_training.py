@@ -67,7 +67,9 @@ class TwoClasses(Labels):
 
     def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
         """Return classes."""
-        return np.array(self.domain.classes)[(stream.random(len(truth)) < expit(truth)).astype(int)]
+        second = (stream.random(len(truth)) < expit(truth)).astype(int)
+        classes: NDArray[Any] = np.array(self.domain.classes)[second]
+        return classes
 
     def slope(self, scores: Array, truth: Array) -> Slope:
         """Return the mean over both classes."""
@@ -124,7 +126,7 @@ class MeanTraining:
     >>> training = MeanTraining(rows, rows, labels, 0.1)
     >>> weights = training.weights(np.array([2.0]))
     >>> weights.round(2).tolist(), training.truth(weights).round(6).tolist()
-    ([0.82], [2.0])
+    ([0.78], [2.0])
     """
 
     def __init__(self, rows: Array, clipped: Array, labels: Labels, alpha: float) -> None:
@@ -196,7 +198,7 @@ class MeanDescent(MeanTraining):
             slope = self._labels.slope(self._clipped @ weights[0], scores)
             return self._balance(slope, weights[0])[None]
 
-        return descend(
+        ends: Array = descend(
             gradient,
             penalties.named("none", 0.0),
             (1, len(truth)),
@@ -206,6 +208,7 @@ class MeanDescent(MeanTraining):
             average=procedure.average == "uniform",
             radius=claim.radius,
         )[0]
+        return ends
 
     def truth(self, weights: Array) -> Array | None:
         """Return the truth from which the descent ends at these weights, None where none is found."""

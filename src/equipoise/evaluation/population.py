@@ -75,7 +75,7 @@ class PopulationInterval:
     >>> print(PopulationInterval(0.9, 1.2, 0.9, 1.5, -0.3, 0.0, 0.0, 0.1, 0.1, 3.0))
     about 1.2 [0.9, 1.5] (released 0.9; bias -0.3: ridge -0.3, clipping 0, rest 0; sampling 0.1, noise 0.1)
     >>> print(PopulationInterval(0.9, 1.2, -7.2, 9.6, -0.3, 0.0, 0.0, 0.1, 4.2, 3.0))
-    cannot be told at this budget; it takes about 5.5 times the epsilon
+    cannot be told at this budget; it takes about 5.6 times the epsilon
     """
 
     released: float
@@ -317,9 +317,9 @@ class _Bootstrap:
         value, released = self._span @ estimate, self._span @ self._released
         parts = (self._span @ part for part in (tends - unridged, unridged - truth, mean - tends))
         problem, model = self._simulated.problem, self._model
-        reach = guessed_norm(problem)
-        columns = zip(released, value, value - half, value + half, *parts, sampling, noise, strict=True)
-        found = [PopulationInterval(*map(float, column), reach) for column in columns]
+        reaches = np.full(len(value), guessed_norm(problem))
+        columns = np.array([released, value, value - half, value + half, *parts, sampling, noise, reaches]).T.tolist()
+        found = [PopulationInterval(*column) for column in columns]
         intercept = None
         if problem.intercept > 0:
             found, intercept = found[:-1], _constant(found[-1], problem)
@@ -345,7 +345,8 @@ def _constant(found: PopulationInterval, problem: Problem) -> PopulationInterval
     centre, length = problem.domain.label_centre, problem.intercept
     places = [centre + length * place for place in (found.released, found.value, found.low, found.high)]
     sizes = [length * size for size in (found.ridge, found.clipping, found.rest, found.sampling, found.noise)]
-    return PopulationInterval(*places, *sizes, found.reach * problem.row_norm)
+    sizes.append(problem.row_norm * found.reach)
+    return PopulationInterval(*places, *sizes)
 
 
 def _span(rows: Array, clipped: Array, model: PrivateLinearModel) -> Array:
