@@ -20,7 +20,7 @@ import numpy as np
 
 import equipoise as eq
 
-WORLDS, REFITS, PUBLIC, AT_A_TIME = 24, 40, 2000, 4
+WORLDS, REFITS, PUBLIC, AT_A_TIME = 24, 40, 2000, 2
 TRUTH, INTERCEPT = np.array([2.0, -1.0, 1.0, 0.0]), 0.3
 DOMAIN = eq.Domain(row_norm=1.0, classes=(0, 1))
 KINDS = (("output", 0.0), ("objective", 0.0), ("noisy-gradient", 1e-6))

@@ -89,7 +89,8 @@ class Numbers(Labels):
 
     def __init__(self, loss: Loss, domain: Domain, deviation: float) -> None:
         super().__init__(loss, domain)
-        self._apart = deviation * ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        quantiles = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        self._apart = deviation * quantiles / np.std(quantiles)
         self._deviation = deviation
 
     def drawn(self, truth: Array, stream: np.random.Generator) -> NDArray[Any]:
@@ -165,10 +166,21 @@ class MeanTraining:
         truth.
         """
         slope = self._labels.slope(self._clipped @ weights, self._rows @ truth)
+        return self._sandwich(slope, slope.square) / n_samples
+
+    def by_these_rows(self, truth: Array, weights: Array) -> Array:
+        """Return the covariance of the truth that comes of these rows being few: others would put something else back.
+
+        Labels are no part of it: S is the covariance of a row's mean gradient, which is 0 where nothing is put back.
+        """
+        slope = self._labels.slope(self._clipped @ weights, self._rows @ truth)
+        return self._sandwich(slope, slope.value**2) / len(self._rows)
+
+    def _sandwich(self, slope: Slope, squares: Array) -> Array:
         means = self._clipped.T @ slope.value / len(self._rows)
-        gradients = self._clipped.T @ (slope.square[:, None] * self._clipped) / len(self._rows) - np.outer(means, means)
+        gradients = self._clipped.T @ (squares[:, None] * self._clipped) / len(self._rows) - np.outer(means, means)
         inverse = np.linalg.inv(self._moved(slope.by_truth, self._rows, 0.0))
-        return np.asarray(inverse @ gradients @ inverse.T / n_samples)
+        return np.asarray(inverse @ gradients @ inverse.T)
 
     def _balance(self, slope: Slope, weights: Array) -> Array:
         balance: Array = self._clipped.T @ slope.value / len(self._rows) + self._alpha * weights

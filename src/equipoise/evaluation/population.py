@@ -65,16 +65,16 @@ class PopulationInterval:
     ridge, clipping, rest : float
         What training adds to the population's coefficient on the average: by the ridge; by clipping rows, labels and
         slopes; and by everything else (few rows, a descent that stops).
-    sampling, noise : float
-        The standard deviations that rows and noise contribute to the estimate.
+    sampling, noise, public : float
+        The standard deviations that private rows, noise, and the public rows, being few, contribute to the estimate.
     reach : float
         The largest size that the plan reckoned with: odds of 20 to 1 for a row that points that way.
 
     Examples
     --------
-    >>> print(PopulationInterval(0.9, 1.2, 0.9, 1.5, -0.3, 0.0, 0.0, 0.1, 0.1, 3.0))
-    about 1.2 [0.9, 1.5] (released 0.9; bias -0.3: ridge -0.3, clipping 0, rest 0; sampling 0.1, noise 0.1)
-    >>> print(PopulationInterval(0.9, 1.2, -7.2, 9.6, -0.3, 0.0, 0.0, 0.1, 4.2, 3.0))
+    >>> print(PopulationInterval(0.9, 1.2, 0.9, 1.5, -0.3, 0.0, 0.0, 0.1, 0.1, 0.0, 3.0))
+    about 1.2 [0.9, 1.5] (released 0.9; bias -0.3: ridge -0.3, clipping 0, rest 0; sampling 0.1, noise 0.1, public 0)
+    >>> print(PopulationInterval(0.9, 1.2, -7.2, 9.6, -0.3, 0.0, 0.0, 0.1, 4.2, 0.0, 3.0))
     cannot be told at this budget; it takes about 5.6 times the epsilon
     """
 
@@ -87,6 +87,7 @@ class PopulationInterval:
     rest: float
     sampling: float
     noise: float
+    public: float
     reach: float
 
     @property
@@ -108,9 +109,11 @@ class PopulationInterval:
         if self.told:
             return ""
         # As many deviations wide as this interval is.
-        wanted = self.reach / (self.high - self.low) * math.hypot(self.sampling, self.noise)
+        wanted = self.reach / (self.high - self.low) * math.hypot(self.sampling, self.noise, self.public)
+        if self.public > wanted:
+            return "cannot be told from so few public rows"
         if self.sampling < wanted:
-            times = self.noise / math.sqrt(wanted**2 - self.sampling**2)
+            times = max(self.noise / math.sqrt(wanted**2 - self.sampling**2), 1.1)
             return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"
         share = (self.sampling / wanted) ** 2
         rows = 0.5 * (share + math.hypot(share, 2.0 * self.noise / wanted))
@@ -121,7 +124,7 @@ class PopulationInterval:
         if not self.told:
             return self.verdict
         parts = f"ridge {self.ridge:.2g}, clipping {self.clipping:.2g}, rest {self.rest:.2g}"
-        spread = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}"
+        spread = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}, public {self.public:.2g}"
         interval = f"about {self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
         return f"{interval} (released {self.released:.3g}; bias {self.bias:.2g}: {parts}; {spread})"
 
@@ -284,7 +287,7 @@ class _Bootstrap:
             if np.all(np.abs(self._span @ moved) <= NEAR * np.std(apart @ self._span.T, axis=0)):
                 again = self._trained(truth, math.ceil(refits / 4), seed, again=True)
                 by_noise = (trained[: len(again)] - again) @ back.T
-                return self._found(truth, mean, truth + moved, apart, by_noise, level)
+                return self._found(truth, mean, truth + moved, apart, by_noise, level, seed)
             earlier, truth = (truth, mean), truth + moved
         asked = "a release that simulated trainings end at"
         found = "cannot be told at this budget: no coefficients of a population of such rows would lead there"
@@ -302,24 +305,29 @@ class _Bootstrap:
         return np.array(trained) @ self._span
 
     def _found(
-        self, truth: Array, mean: Array, estimate: Array, apart: Array, by_noise: Array, level: float
+        self, truth: Array, mean: Array, estimate: Array, apart: Array, by_noise: Array, level: float, seed: int
     ) -> PopulationIntervals:
         tends, unridged = self._training.weights(truth), self._without_ridge.weights(truth)
         # What cannot be told apart counts as the rest.
         tends = truth if tends is None or unridged is None else tends
         unridged = truth if unridged is None else unridged
-        # One training lies within the k-th smallest of B others with chance k/(B + 1).
-        rank = math.ceil((len(apart) + 1) * level) - 1
-        half = np.sort(np.abs(apart @ self._span.T), axis=0)[rank]
+        # Other public rows would have put back something else: another draw for each training.
+        few = self._training.by_these_rows(truth, tends)
+        apart = apart + np.random.default_rng(seed).multivariate_normal(np.zeros(len(few)), few, len(apart))
+        # One training lies within the k-th smallest of B others with chance k/(B + 1); these B made their mean, which
+        # is nearer to them than to another.
+        count = len(apart)
+        rank = math.ceil((count + 1) * level) - 1
+        half = math.sqrt((count + 1) / (count - 1)) * np.sort(np.abs(apart @ self._span.T), axis=0)[rank]
         noise = np.sqrt(0.5 * np.mean((by_noise @ self._span.T) ** 2, axis=0))
         covariance = self._training.sampling(truth, tends, self._simulated.claim.n_samples)
-        sampling = np.sqrt(np.diag(self._span @ covariance @ self._span.T))
+        sampling, public = (np.sqrt(np.diag(self._span @ one @ self._span.T)) for one in (covariance, few))
         value, released = self._span @ estimate, self._span @ self._released
         parts = (self._span @ part for part in (tends - unridged, unridged - truth, mean - tends))
         problem, model = self._simulated.problem, self._model
         reaches = np.full(len(value), guessed_norm(problem))
-        columns = np.array([released, value, value - half, value + half, *parts, sampling, noise, reaches]).T.tolist()
-        found = [PopulationInterval(*column) for column in columns]
+        told = [released, value, value - half, value + half, *parts, sampling, noise, public, reaches]
+        found = [PopulationInterval(*column) for column in np.array(told).T.tolist()]
         intercept = None
         if problem.intercept > 0:
             found, intercept = found[:-1], _constant(found[-1], problem)
@@ -329,7 +337,7 @@ class _Bootstrap:
         assumed = [line.format(labels=said) for line in ASSUMPTIONS]
         if self._span.shape[0] > self._span.shape[1]:
             assumed.append("of coefficients that predict the same on the public rows, the shortest are meant")
-        return PopulationIntervals(level, tuple(found), intercept, names, len(apart), tuple(assumed))
+        return PopulationIntervals(level, tuple(found), intercept, names, count, tuple(assumed))
 
 
 def _learnt(back: Array, truth: Array, mean: Array) -> Array:
@@ -344,7 +352,8 @@ def _constant(found: PopulationInterval, problem: Problem) -> PopulationInterval
     """Return the interval of the constant column in units of the intercept."""
     centre, length = problem.domain.label_centre, problem.intercept
     places = [centre + length * place for place in (found.released, found.value, found.low, found.high)]
-    sizes = [length * size for size in (found.ridge, found.clipping, found.rest, found.sampling, found.noise)]
+    biases = found.ridge, found.clipping, found.rest
+    sizes = [length * size for size in (*biases, found.sampling, found.noise, found.public)]
     sizes.append(problem.row_norm * found.reach)
     return PopulationInterval(*places, *sizes)
 
