@@ -7,10 +7,14 @@ import pandas as pd
 import pytest
 
 import equipoise as eq
+from equipoise.artifact.card import card_of
 from equipoise.artifact.domain_check import COMPARED, narrower
+from equipoise.artifact.signing import sign_folder
 from equipoise.artifact.verdict import Against, examine
 from equipoise.certify.folder import CHECK_FAILED, DONE
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
+from equipoise.errors import EquipoiseError, ReleaseUnreadable
+from equipoise.keys import new_key, private_key
 
 N = 60
 SCHEMA = eq.Schema(
@@ -49,6 +53,11 @@ def test_a_claim_about_fewer_rows_than_the_schema_encodes_does_not_hold(tmp_path
     assert any(found in fault for fault in verdict.whole.faults), verdict.whole.faults
     # The claim follows for the rows that it is about, and every file is as the manifest says.
     assert not verdict.found.faults
+    new_key(tmp_path / "owner.key")
+    with pytest.raises(ReleaseUnreadable, match="to sign it"):
+        sign_folder(tmp_path / "release", private_key(tmp_path / "owner.key"))
+    with pytest.raises(EquipoiseError, match="a release that holds"):
+        card_of(tmp_path / "release")
 
 
 @pytest.mark.usefixtures("plain_page")

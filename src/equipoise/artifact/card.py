@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from equipoise.artifact.domain_check import domain_compared
 from equipoise.artifact.findings import UNCHECKED, contents_of, findings_of
 from equipoise.artifact.page_check import require_page
 from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
@@ -44,6 +45,10 @@ def card_of(
     if holds.faults:
         remedy = "ask whoever made it; equipoise verify says more"
         raise ReleaseRefused(holds.verdict[0], "a release that holds", f"{'; '.join(holds.faults):.300}", remedy)
+    domain = domain_compared(contents, holds.certificate)
+    if domain.faults:
+        remedy = "ask whoever made it; equipoise verify says more"
+        raise ReleaseRefused(domain.code, "a release that holds", f"{'; '.join(domain.faults):.300}", remedy)
     found = release_in(dict(contents))
     if isinstance(found, OldRelease):
         remedy = 'make its card with "pip install equipoise==0.1.0", or release again'

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise.artifact import statement
+from equipoise.artifact.domain_check import domain_compared
 from equipoise.artifact.findings import contents_of, findings_of
 from equipoise.artifact.page_check import EvaluationPage, compared
 from equipoise.artifact.staging import new_file, sweep
@@ -70,8 +71,10 @@ def sign_folder(
         raise ReleaseUnreadable(f"a folder with {PAGE}, whose page can be drawn again", "one without", remedy)
     text = envelope_of(contents, key, producer)
     page = compared(contents, evaluation_page if evaluation else None)
+    found = findings_of(contents)
+    domain = domain_compared(contents, found.certificate)
     # A page that was not compared is no reason to sign; a measured attack on one that was is its maker's word.
-    faults = (*findings_of(contents).faults, *page.faults, *(() if page.confirmed else page.unchecked))
+    faults = (*found.faults, *domain.faults, *page.faults, *(() if page.confirmed else page.unchecked))
     if faults:
         remedy = "look at what equipoise verify says; nothing was signed"
         raise ReleaseUnreadable("a release that holds, to sign it", f"{'; '.join(faults):.500}", remedy)

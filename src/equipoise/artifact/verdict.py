@@ -175,7 +175,7 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
 
 
 def _domain(contents: Mapping[str, bytes], found: Findings) -> Part:
-    """Return whether the certificate's domain holds what the schema encodes."""
+    """Return whether the certificate's domain holds what the schema encodes, where both are whole."""
     if SCHEMA not in contents or found.faults:
         return Part(CHECK_FAILED)
     # What reads schemas is loaded only where there is one.
