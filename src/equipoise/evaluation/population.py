@@ -8,7 +8,6 @@ intervals hold, and where they do not.
 
 import math
 import os
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from equipoise.errors import InvalidData, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.intake import PlainRows
 from equipoise.evaluation.mean_training import Labels, MeanDescent, MeanTraining, Numbers, TwoClasses
+from equipoise.evaluation.population_interval import PopulationInterval, PopulationIntervals
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import guessed_norm
 from equipoise.vocabulary.facts import Problem
@@ -36,8 +36,8 @@ Array = NDArray[np.float64]
 
 # So many truths are tried, until their trainings end at the release on the average: as near as this, in deviations.
 ROUNDS, NEAR = 8, 0.5
-# Trainings that are simulated for an interval of 95 %; docs/coefficients.md says what fewer cost.
-REFITS = 100
+# How many tables are simulated, and how many at least: fewer tell too little of a spread.
+REFITS, FEWEST = 100, 20
 
 OTHERWISE = (
     "evaluate predictions on held-out rows instead (eq.evaluate): those intervals count the sampling of rows, and need "
@@ -50,134 +50,6 @@ ASSUMPTIONS = (
     "labels follow the model: {labels}",
     "trainings of simulated rows differ from their mean as the release does from its own",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PopulationInterval:
-    """An approximate interval for one coefficient of the population: no ridge, nothing clipped, no noise.
-
-    Parameters
-    ----------
-    released : float
-        The coefficient as it was released.
-    value, low, high : float
-        The estimate, with what training took off put back, and the ends of its interval.
-    ridge, clipping, rest : float
-        What training adds to the population's coefficient on the average: by the ridge; by clipping rows, labels and
-        slopes; and by everything else (few rows, a descent that stops).
-    sampling, noise, public : float
-        The standard deviations that private rows, noise, and the public rows, being few, contribute to the estimate.
-    reach : float
-        The largest size that the plan reckoned with: odds of 20 to 1 for a row that points that way.
-
-    Examples
-    --------
-    >>> print(PopulationInterval(0.9, 1.2, 0.9, 1.5, -0.3, 0.0, 0.0, 0.1, 0.1, 0.0, 3.0))
-    about 1.2 [0.9, 1.5] (released 0.9; bias -0.3: ridge -0.3, clipping 0, rest 0; sampling 0.1, noise 0.1, public 0)
-    >>> print(PopulationInterval(0.9, 1.2, -7.2, 9.6, -0.3, 0.0, 0.0, 0.1, 4.2, 0.0, 3.0))
-    cannot be told at this budget; it takes about 5.6 times the epsilon
-    """
-
-    released: float
-    value: float
-    low: float
-    high: float
-    ridge: float
-    clipping: float
-    rest: float
-    sampling: float
-    noise: float
-    public: float
-    reach: float
-
-    @property
-    def bias(self) -> float:
-        """What training adds to the population's coefficient on the average."""
-        return self.ridge + self.clipping + self.rest
-
-    @property
-    def told(self) -> bool:
-        """Whether the interval is at most half as wide as what the coefficient could be, from -reach to reach."""
-        return self.high - self.low <= self.reach
-
-    @property
-    def verdict(self) -> str:
-        """What to do where the answer is drowned; empty where it is told.
-
-        Noise shrinks like one over epsilon, and like one over the number of rows, sampling like one over its root.
-        """
-        if self.told:
-            return ""
-        # As many deviations wide as this interval is.
-        wanted = self.reach / (self.high - self.low) * math.hypot(self.sampling, self.noise, self.public)
-        if self.public > wanted:
-            return "cannot be told from so few public rows"
-        if self.sampling < wanted:
-            times = max(self.noise / math.sqrt(wanted**2 - self.sampling**2), 1.1)
-            return f"cannot be told at this budget; it takes about {times:.1f} times the epsilon"
-        share = (self.sampling / wanted) ** 2
-        rows = 0.5 * (share + math.hypot(share, 2.0 * self.noise / wanted))
-        return f"cannot be told from so few rows at this budget; it takes about {rows:.1f} times the rows"
-
-    def __str__(self) -> str:
-        """Return the interval in one line, or what it would take."""
-        if not self.told:
-            return self.verdict
-        parts = f"ridge {self.ridge:.2g}, clipping {self.clipping:.2g}, rest {self.rest:.2g}"
-        spread = f"sampling {self.sampling:.2g}, noise {self.noise:.2g}, public {self.public:.2g}"
-        interval = f"about {self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
-        return f"{interval} (released {self.released:.3g}; bias {self.bias:.2g}: {parts}; {spread})"
-
-
-@dataclass(frozen=True, slots=True)
-class PopulationIntervals:
-    """Approximate intervals for the coefficients of the population, and what they assume.
-
-    Parameters
-    ----------
-    level : float
-        The chance that each is meant to hold with, for itself. Approximate: nothing is proved.
-    coefficients : tuple of PopulationInterval
-        In the order and in the units of ``coef_``.
-    intercept : PopulationInterval, optional
-        That of ``intercept_``; None where none was trained.
-    names : tuple of str
-        Of the columns.
-    refits : int
-        How many tables were simulated and trained on; a quarter of them twice, to tell noise from sampling.
-    assumptions : tuple of str
-        What the intervals rest on.
-    """
-
-    level: float
-    coefficients: tuple[PopulationInterval, ...]
-    intercept: PopulationInterval | None
-    names: tuple[str, ...]
-    refits: int
-    assumptions: tuple[str, ...]
-    grade: str = field(default="approximate", init=False)
-
-    @property
-    def value(self) -> Array:
-        """The estimates of all coefficients."""
-        return np.array([one.value for one in self.coefficients])
-
-    @property
-    def low(self) -> Array:
-        """The lower ends, each of its own interval."""
-        return np.array([one.low for one in self.coefficients])
-
-    @property
-    def high(self) -> Array:
-        """The upper ends, likewise."""
-        return np.array([one.high for one in self.coefficients])
-
-    def __str__(self) -> str:
-        """Return a line a coefficient, and what all of them assume."""
-        title = f"approximate intervals for the population, {100 * self.level:g} % each for itself, by simulation"
-        lines = [f"  {name}: {one}" for name, one in zip(self.names, self.coefficients, strict=True)]
-        lines += [] if self.intercept is None else [f"  intercept: {self.intercept}"]
-        return "\n".join([title, *lines, *(f"  assumed: {line}" for line in self.assumptions)])
 
 
 def population_intervals(
@@ -209,7 +81,7 @@ def population_intervals(
     level : float
         The chance that each interval is meant to hold with.
     refits : int
-        How many tables are simulated and trained on; at least ``level / (1 - level)``.
+        How many tables are simulated and trained on; at least 20, and at least ``level / (1 - level)``.
     seed : int
         Of the simulation.
 
@@ -233,11 +105,16 @@ def population_intervals(
         found, remedy = f"a {type(given).__name__}", "pass a fitted private model, or the folder of one"
         raise InvalidParameter("a private linear model", found, remedy)
     check_is_fitted(given, "coef_")
-    level = require_number("level", level, above=0.0, remedy="ask for 0.95, say")
-    least = math.ceil(level / (1.0 - level)) if level < 1.0 else math.inf
-    refits = require_count("refits", refits, f"pass refits={REFITS}")
+    if not 0.0 < level < 1.0:
+        raise InvalidParameter("a level between 0 and 1", f"{level!r:.80}", "ask for 0.95, say")
+    refits, least = (
+        require_count("refits", refits, f"pass refits={REFITS}"),
+        max(FEWEST, math.ceil(level / (1 - level))),
+    )
     if refits < least:
-        raise InvalidParameter(f"{least} trainings or more for level {level:g}", f"{refits}", "raise refits")
+        raise InvalidParameter(f"{least} refits or more for level {level:g}", f"{refits}", "raise refits")
+    if not isinstance(seed, int) or seed < 0:
+        raise InvalidParameter("seed, a whole number >= 0", f"{seed!r:.40}", "pass seed=0")
     simulated = _simulated(given.certificate_)
     labels = _labels(given, simulated.claim, label_noise)
     rows = _public_rows(given, rows_like)
