@@ -187,7 +187,7 @@ def test_rows_that_tell_nothing_of_the_spread_are_refused(ridged):
     with pytest.raises(InvalidData, match="columns of the fit"):
         eq.population_intervals(ridged, PUBLIC[:, :2])
     for wrong in ({"refits": 19}, {"refits": 50, "level": 0.99}, {"level": 1.0}, {"seed": -1}):
-        with pytest.raises(InvalidParameter, match="refits or more|a level|seed"):
+        with pytest.raises(InvalidParameter, match=r"refits or more|a level|seed"):
             eq.population_intervals(ridged, PUBLIC, **wrong)
 
 
@@ -221,14 +221,13 @@ def test_the_sandwich_is_the_spread_of_trainings_without_noise():
 def test_intervals_hold_about_as_often_as_stated_and_the_released_numbers_would_not():
     held = released = 0
     for world in range(30):
-        model = eq.LogisticRegression(domain=DOMAIN, mechanism="output", random_state=world)
-        model.fit(*drawn(10_000, seed=100 + world))
+        model = eq.LogisticRegression(domain=DOMAIN, alpha=0.02, mechanism="output", random_state=world)
+        model.fit(*drawn(4000, seed=100 + world))
         public = drawn(2000, seed=200 + world)[0]
         first = eq.population_intervals(model, public, refits=20, seed=world).coefficients[0]
         held += first.low <= 2.0 <= first.high
-        half = (first.high - first.low) / 2
-        released += abs(first.released - 2.0) <= half / 2
-    # Of 30 that hold with chance 0.93 fewer than 23 do with chance 2e-4.
+        released += abs(first.released - 2.0) <= (first.high - first.low) / 2
+    # Of 30 that hold with chance 0.93 fewer than 23 do with chance 8e-4.
     assert held >= 23
-    # Half as wide around what was released, most do not.
-    assert released < 23
+    # As wide, and around what was released.
+    assert released <= 5

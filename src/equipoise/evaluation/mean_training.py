@@ -9,7 +9,6 @@ The same equation is solved for w, given the truth, and for the truth, given w: 
 put back. No row of anybody's is looked at, and no privacy claim rests on any of it (docs/coefficients.md).
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -32,7 +31,7 @@ STEPS, HALVINGS = 60, 30
 NEAR = 1e-9
 
 # A descent is moved to its release as near as this, by differences over this width, of the truth's own length.
-NEAR_BY_STEPS, APART = 1e-3, 1e-3
+NEAR_BY_STEPS, APART = 1e-4, 1e-3
 
 # A normal number is as good as so many quantiles of it.
 QUANTILES = 20
@@ -137,21 +136,26 @@ class MeanTraining:
         """Return the weights that training tends to, None where there are none."""
         scores = self._rows @ truth
 
-        def equation(weights: Array) -> tuple[Array, Array]:
-            slope = self._labels.slope(self._clipped @ weights, scores)
-            return self._balance(slope, weights), self._moved(slope.by_score, self._clipped, self._alpha)
+        def balance(weights: Array) -> Array:
+            return self._balance(self._labels.slope(self._clipped @ weights, scores), weights)
 
-        return _root(equation, truth)
+        def change(weights: Array) -> Array:
+            bend = self._labels.slope(self._clipped @ weights, scores).by_score
+            return self._moved(bend, self._clipped, self._alpha)
+
+        return _root(balance, change, truth, NEAR)
 
     def truth(self, weights: Array) -> Array | None:
         """Return the truth from which training tends to these weights, None where no truth would lead there."""
         scores = self._clipped @ weights
 
-        def equation(truth: Array) -> tuple[Array, Array]:
-            slope = self._labels.slope(scores, self._rows @ truth)
-            return self._balance(slope, weights), self._moved(slope.by_truth, self._rows, 0.0)
+        def balance(truth: Array) -> Array:
+            return self._balance(self._labels.slope(scores, self._rows @ truth), weights)
 
-        return _root(equation, weights)
+        def change(truth: Array) -> Array:
+            return self._moved(self._labels.slope(scores, self._rows @ truth).by_truth, self._rows, 0.0)
+
+        return _root(balance, change, weights, NEAR)
 
     def put_back(self, truth: Array, weights: Array) -> Array | None:
         """Return the matrix by which a small change of the weights is one of the truth, None where it is singular."""
@@ -225,50 +229,41 @@ class MeanDescent(MeanTraining):
     def truth(self, weights: Array) -> Array | None:
         """Return the truth from which the descent ends at these weights, None where none is found."""
         found = super().truth(weights)
-        place = weights if found is None else found
-        back = self.put_back(place, weights)
-        if back is None:
-            return None
-        size = math.inf
-        for _ in range(STEPS):
-            apart = weights - self._ends(place)
-            step = back @ apart
-            if float(np.linalg.norm(step)) <= NEAR_BY_STEPS * (1.0 + float(np.linalg.norm(place))):
-                return place
-            # Farther than before: the differences were taken too far away.
-            if (found_size := float(np.linalg.norm(apart))) > size:
-                return None
-            place, size = place + step, found_size
-        return None
+        start = weights if found is None else found
+        return _root(lambda truth: self._ends(truth) - weights, self._changes, start, NEAR_BY_STEPS)
 
     def put_back(self, truth: Array, weights: Array) -> Array | None:
         """Return the matrix by which a small change of the weights is one of the truth, None where it is singular."""
+        return _solved(self._changes(truth), np.eye(len(truth)))
+
+    def _changes(self, truth: Array) -> Array:
         here, width = self._ends(truth), APART * (1.0 + float(np.linalg.norm(truth)))
         changes = [(self._ends(truth + width * axis) - here) / width for axis in np.eye(len(truth))]
-        return _solved(np.array(changes).T, np.eye(len(truth)))
+        return np.array(changes).T
 
     def _ends(self, truth: Array) -> Array:
         return np.asarray(self.weights(truth))
 
 
-def _root(equation: Callable[[Array], tuple[Array, Array]], start: Array) -> Array | None:
-    """Return where an equation holds, by Newton's method with steps halved until they help; None where it is not."""
-    place, (value, slope) = start, equation(start)
-    size, first = float(np.linalg.norm(value)), float(np.linalg.norm(value))
+def _root(value: Callable[[Array], Array], change: Callable[[Array], Array], start: Array, near: float) -> Array | None:
+    """Return where a value is nearly 0, by Newton's method with steps halved until they help; None where it is not."""
+    place, found = start, value(start)
+    size = float(np.linalg.norm(found))
+    enough = near * max(size, 1.0)
     for _ in range(STEPS):
-        if size <= NEAR * max(first, 1.0):
+        if size <= enough:
             return place
-        step = _solved(slope, -value)
+        step = _solved(change(place), -found)
         if step is None:
             return None
         for _ in range(HALVINGS):
-            value, slope = equation(place + step)
-            if (found := float(np.linalg.norm(value))) < size:
+            found = value(place + step)
+            if float(np.linalg.norm(found)) < size:
                 break
             step = step / 2
         else:
             return None
-        place, size = place + step, found
+        place, size = place + step, float(np.linalg.norm(found))
     return None
 
 

@@ -1,4 +1,4 @@
-"""Approximate intervals for coefficients of a population, with what training took off and what contributes to the width.
+"""Approximate intervals for coefficients of a population: what training took off, and what makes them so wide.
 
 How they are found stands in `equipoise.evaluation.population`.
 """
@@ -24,7 +24,7 @@ class PopulationInterval:
         The estimate, with what training took off put back, and the ends of its interval.
     ridge, clipping, rest : float
         What training adds to the population's coefficient on the average: by the ridge; by clipping rows, labels and
-        slopes; and by everything else (few rows, a descent that stops).
+        slopes, and by a descent of few steps; and by everything else (few rows, noise that acts through the training).
     sampling, noise, public : float
         The standard deviations that private rows, noise, and the public rows, being few, contribute to the estimate.
     reach : float
