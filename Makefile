@@ -18,7 +18,11 @@ INPUTS ?= 1000000
 SPARK := .spark
 SPARK_READY := $(SPARK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs bench lock clean
+# What draws the documentation site; its pages run the library, so it stands beside the development environment.
+HANDBOOK := .handbook
+HANDBOOK_READY := $(HANDBOOK)/.ready
+
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -67,6 +71,16 @@ fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, 
 proofs:  ## have Coq check the theorems of docs/machine-checked.md, one to two minutes (Debian: coq, libcoq-mathcomp-analysis)
 	timeout 600 proofs/check
 
+$(HANDBOOK_READY): handbook/requirements.lock $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --require-hashes --target $(HANDBOOK) -r handbook/requirements.lock
+	@touch $(HANDBOOK_READY)
+
+docs: $(READY) $(HANDBOOK_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
+	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
+
+house: $(READY)  ## draw docs/house.svg, the rooms and their doors, from the import graph
+	$(BIN)/python -m handbook.house
+
 $(PEERS_READY): benchmarks/requirements-peers.lock
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --require-hashes -r benchmarks/requirements-peers.lock
@@ -88,8 +102,10 @@ lock: $(READY)  ## resolve the development lock again (needs uv)
 	  benchmarks/requirements-peers.in --output-file benchmarks/requirements-peers.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  fuzz/requirements.in --output-file fuzz/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  handbook/requirements.in --output-file handbook/requirements.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-deps \
 	  tests/requirements-spark.in --output-file tests/requirements-spark.lock
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) $(PEERS) $(FUZZER) $(SPARK) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(FUZZER) $(SPARK) $(HANDBOOK) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,104 @@
+"""One page of evidence: every claim of every study, published and measured, with its verdict.
+
+`python -m handbook.evidence [--data FOLDER] [--full] [NAME ...]` runs the studies again and keeps what they found in
+handbook/evidence/; the page is drawn from what is kept, with the date and the versions.
+"""
+
+import argparse
+import importlib
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from equipoise import __version__
+
+KEPT = Path(__file__).parent / "evidence"
+STUDIES = (
+    "intrinsic-privacy",
+    "nonsmooth-stability",
+    "private-regression",
+    "stability-enhanced-privacy",
+    "dropout-stability",
+)
+VERDICTS = ("reproduced", "not reproduced", "corrected", "paper inconsistent")
+
+
+def measure(name: str, data: Path | None, *, full: bool) -> None:
+    """Run one study and keep its claims."""
+    command = [sys.executable, "-c", "from equipoise.cli import main; main()", "reproduce", name, "--json"]
+    command += [] if full else ["--quick"]
+    study = importlib.import_module(f"equipoise_studies.{name.replace('-', '_')}.study").STUDY
+    command += ["--data", str(data)] if data and study.datasets else []
+    with tempfile.TemporaryDirectory() as folder:
+        command += ["--out", str(Path(folder) / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    kept = {
+        "study": name,
+        "grid": "full" if full else "quick",
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": __version__,
+        "python": platform.python_version(),
+        "claims": json.loads(done.stdout),
+    }
+    KEPT.mkdir(exist_ok=True)
+    (KEPT / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def page() -> str:
+    """Return the page, in Markdown."""
+    found = [json.loads((KEPT / f"{name}.json").read_text()) for name in STUDIES if (KEPT / f"{name}.json").exists()]
+    lines = [
+        "# Evidence",
+        "",
+        "Every number that the five papers claim and a study here measured again, with the verdict in the same size whatever it is.",
+        "A verdict is a rule: *reproduced* where the interval of the measurement meets the published number within the stated tolerance.",
+        "Run a study yourself by `equipoise reproduce NAME` ([how](reproduce.md)); what is wrong in the papers stands in [errata](errata.md).",
+        "",
+        "| study | grid | date | " + " | ".join(VERDICTS) + " |",
+        "|---|---|---|" + "---:|" * len(VERDICTS),
+    ]
+    for study in found:
+        counts = [sum(claim["verdict"] == verdict for claim in study["claims"]) for verdict in VERDICTS]
+        name = study["study"]
+        lines.append(
+            f"| [{name}]({name}.md) | {study['grid']} | {study['date']} | " + " | ".join(map(str, counts)) + " |"
+        )
+    for study in found:
+        lines += _table(study)
+    return "\n".join(lines) + "\n"
+
+
+def _table(study: dict[str, Any]) -> list[str]:
+    lines = [
+        "",
+        f"## {study['study']}",
+        "",
+        f"Version {study['version']}, Python {study['python']}, {study['grid']} grid.",
+        "",
+    ]
+    lines += ["| claim | where | published | measured | interval | verdict |", "|---|---|---:|---:|---|---|"]
+    for claim in study["claims"]:
+        words = (claim["what"] or claim["id"]).replace("|", "\\|")
+        if claim["note"]:
+            words += f" *({claim['note']})*".replace("|", "\\|")
+        interval = f"{claim['low']:.4g} to {claim['high']:.4g}"
+        lines.append(
+            f"| {words} | {claim['where']} | {claim['published']:.4g} | {claim['measured']:.4g} | {interval} | {claim['verdict']} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=STUDIES)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--full", action="store_true")
+    asked = parser.parse_args()
+    for one in asked.names:
+        print(one, flush=True)
+        measure(one, asked.data, full=asked.full)

@@ -1,0 +1,103 @@
+"""The documentation site: what its builder promises of every page, without building it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from handbook import evidence, executed, house, mathematics
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+
+def test_the_drawn_house_shows_the_rooms_and_doors_of_the_code() -> None:
+    found = house.house()
+    drawn = house.PICTURE.read_text()
+    told = re.search(r"<desc[^>]*>(.*?)\.</desc>", drawn, re.S)
+    assert told is not None
+    doors = {}
+    for sentence in told[1].split("; "):
+        match = re.fullmatch(r"(\w+) \((\d+) lines\) uses (.*)", sentence)
+        assert match is not None
+        doors[match[1]] = (int(match[2]), match[3])
+    for room, lines in found.sizes.items():
+        uses = ", ".join(sorted(other for one, other in found.doors if one == room)) or "nothing"
+        assert doors[room][1] == uses, "the house has other doors: make house"
+        # A picture need not be drawn again for every line.
+        assert abs(doors[room][0] - 100 * lines) <= max(300, 20 * lines), "a room has grown: make house"
+    assert set(doors) == set(found.sizes)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
+def test_every_block_of_commands_is_run_by_a_test_or_says_why_not(page: Path) -> None:
+    assert executed.unexcused(page.read_text()) == []
+
+
+def test_tests_that_pages_name_exist() -> None:
+    named = {found for page in PAGES for found in re.findall(r"^<!-- run by (\S+) -->$", page.read_text(), re.M)}
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_a_block_that_fails_stops_the_build() -> None:
+    with pytest.raises(executed.BlockFailed, match="ZeroDivisionError"):
+        executed.with_outputs("```python\n1 / 0\n```\n", "page.md")
+
+
+def test_what_a_block_prints_and_its_last_value_stand_below_it() -> None:
+    page = "<!-- setup\nx = 2\n-->\n```python\nprint('seen')\nx + 1\n```\n"
+    assert executed.with_outputs(page, "page.md") == "```python\nprint('seen')\nx + 1\n```\n\n```text\nseen\n3\n```\n"
+
+
+def test_an_excused_block_is_not_run_and_the_reader_is_told() -> None:
+    page = "<!-- not run: it needs a cluster -->\n```python\n1 / 0\n```\n"
+    assert "*This block was not run: it needs a cluster.*" in executed.with_outputs(page, "page.md")
+
+
+def test_a_page_becomes_a_notebook_of_its_prose_and_its_blocks() -> None:
+    cells = json.loads(executed.notebook("# Title\n\n```python\n1\n```\nend\n"))["cells"]
+    assert [(cell["cell_type"], "".join(cell["source"])) for cell in cells] == [
+        ("markdown", "# Title"),
+        ("code", "1"),
+        ("markdown", "end"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("||w||_2 <= 2 rho", "‖w‖2≤2ρ"),
+        ("<w, x>", "⟨w,x⟩"),
+        ("a < b > c", "a<b>c"),
+        ("sqrt(2 Y^2 / mu)", "2Y2/μ"),
+        ("sum_{i=1}^n z_i", "∑i=1nzi"),
+    ],
+)
+def test_signs_of_a_formula_are_those_of_the_field(written: str, shown: str) -> None:
+    text = re.sub(r"<[^<>]*>", "", mathematics.mathml(written)).replace("&lt;", "<").replace("&gt;", ">")
+    assert text == shown
+
+
+@pytest.mark.parametrize("code", ["certify.curves", "row_norm=1.0", "tests/test_catalogue.py", "equipoise verify"])
+def test_names_of_the_code_stay_code(code: str) -> None:
+    assert mathematics.rendered(f"see `{code}` there") == f"see `{code}` there"
+
+
+def test_no_formula_of_the_proofs_loses_a_sign() -> None:
+    """Letters and digits of every page are the same before and after, but for names of signs."""
+    for page in (ROOT / "docs" / "proofs").glob("*.md"):
+        for written in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text()):
+            try:
+                drawn = mathematics.mathml(written)
+            except mathematics.NoFormula:
+                continue
+            digits = re.sub(r"<[^<>]*>", "", re.sub(r"width='.2em'", "", drawn))
+            assert re.findall(r"\d", digits) == re.findall(r"\d", written), (page.name, written)
+
+
+def test_every_study_has_its_evidence() -> None:
+    page = evidence.page()
+    for name in evidence.STUDIES:
+        assert f"## {name}\n" in page
