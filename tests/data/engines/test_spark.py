@@ -138,7 +138,10 @@ def test_surplus_rows_are_left_out_and_those_that_lack_are_the_public_row(spark,
         3
     )
     expected = sums(open_table(written(folder.parent / "texts", "csv"), engine="stream"), declared)
-    np.testing.assert_allclose(numbers(sums(frame_table(frame), declared)), numbers(expected), rtol=1e-12)
+    table = frame_table(frame)
+    np.testing.assert_allclose(numbers(sums(table, declared)), numbers(expected), rtol=1e-12)
+    table.close()
+    assert not held(spark)
 
 
 def test_a_value_means_what_it_means_in_an_arrow_table(spark):
