@@ -151,10 +151,10 @@ class Faulty(SparkFiles):
 
     fault, flags, passes = "", "", 0
 
-    def carried(self, errand: Errand, names: Any) -> Any:
+    def _sent(self, errand: Errand, names: Any, count: int) -> Any:
         self.passes += 1
         work = Once(errand.work, LENGTHS[0], self.fault, self.flags, self.passes)
-        return super().carried(replace(errand, work=work), names)
+        return super()._sent(replace(errand, work=work), names, count)
 
 
 def faulty(raw: Any, scheduler: str, fault: str, flags: Path) -> Faulty:

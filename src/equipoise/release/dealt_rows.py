@@ -14,20 +14,19 @@ from numpy.typing import NDArray
 
 from equipoise.data.engines.base import Batch
 from equipoise.data.engines.pieces import EncodedPieces
-from equipoise.data.engines.piles import Piles
+from equipoise.data.engines.piles import Piles, pile_order
 from equipoise.data.rows import DenseArrays, row_source
 from equipoise.data.weighed import weighed
 from equipoise.errors import PrivateFailure
+from equipoise.release.dealt_persons import DealtPersons, dealt_persons
 from equipoise.release.job import Array, Made, Task
 from equipoise.release.parted_rows import PartedRows
+from equipoise.solve.descents.layout import Persons
 from equipoise.solve.descents.stochastic import Hand
 from equipoise.solve.objective import Objective
 from equipoise.vocabulary.facts import Problem
 
 Order = NDArray[np.int64]
-
-# The public seed's stream that orders piles and the rows in them.
-PILE_ORDERS = 8
 
 
 class DealtRows:
@@ -53,20 +52,16 @@ class DealtRows:
         table, targets = np.empty((length, self._piles.columns)), np.empty(length)
         for number in count() if fresh else repeat(0):
             left, rows_to_come = 0, self.n_samples
-            for pile in self._order(number, 0, len(sizes)):
+            for pile in pile_order(self._seed, number, 0, len(sizes)):
                 size = self._piles.read_pile(pile, table[left:], targets[left:])
                 rows_to_come -= size
-                order = np.concatenate([np.arange(left), left + self._order(number, 1 + pile, size)])
+                order = np.concatenate([np.arange(left), left + pile_order(self._seed, number, 1 + pile, size)])
                 whole = len(order) // batch * batch if rows_to_come else len(order)
                 if whole:
                     yield self._hand(table[: left + size], targets[: left + size], order[:whole])
                 rest = order[whole:]
                 left = len(rest)
                 table[:left], targets[:left] = table[rest], targets[rest]
-
-    def _order(self, number: int, what: int, length: int) -> Order:
-        """Return a pass's order of the piles (0) or of the rows of a pile (1 and on)."""
-        return np.random.default_rng([self._seed, PILE_ORDERS, number, what]).permutation(length)
 
     def drawn(self, slots: Order) -> Hand:
         """Return the rows that were drawn, each once, with the draws as their order."""
@@ -83,7 +78,8 @@ class DealtRows:
     def _hand(self, table: Array, targets: Array, order: Order) -> Hand:
         # Rows were clipped when they were written: their factors are 1.
         arrays = DenseArrays(table, np.ones(len(table)), self._problem.intercept)
-        return Hand(arrays, targets, order, weighed(targets, self._problem))
+        shares = weighed(targets, self._problem)
+        return Hand(arrays, targets, order, None if shares is None else Persons.alone(shares))
 
 
 class Turns:
@@ -104,10 +100,14 @@ class Turns:
 
 
 @contextlib.contextmanager
-def dealt_rows(task: Task[Made]) -> Iterator[DealtRows]:
-    """Read a task's table once and deal its rows; they are gone at the end."""
+def dealt_rows(task: Task[Made], batch: int) -> Iterator[DealtRows | DealtPersons]:
+    """Read a task's table once and deal its rows, or its persons, for batches of so many; they are gone at the end."""
     if not isinstance(task.rows, PartedRows):
         raise PrivateFailure
+    if task.claim.unit == "person":
+        with dealt_persons(task, task.rows, batch) as persons:
+            yield persons
+        return
     problem, encoding = task.claim.problem, task.rows.encoding
     columns = encoding.dimension - (1 if problem.intercept > 0 else 0)
     with Piles(task.rows.n_samples, columns, task.public_seed) as piles:

@@ -9,6 +9,7 @@ a copy.
 
 from equipoise.certify.claims import Trained
 from equipoise.data.engines.base import PartedTable
+from equipoise.data.engines.person_piles import descending_bytes
 from equipoise.data.engines.pieces import BYTES_AT_ONCE, EncodedParts
 from equipoise.data.unpacked import LARGEST_BATCH
 from equipoise.errors import InvalidData, InvalidParameter
@@ -63,13 +64,19 @@ def budget() -> int:
     return int(set_by(VARIABLE, BUDGET) * 2**20)
 
 
-def require_memory(claim: Trained, parts: EncodedParts, squares: bool) -> None:
-    """Refuse a fit that may need more than the budget: by public widths and numbers, and files by their structure."""
+def require_memory(claim: Trained, parts: EncodedParts, squares: bool, descends: bool = False) -> None:
+    """Refuse a fit that may need more than the budget: by public widths and numbers, and files by their structure.
+
+    One that `descends` on persons deals them to places, after they were grouped.
+    """
     table, names = parts.table, [column.name for column in parts.schema.columns]
     width, problem = parts.schema.n_features + 1, claim.problem
     dimension = (getattr(claim, "projection", 0) or parts.schema.n_features) + 1
     numbers, rows = numbers_of_a_sum(dimension, problem.loss.outputs, squares), claim.setting().rows
-    needed = bytes_needed(rows, width, numbers, table.grouping())
+    grouping = table.grouping()
+    if descends and parts.schema.person is not None:
+        grouping = max(grouping, PIECES * max(BYTES_AT_ONCE, NUMBER * width) + descending_bytes(claim.n_samples))
+    needed = bytes_needed(rows, width, numbers, grouping)
     if needed > budget():
         persons = f" and the rows of {claim.n_samples} persons, {rows} at most" if rows > claim.n_samples else ""
         fewer = "levels, columns or rows a person" if persons else "levels or columns"

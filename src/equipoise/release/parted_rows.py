@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.data.engines.base import Batch, PartedTable, Work
+from equipoise.data.engines.grouped import GroupedHere, KeptSlots
 from equipoise.data.engines.pieces import Digest, EncodedPieces
 from equipoise.errors import PrivateFailure
 from equipoise.solve.places import PlaceSums, Sums, added
@@ -91,6 +92,12 @@ class PartedRows:
         self._few = PartedRows(self._table, self.encoding, count)
         self._few._key = self._key
         return self._few
+
+    def kept_slots(self) -> KeptSlots:
+        """Return what tells whose the kept rows are, of a table that was grouped in this process."""
+        if not isinstance(self._table, GroupedHere):
+            raise PrivateFailure
+        return self._table.kept_slots()
 
     def visit(self, work: Work[None]) -> None:
         """Carry work to every part, for what it does there."""

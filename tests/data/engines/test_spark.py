@@ -14,8 +14,9 @@ import pytest
 import equipoise as eq
 from equipoise.data.engines import frame_table, open_table
 from equipoise.data.engines.places import Span, spans
-from equipoise.data.engines.spark import SparkFrame
+from equipoise.data.engines.spark import ScannedFrame, SparkFrame
 from equipoise.data.engines.spark_packed import FEW, PackedFrame, on_packed, packed_part
+from equipoise.data.engines.spark_scans import LENIENT
 from equipoise.data.engines.spark_work import (
     BATCH_BYTES,
     BATCH_SETTING,
@@ -91,6 +92,63 @@ def test_a_frame_is_a_table_as_it_is_whatever_its_columns_are_called(spark, fold
     assert not held(spark)
 
 
+# What may have other rows than its files, or read them otherwise: `files` is a plain scan of them.
+MORE_THAN_FILES = {
+    "a filter": lambda spark, files, folder: files.where("age > 30"),
+    "a limit": lambda spark, files, folder: files.limit(5),
+    "rows twice": lambda spark, files, folder: files.union(files),
+    "a file twice": lambda spark, files, folder: spark.read.parquet(*2 * [str(folder / "0.parquet")]),
+    "a sample": lambda spark, files, folder: files.sample(0.5),
+    "an expression": lambda spark, files, folder: files.selectExpr("age + 1 as age", "ill"),
+    "another name": lambda spark, files, folder: files.withColumnRenamed("age", "years"),
+    "another type": lambda spark, files, folder: spark.read.schema("age float, ill string").parquet(str(folder)),
+    "a column that is not there": lambda spark, files, folder: spark.read.schema("a double").parquet(str(folder)),
+    "an option": lambda spark, files, folder: spark.read.option("mergeSchema", "true").parquet(str(folder)),
+    "another format": lambda spark, files, folder: spark.read.csv(str(folder)),
+    "a view": lambda spark, files, folder: files.createOrReplaceTempView("seen") or spark.table("seen"),
+    "what Spark knows of files": lambda spark, files, folder: files.select("age", "_metadata.file_name"),
+}
+
+
+def test_a_frame_that_is_nothing_but_files_is_read_as_files(spark, folder):
+    files = spark.read.parquet(str(folder))
+    for frame in (files, files.select("ill", "town", "`in.come`", "age"), files.alias("them")):
+        table = frame_table(frame)
+        assert isinstance(table, ScannedFrame)
+        assert table.names == tuple(frame.columns)
+        # Rows that are more or fewer than declared have the rule of frames.
+        assert table.n_samples is None
+    assert sums(table) == sums(open_table(folder, engine="spark"))
+    assert not held(spark)
+    (folder / "0.parquet").unlink()
+    with pytest.raises(InvalidData, match="no file"):
+        table.ready()
+
+
+def test_a_frame_that_may_have_other_rows_than_its_files_is_a_frame(spark, folder):
+    files = spark.read.parquet(str(folder))
+    for name, make in MORE_THAN_FILES.items():
+        assert isinstance(frame_table(make(spark, files, folder)), SparkFrame), name
+    for setting in LENIENT:
+        spark.conf.set(setting, "true")
+        assert isinstance(frame_table(files), SparkFrame), setting
+        spark.conf.unset(setting)
+    kept = files.cache()
+    assert isinstance(frame_table(kept), SparkFrame)
+    kept.unpersist()
+    assert isinstance(frame_table(spark.read.parquet(str(folder))), ScannedFrame)
+
+
+@pytest.mark.statistics
+def test_columns_that_folders_tell_and_tables_of_a_catalogue_are_frames(spark, folder, tmp_path):
+    files = spark.read.parquet(str(folder))
+    files.write.partitionBy("town").parquet(str(tmp_path / "towns"))
+    assert isinstance(frame_table(spark.read.parquet(str(tmp_path / "towns"))), SparkFrame)
+    files.write.saveAsTable("people", path=str(tmp_path / "people"))
+    assert isinstance(frame_table(spark.table("people")), SparkFrame)
+    spark.sql("drop table people")
+
+
 def test_the_first_rows_are_copied_once_and_have_the_sums_of_a_stream(spark, folder):
     # Unlike files, which Spark reads in an order of its own, these rows have the order of the stream's.
     table, few = frame_table(spark.createDataFrame(rows())), ROWS // FEW
@@ -103,10 +161,11 @@ def test_the_first_rows_are_copied_once_and_have_the_sums_of_a_stream(spark, fol
 
 @pytest.mark.statistics
 def test_a_seeded_model_is_the_same_and_predicts_from_a_frame(spark, folder):
-    frame = spark.read.parquet(str(folder))
+    files = spark.read.parquet(str(folder))
     here = model(random_state=7).fit(open_table(folder, engine="stream"))
-    there = model(random_state=7).fit(frame)
-    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    for frame in (files, files.where("true")):
+        there = model(random_state=7).fit(frame)
+        np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-9)
     new = rows(50).drop_columns(["ill"])
     shown = spark.createDataFrame(new.to_pylist(), "age double, `in.come` double, town string, ill string").drop("ill")
     assert there.predict(shown).tolist() == there.predict(new).tolist()
@@ -119,7 +178,8 @@ def test_blank_bounds_are_found_as_in_a_stream_and_have_its_certificate(spark, f
         for column in schema().columns
     ]
     facts = dataclasses.replace(schema(), columns=tuple(blank)).with_private_bounds(0.5)
-    tables = open_table(folder, engine="stream"), open_table(folder, engine="spark"), spark.read.parquet(str(folder))
+    frame = spark.read.parquet(str(folder)).where("true")
+    tables = open_table(folder, engine="stream"), open_table(folder, engine="spark"), frame
     fitted = [
         eq.LogisticRegression(epsilon=1.0, domain=facts, mechanism="output", alpha=0.05, random_state=7).fit(table)
         for table in tables
@@ -138,7 +198,10 @@ def test_surplus_rows_are_left_out_and_those_that_lack_are_the_public_row(spark,
         3
     )
     expected = sums(open_table(written(folder.parent / "texts", "csv"), engine="stream"), declared)
-    np.testing.assert_allclose(numbers(sums(frame_table(frame), declared)), numbers(expected), rtol=1e-12)
+    table = frame_table(frame)
+    np.testing.assert_allclose(numbers(sums(table, declared)), numbers(expected), rtol=1e-12)
+    table.close()
+    assert not held(spark)
 
 
 def test_a_value_means_what_it_means_in_an_arrow_table(spark):

@@ -7,12 +7,13 @@ order of places. A table sorted by person has one run a person. Nothing as long 
 
 import secrets
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equipoise.data.engines.base import SHARES, Answer, Batch, PartedTable, Work, batch_length
 from equipoise.data.engines.buckets import MOST_BUCKETS, WAITING_BYTES, Buckets
@@ -113,6 +114,41 @@ class TableStandings:
         """Give the disk back; one that is full has been told of by then."""
         with suppress(OSError):
             self._file.close()
+
+
+class KeptSlots:
+    """Tells whose the kept rows are, row after row: slots of persons, in the order in which their ids appear (N1).
+
+    Holds the place of every person's first row.
+
+    Examples
+    --------
+    >>> found = np.array([(0, 2, 3, 0, 0), (2, 1, 1, 2, 2), (3, 1, 3, 0, 3)], STANDING)
+    >>> slots = KeptSlots(lambda: iter([found[:1], found[1:]]))
+    >>> slots.next_rows(1).tolist(), slots.next_rows(3).tolist()
+    ([0], [0, 1, 0])
+    """
+
+    def __init__(self, found: Callable[[], Iterator[Standings]]) -> None:
+        origins = [some["first"][some["first"] == some["origin"]] for some in found()]
+        self._origins = np.concatenate([np.empty(0, dtype=np.int64), *origins])
+        self._found = found()
+        self._slots = self._left = np.empty(0, dtype=np.int64)
+
+    def next_rows(self, count: int) -> NDArray[np.int64]:
+        """Return the slots of so many kept rows that come next; ValueError where there are no more."""
+        while (waiting := int(self._left.sum())) < count:
+            more = next(self._found, None)
+            if more is None:
+                raise ValueError("more rows than were kept")
+            self._slots = np.append(self._slots, np.searchsorted(self._origins, more["origin"]))
+            self._left = np.append(self._left, more["kept"])
+        taken = np.clip(count - np.cumsum(self._left) + self._left, 0, self._left)
+        slots: NDArray[np.int64] = np.repeat(self._slots, taken)
+        self._left = self._left - taken
+        done = len(taken) if waiting == count else int(np.argmax(self._left > 0))
+        self._slots, self._left = self._slots[done:], self._left[done:]
+        return slots
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,6 +279,8 @@ def _once(answers: Iterator[tuple[int, Told]]) -> dict[int, Told]:
 class GroupedHere(GroupedTable):
     """Rows that are grouped by this process, in a scratch on its disk."""
 
+    comes_here: ClassVar[bool] = True
+
     _standings: TableStandings | None = None
 
     def grouping(self) -> int:
@@ -269,6 +307,11 @@ class GroupedHere(GroupedTable):
     @property
     def _kept(self) -> int:
         return 0 if self._standings is None else self._standings.kept
+
+    def kept_slots(self) -> KeptSlots:
+        """Return what tells whose the kept rows are, once they are grouped."""
+        found = self._standings
+        return KeptSlots(lambda: iter(()) if found is None else found.since(0))
 
     def _group(self) -> Iterator[tuple[int, Told]]:
         rule = self._rule

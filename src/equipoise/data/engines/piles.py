@@ -28,8 +28,9 @@ BYTES_BESIDES = 64
 # Chosen rows that lie within so many bytes of each other are read together.
 WINDOW_BYTES = 2**18
 
-# The public seed's stream that deals rows; others drive orders and masks.
+# The public seed's streams that deal rows, and that order piles and what is in them; others drive orders and masks.
 DEALING = 7
+PILE_ORDERS = 8
 
 
 def rows_within(size: int, columns: int) -> int:
@@ -41,6 +42,11 @@ def rows_within(size: int, columns: int) -> int:
     10
     """
     return max(1, size // (8 * (columns + 1) + BYTES_BESIDES))
+
+
+def pile_order(public_seed: int, number: int, what: int, length: int) -> Slots:
+    """Return a pass's order of the piles (0) or of what is in a pile (1 and on)."""
+    return np.random.default_rng([public_seed, PILE_ORDERS, number, what]).permutation(length)
 
 
 def bytes_needed(n_samples: int, columns: int) -> int:

@@ -14,6 +14,7 @@ from equipoise.data.engines.base import Answer, Batch, Engine, PartedTable, Work
 from equipoise.data.engines.places import CountedTable, Span
 from equipoise.data.engines.spark_packed import PACKED, PackedFrame, on_packed, packed_part, unpacked
 from equipoise.data.engines.spark_persons import Carry, SparkPersons
+from equipoise.data.engines.spark_scans import scanned_files
 from equipoise.data.engines.spark_session import library, require_workers, session_at
 from equipoise.data.engines.spark_work import (
     ANSWER,
@@ -43,7 +44,11 @@ class Spark(Engine):
         """Return a Spark DataFrame as a table."""
         kind = type(frame)
         its_own = kind.__module__.startswith("pyspark.sql.") and kind.__name__ == "DataFrame"
-        return SparkFrame(frame) if its_own else None
+        if not its_own:
+            return None
+        table = SparkFrame(frame)
+        files = scanned_files(frame, _arrow_schema(frame.schema, table.source))
+        return table if files is None else ScannedFrame(table, files)
 
 
 class SparkTable(CountedTable):
@@ -255,3 +260,20 @@ class SparkFiles(SparkTable):
             return carry.on_files(batches, lambda part: pickle.loads(tables[part]).batches(names))  # noqa: S301
 
         return held.mapInArrow(function, ANSWER)
+
+
+class ScannedFrame(SparkFiles):
+    """A DataFrame that is nothing but Parquet files: read by the workers of its session, in the order of their names.
+
+    As for every frame the number of rows is not compared with what is declared.
+    """
+
+    def __init__(self, frame: SparkFrame, raw: RawTable) -> None:
+        super().__init__(raw, None)
+        self.names, self.kinds, self.number_types = frame.names, frame.kinds, frame.number_types
+        self.source, self.n_samples, self.session = frame.source, None, frame.session
+
+    def ready(self) -> None:
+        """Fail now if files are gone, or workers do not answer, lack the library, or cannot open them."""
+        require_files(self._raw)
+        require_workers(self.session, tuple(map(str, self.files)))

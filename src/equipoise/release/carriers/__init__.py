@@ -3,6 +3,7 @@
 from typing import Any
 
 from equipoise.certify.claims import Claim, Trained
+from equipoise.data.engines.person_piles import require_person_piles
 from equipoise.data.engines.pieces import EncodedParts
 from equipoise.data.engines.piles import require_piles
 from equipoise.data.unread import Unread
@@ -28,20 +29,20 @@ def ready(claim: Claim, source: NoiseSource, table: Unread) -> None:
             found = f"one of kind {node.kind!r}, which is checked and no longer carried out"
             raise InvalidParameter("a plan of today", found, "plan again")
         carrier = members()[type(node)]()
-        if table.parts is not None and not carrier.sums_suffice(node):
+        descends = table.parts is not None and not carrier.sums_suffice(node)
+        if table.parts is not None and descends:
             _require_rows(node, carrier.rows_at_once(node), table.parts)
         if table.parts is not None and isinstance(node, Trained):
-            require_memory(node, table.parts, carrier.squares)
+            require_memory(node, table.parts, carrier.squares, descends)
         carrier.ready(node, source)
 
 
 def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -> None:
     """Refuse a kind that needs more than sums of a table that is never held, unless rows can be kept in a scratch."""
-    # Persons in a secret order would need all their rows, which lie anywhere (N1, vii).
-    if rows_at_once is None or not isinstance(claim, Trained) or parts.schema.person is not None:
+    if rows_at_once is None or not isinstance(claim, Trained):
         raise InvalidParameter(
             "a release that needs no more of its rows than sums, for a table that is never held whole",
-            f"one of kind {claim.kind!r} for {'this loss' if parts.schema.person is None else 'persons'}",
+            f"one of kind {claim.kind!r} for this loss",
             'open the table with engine="memory", or choose mechanism="output" and a loss without corners',
         )
     if not parts.table.comes_here:
@@ -50,7 +51,10 @@ def _require_rows(claim: Claim, rows_at_once: int | None, parts: EncodedParts) -
             "a table whose rows stay with workers",
             'open its files with engine="stream", which keeps rows on this disk while a fit runs, or engine="memory"',
         )
-    require_piles(claim.n_samples, claim.n_features, rows_at_once)
+    if parts.schema.person is None:
+        require_piles(claim.n_samples, claim.n_features, rows_at_once)
+    else:
+        require_person_piles(claim.n_samples, parts.schema.person.rows_at_most, claim.n_features, rows_at_once)
 
 
 def carry_out(claim: Claim, job: Job) -> Carried:

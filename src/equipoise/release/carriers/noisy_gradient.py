@@ -30,14 +30,14 @@ class NoisyGradientCarrier(TrainedCarrier[NoisyGradient]):
         return claim.batch
 
     def ready(self, claim: NoisyGradient, source: NoiseSource) -> None:
-        """Load the noise of all steps."""
-        source.ready(claim.steps * numbers_of(claim))
+        """Load the noise of all steps, and what deals persons of a table that is never held."""
+        source.ready(claim.steps * numbers_of(claim), streaming=bool(claim.batch) and claim.unit == "person")
 
     def weights(self, task: Task[NoisyGradient]) -> Array:
         """Descend on noisy gradients."""
         claim, source = task.claim, task.source
         if claim.batch and isinstance(task.rows, PartedRows):
-            with dealt_rows(task) as rows:
+            with dealt_rows(task, claim.batch) as rows:
                 return _descended(
                     task,
                     lambda weights: rows.objective(source.subset(claim.n_samples, claim.batch)).clipped_gradient(

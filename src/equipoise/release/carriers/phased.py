@@ -45,7 +45,7 @@ class PhasedCarrier(TrainedCarrier[Phased]):
     def weights(self, task: Task[Phased]) -> Array:
         """Go through the phases."""
         if isinstance(task.rows, PartedRows):
-            with dealt_rows(task) as rows:
+            with dealt_rows(task, 1) as rows:
                 turns, loss = Turns(rows.passes(1, fresh=False)), task.claim.problem.loss
                 return _phases(
                     task,

@@ -16,6 +16,7 @@ from equipoise.certify.claims import Claim
 from equipoise.certify.claims.descents import NoisyDescent, StochasticDescent
 from equipoise.noise import NoiseSource
 from equipoise.release.carriers.base import TrainedCarrier, numbers_of
+from equipoise.release.dealt_persons import DealtPersons
 from equipoise.release.dealt_rows import DealtRows, dealt_rows
 from equipoise.release.job import Array, Task
 from equipoise.release.parted_rows import PartedRows
@@ -78,10 +79,13 @@ def _held(task: Task[StochasticDescent], columns: int) -> Array:
 
 
 def _streamed(task: Task[StochasticDescent], columns: int) -> Array:
-    """Descend on rows of a table that is never held: in a public order of their own, or drawn and then fetched."""
+    """Descend on rows of a table that is never held: in a public order of their own, or drawn and then fetched.
+
+    Persons are dealt to places in secret, and the order is one of places.
+    """
     recipe, loss, n_samples = task.claim.recipe, task.claim.problem.loss, task.rows.n_samples
     run, at_once = run_of(task.claim, recipe.steps(n_samples)), max(1, min(STEPS_AT_ONCE, CUT_COLUMNS // columns))
-    with dealt_rows(task) as rows:
+    with dealt_rows(task, recipe.batch_size) as rows:
         if recipe.order == "replacement":
             hands = _drawn(rows, run, task.source)
         else:
@@ -90,8 +94,8 @@ def _streamed(task: Task[StochasticDescent], columns: int) -> Array:
         return run_hands(hands, rows.dimension, loss, run, *coins, steps_at_once=at_once)
 
 
-def _drawn(rows: DealtRows, run: Run, source: NoiseSource) -> Iterator[Hand]:
-    """Yield batches of rows that are drawn in secret, each draw by itself, as many as are fetched at a time."""
+def _drawn(rows: DealtRows | DealtPersons, run: Run, source: NoiseSource) -> Iterator[Hand]:
+    """Yield batches of rows, or persons, drawn in secret, each draw by itself, as many as are fetched at a time."""
     batches = max(1, min(run.steps, rows.rows_at_once // run.batch))
     while True:
         slots = np.empty(batches * run.batch, dtype=np.int64)

@@ -76,17 +76,15 @@ class Run:
 
 
 class Hand(NamedTuple):
-    """Rows that are at hand, their targets, the order in which steps take them, and what each counts for if not 1."""
+    """Rows that are at hand, their targets, the order in which steps take them or their persons, and whose they are.
+
+    Rows that do not all count for 1 (N2) are persons with one row each.
+    """
 
     arrays: DenseArrays | SparseArrays
     targets: Array
     order: Order
-    shares: Array | None = None
-
-    @property
-    def persons(self) -> Persons | None:
-        """Rows that do not all count for 1 (N2), each alone."""
-        return None if self.shares is None else Persons.alone(self.shares)
+    persons: Persons | None = None
 
 
 class StepNoise(Protocol):
