@@ -28,6 +28,7 @@ def inverted_delta(multiplier: float, share: float, steps: int, epsilon: float, 
     integral; on the one through the saddle point, `beside` 1, terms fall at once and nothing cancels. With a period P
     the trapezoid rule adds ``exp(k t P) delta(epsilon + k P)`` for every whole k but 0: at most ``exp(-t P)`` for
     k = -1, and for k = 1, by Chernoff's bound at any r > t, ``exp(K(r) - r epsilon - (r - t) P)``.
+    One step's loss is 0 with some probability, so that terms of few steps hardly fall: not for those.
 
     Examples
     --------

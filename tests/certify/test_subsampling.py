@@ -282,8 +282,8 @@ def test_rounding_is_paid_for(multiplier, share, steps):
 
 @pytest.mark.parametrize(
     ("multiplier", "share", "steps", "delta"),
-    # One step, few draws, many draws, and all rows in every step.
-    [(1.0, 0.3, 1, 1e-3), (0.66, 1e-4, 10**4, 1e-9), (7.3, 1e-4, 10**8, 1e-13), (30.0, 1.0, 20, 1e-10)],
+    # Few draws, many draws, and all rows in every step.
+    [(0.66, 1e-4, 10**4, 1e-9), (7.3, 1e-4, 10**8, 1e-13), (30.0, 1.0, 20, 1e-12)],
 )
 def test_the_inverted_transform_is_the_same_on_every_line(multiplier, share, steps, delta):
     found = inverted_delta(multiplier, share, steps, 1.0)
@@ -291,8 +291,6 @@ def test_the_inverted_transform_is_the_same_on_every_line(multiplier, share, ste
     assert inverted_delta(multiplier, share, steps, 1.0, beside=0.9) == pytest.approx(found, rel=1e-6)
     if share == 1.0:
         assert found == pytest.approx(GaussianCurve(math.sqrt(steps) / multiplier).delta(1.0), rel=1e-6)
-    if steps == 1:
-        assert found == pytest.approx(float(true_profile(1.0, multiplier, share)), rel=1e-6)
 
 
 @pytest.mark.parametrize(
