@@ -17,16 +17,11 @@ from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
+from equipoise.data.view_heights import rows_of_a_product, rows_of_a_view
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
-
-# So many doubles stay in the cache of a core; fewer rows than these at a time are not worth a call.
-CACHED = 2**18
-LEAST_ROWS = 16
-# OpenBLAS multiplies matrices of at most so many products without copying them first: twice as fast for few outputs.
-SMALL_PRODUCT = 10**6
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
@@ -229,30 +224,6 @@ def _one_by_one(rows: Array, weights: Array) -> Array:
         product: Array = np.add.accumulate(rows * weights, axis=1)[:, -1]
         return product
     return np.stack([_one_by_one(rows, column) for column in weights.T], axis=1)
-
-
-def rows_of_a_view(columns: int) -> int:
-    """Return how many rows, a power of two, a view has: as many numbers as a cache holds, and a block at most.
-
-    Examples
-    --------
-    >>> rows_of_a_view(10), rows_of_a_view(1000), rows_of_a_view(10**6)
-    (4096, 256, 16)
-    """
-    most = max(LEAST_ROWS, CACHED // max(columns, 1))
-    return int(min(BLOCK_ROWS, 2 ** (most.bit_length() - 1)))
-
-
-def rows_of_a_product(columns: int, outputs: int) -> int:
-    """Return how many rows, a power of two, are multiplied at a time with several outputs: a block where few would be.
-
-    Examples
-    --------
-    >>> rows_of_a_product(784, 10), rows_of_a_product(10, 3), rows_of_a_product(1000, 40)
-    (64, 4096, 4096)
-    """
-    most = SMALL_PRODUCT // max(columns * outputs, 1)
-    return int(min(BLOCK_ROWS, 2 ** (most.bit_length() - 1))) if most >= 2 * LEAST_ROWS else BLOCK_ROWS
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:
