@@ -19,6 +19,7 @@ from equipoise.planning import loss_distribution
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.loss_distribution import TILTS, delta_of_losses, estimated_delta, profile, tilt_for
 from equipoise.planning.sampling import smallest_multiplier
+from inverted_losses import inverted_delta
 
 exact = mpmath.MPContext()
 exact.prec = 200
@@ -279,39 +280,17 @@ def test_rounding_is_paid_for(multiplier, share, steps):
         assert delta_of_losses(multiplier, share, steps, tilt, epsilon) >= truth
 
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
-
-
-def log_moments(multiplier, share, tilt):
-    """Return ln M(tilt) of one step's loss and its first two derivatives, by quadrature of the profile (C3)."""
-    top = math.log1p(share * math.expm1(min(700.0, (1 + tilt) / multiplier**2 + 14 / multiplier)))
-    losses = (NODES + 1) * top / 2
-    heights = profile(losses, multiplier, share) * WEIGHTS * top / 2
-    # E exp(t X) = 1 + t (t + 1) times the integral over x > 0 of h(x) (exp(t x) + exp(-(t + 1) x)).
-    up, down = np.exp(tilt * losses), np.exp(-(tilt + 1) * losses)
-    first, second = heights @ (up + down), heights @ (losses * (up - down))
-    third = heights @ (losses**2 * (up + down))
-    quadratic, slope = tilt * (tilt + 1), 2 * tilt + 1
-    moment = 1 + quadratic * first
-    mean = (slope * first + quadratic * second) / moment
-    square = (2 * first + 2 * slope * second + quadratic * third) / moment
-    return math.log1p(quadratic * first), mean, square - mean**2
-
-
-def saddle_point_delta(multiplier, share, steps, epsilon):
-    """Return delta by a normal law under the tilt that puts the mean loss at epsilon: right but for some 1/steps."""
-
-    def short(tilt):
-        return steps * log_moments(multiplier, share, tilt)[1] - epsilon
-
-    highest = 1.0
-    while short(highest) < 0:
-        highest *= 1.5
-    tilt = scipy.optimize.brentq(short, 1e-6, highest)
-    log_moment, _, variance = log_moments(multiplier, share, tilt)
-    spread = math.sqrt(steps * variance)
-    mills = [math.sqrt(math.pi / 2) * scipy.special.erfcx(power * spread / math.sqrt(2)) for power in (tilt, tilt + 1)]
-    return math.exp(steps * log_moment - tilt * epsilon) * (mills[0] - mills[1]) / math.sqrt(2 * math.pi)
+@pytest.mark.parametrize(
+    ("multiplier", "share", "steps", "delta"),
+    # Few draws, many draws, and all rows in every step.
+    [(0.66, 1e-4, 10**4, 1e-9), (7.3, 1e-4, 10**8, 1e-13), (30.0, 1.0, 20, 1e-12)],
+)
+def test_the_inverted_transform_is_the_same_on_every_line(multiplier, share, steps, delta):
+    found = inverted_delta(multiplier, share, steps, 1.0)
+    assert delta / 100 < found < 100 * delta
+    assert inverted_delta(multiplier, share, steps, 1.0, beside=0.9) == pytest.approx(found, rel=1e-6)
+    if share == 1.0:
+        assert found == pytest.approx(GaussianCurve(math.sqrt(steps) / multiplier).delta(1.0), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -319,6 +298,7 @@ def saddle_point_delta(multiplier, share, steps, epsilon):
     [
         (1.0, 1e-11, 1e-3, 10**5),
         (0.5, 1e-13, 1e-2, 10**5),
+        (1.0, 1e-13, 1e-4, 10**4),
         more(1.0, 1e-13, 1e-3, 10**6),
         more(3.0, 1e-13, 1e-3, 10**7),
         more(1.0, 1e-12, 1e-4, 10**8),
@@ -328,7 +308,7 @@ def test_small_deltas_keep_their_digits_however_many_steps_there_are(epsilon, de
     # N11: an absolute error of steps 2^-49 would be far above these deltas.
     multiplier = smallest_multiplier(epsilon, delta, share, steps)
     exact_multiplier = scipy.optimize.brentq(
-        lambda z: math.log(saddle_point_delta(z, share, steps, epsilon) / delta), 0.7 * multiplier, 1.3 * multiplier
+        lambda z: math.log(inverted_delta(z, share, steps, epsilon) / delta), 0.97 * multiplier, 1.01 * multiplier
     )
     assert exact_multiplier * 0.999 <= multiplier <= 1.02 * exact_multiplier
 

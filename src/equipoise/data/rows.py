@@ -4,6 +4,7 @@ A dense table is not copied: what is kept besides it is one factor a row. Each b
 in one reusable buffer, so float32 input stays float32.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -16,14 +17,11 @@ from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
+from equipoise.data.view_heights import rows_of_a_product, rows_of_a_view
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
-
-# So many doubles stay in the cache of a core; fewer rows than these at a time are not worth a call.
-CACHED = 2**18
-LEAST_ROWS = 16
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
@@ -182,7 +180,9 @@ class ClippedView:
     def __matmul__(self, weights: Array) -> Array:
         """Return every row times the weights."""
         count = self._table.shape[1]
-        product: Array = self._table @ weights[:count]
+        product, matrix = np.empty((len(self._table), *weights.shape[1:])), np.ascontiguousarray(weights[:count])
+        for part in self._parts(math.prod(weights.shape[1:])):
+            np.matmul(self._table[part], matrix, out=product[part])
         product *= self._factors if product.ndim == 1 else self._factors[:, None]
         if self._repaired is not None:
             product[self._repaired.places] = _one_by_one(self._repaired.rows, weights[:count])
@@ -198,10 +198,21 @@ class ClippedView:
             table = np.array(table, dtype=np.float64)
             table[self._repaired.places] = self._repaired.rows
             scaled[..., self._repaired.places] = slopes[..., self._repaired.places]
-        product: Array = scaled @ table
-        if self._intercept == 0:
-            return product
-        return np.append(product, self._intercept * slopes.sum(axis=-1, keepdims=True), axis=-1)
+        count = table.shape[1]
+        sums = np.empty((*slopes.shape[:-1], count + (self._intercept > 0)))
+        first, *others = self._parts(math.prod(slopes.shape[:-1]))
+        np.matmul(scaled[..., first], table[first], out=sums[..., :count])
+        for part in others:
+            sums[..., :count] += scaled[..., part] @ table[part]
+        if self._intercept > 0:
+            sums[..., count] = self._intercept * slopes.sum(axis=-1)
+        return sums
+
+    def _parts(self, outputs: int) -> list[slice]:
+        """Return the rows that are multiplied at a time, by the view's shape alone."""
+        height = rows_of_a_product(self._table.shape[1], outputs)
+        # No row at all is one part.
+        return [slice(start, start + height) for start in range(0, max(1, len(self._table)), height)]
 
 
 def _one_by_one(rows: Array, weights: Array) -> Array:
@@ -213,18 +224,6 @@ def _one_by_one(rows: Array, weights: Array) -> Array:
         product: Array = np.add.accumulate(rows * weights, axis=1)[:, -1]
         return product
     return np.stack([_one_by_one(rows, column) for column in weights.T], axis=1)
-
-
-def rows_of_a_view(columns: int) -> int:
-    """Return how many rows, a power of two, a view has: as many numbers as a cache holds, and a block at most.
-
-    Examples
-    --------
-    >>> rows_of_a_view(10), rows_of_a_view(1000), rows_of_a_view(10**6)
-    (4096, 256, 16)
-    """
-    most = max(LEAST_ROWS, CACHED // max(columns, 1))
-    return int(min(BLOCK_ROWS, 2 ** (most.bit_length() - 1)))
 
 
 def row_source(matrix: Any, domain: Domain, intercept: float) -> RowSource:

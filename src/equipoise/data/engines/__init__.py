@@ -6,6 +6,8 @@ table and brings the answers back; where a part is, how often it is tried and by
 
 from typing import Any
 
+import numpy as np
+
 from equipoise.data.engines.base import Engine, PartedTable
 from equipoise.data.files import separated_by
 from equipoise.data.raw import RawTable
@@ -70,5 +72,8 @@ def frame_table(frame: Any) -> PartedTable | None:
     >>> frame_table([[1, 2]]) is None
     True
     """
+    if isinstance(frame, np.ndarray):
+        # The most common table of all needs no engine to be loaded.
+        return None
     found = (member().frame_table(frame) for member in members().values())
     return next((table for table in found if table is not None), None)

@@ -170,7 +170,9 @@ def spent(ratio: float, dimension: int, rounding: float, epsilon: float) -> floa
 
 @lru_cache(maxsize=4096)
 def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float = 0.0) -> float:
-    """Return the largest ``sensitivity / scale`` whose curve is at most delta at epsilon, verified; 0 if there is none.
+    """Return the largest ``sensitivity / scale``, but for some 1e-9, whose curve is at most delta at epsilon, verified.
+
+    It is 0 where there is none.
 
     Examples
     --------
@@ -198,7 +200,11 @@ def largest_ratio(epsilon: float, delta: float, dimension: int, rounding: float 
         if private > 1e-15 * epsilon:
             # delta runs through many orders of magnitude, and so does the gap: the root is sought in logarithms.
             near = _root(about, delta, math.log(private), math.log(excessive), NEAR)
-            ratio += math.exp(_root(beyond, delta, near - 2 * NEAR, near + 2 * NEAR, 1e-13))
+            # A little below it one look at the curve itself, which takes far longer, settles it unless delta is near 1.
+            gap = math.exp(near - 2 * NEAR)
+            if beyond(gap) > delta:
+                gap = math.exp(_root(beyond, delta, near - 2 * NEAR, near + 2 * NEAR, 1e-13))
+            ratio += gap
     step = 1e-15
     # Whatever was found counts only where the curve of this very ratio meets the budget.
     while spent(ratio, dimension, rounding, epsilon) > delta:
