@@ -113,7 +113,7 @@ def evaluate(
         schema=about.schema,
         vouched=about.vouched,
     )
-    noise = noise_on_counts(asked)
+    noise = noise_on_counts(asked, len(found.labels) > 2)
     cells = found.cells(terms.n_samples, noise)
     # What no figure could follow from is not worth a spend.
     for fault in faults_of(cells, terms.n_samples, noise.scale):

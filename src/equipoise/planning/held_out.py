@@ -7,7 +7,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut
 from equipoise.errors import InvalidParameter
-from equipoise.planning.evaluation import noise_on_counts
+from equipoise.planning.evaluation import further_noise, noise_on_counts
 from equipoise.planning.issue import checked, issue
 from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes, caveats_of
@@ -58,9 +58,10 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     >>> certificate.n_samples, certificate.epsilon, certificate.verify()
     (1000, 1.0, ())
     """
-    made, one = issue(training), noise_on_counts(training.budget)
+    made, one = issue(training), noise_on_counts(training.budget, bool(cells.true_shares))
     budget = training.budget if one.law == "gaussian" else Budget(training.budget.epsilon)
-    counts = Evaluation(budget, rows, "", "", cells, Noise(one.law, one.scale, math.prod(cells.shape)))
+    noise = Noise(one.law, one.scale, math.prod(cells.shape))
+    counts = Evaluation(budget, rows, "", "", cells, noise, further_noise=further_noise(one, cells))
     claim = HeldOut(training.budget, training.n_samples + rows, (counts, made.claim))
     checked(claim)
     terms, notes = replace(made.terms, n_samples=claim.n_samples), Notes.of(made)
