@@ -105,7 +105,8 @@ class EvaluatedClassifier(Evaluated):
         norm. Those of the predicted one of C classes lie between 1/C and 1, and are divided evenly; those of the true
         one, by which rows are counted once more, where differences of margins can be.
         """
-        count, true_shares = bins(self._rows_a_group(n_samples), len(self.labels), noise), ()
+        count = bins(self._rows_a_group(n_samples), len(self.labels), noise)
+        true_shares: tuple[float, ...] = ()
         if len(self.labels) > 2:
             shares = np.linspace(1 / len(self.labels), 1.0, count + 1)[1:-1]
             true_shares = self._true_shares(bins_of_shares(n_samples, noise))

@@ -95,7 +95,7 @@ def bins_of_shares(n_samples: int, noise: Noise) -> int:
     >>> [bins_of_shares(n_samples, noise) for n_samples in (100, 5000, 10_000)]
     [10, 141, 223]
     """
-    best = (8.5 * n_samples / (FURTHER * deviation_of(noise))) ** (2 / 3)
+    best = math.pow(8.5 * n_samples / (FURTHER * deviation_of(noise)), 2 / 3)
     return round(min(max(best, FEWEST_SHARES), MOST_SHARES))
 
 
