@@ -198,13 +198,14 @@ def _notes(claim: Evaluation, terms: Terms) -> Notes:
         f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
-        *_further(claim),
+        *further_words(claim),
         "- every figure is computed from these counts: none costs anything more",
     )
     return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
 
 
-def _further(claim: Evaluation) -> tuple[str, ...]:
+def further_words(claim: Evaluation) -> tuple[str, ...]:
+    """Return what is said of counts by the true class's share, where a claim has such."""
     if claim.further_noise is None:
         return ()
     return (
