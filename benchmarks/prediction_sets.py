@@ -4,7 +4,7 @@ One model a table, released at epsilon 1. Its held-out rows are dealt 1,000 time
 and rows whose sets are looked at. Printed: how often sets hold the truth (wanted are 0.90 to 0.93), how often they are
 empty (a miss), how large they are, and how large split-conformal sets of the same rows are without noise. Those are
 computed here; where MAPIE is installed it computes them for the first splits too, and must agree.
-``python benchmarks/prediction_sets.py FOLDER [SPLITS]``, some minutes.
+``python benchmarks/prediction_sets.py FOLDER [SPLITS [TABLE ...]]``, some minutes; tables by their function's name.
 """
 
 import importlib.util
@@ -27,8 +27,8 @@ from equipoise.evaluation.prediction_sets import cells_of, levels_of_classes, ma
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.shares import rebalanced
 from equipoise.noise import SeededSource
-from equipoise.planning.evaluation import noise_on_counts
-from equipoise.release.carriers.evaluation import binned, outputs_of
+from equipoise.planning.evaluation import further_noise, noise_on_counts
+from equipoise.release.carriers.evaluation import binned, outputs_of, share_bins
 from equipoise_studies.private_regression.preparation import patients
 
 Array = NDArray[np.float64]
@@ -43,13 +43,16 @@ class HeldOut:
     name: str
     epsilon: float
     template: NoisyCounts
-    # The row of the histogram and the output that each row lies in; levels of cells.
+    # The row of the histogram and the output that each row lies in; levels of cells. Of several classes it is the
+    # histogram of the true class's share, which has one row.
     rows: NDArray[np.int64]
     outputs: NDArray[np.int64]
     levels: NDArray[np.intp]
     # Non-conformity scores of true labels, and of all labels (rows x classes); of numbers the absolute residual.
     scores: Array
     of_labels: Array | None
+    # Of classes: the output of every row for each of its labels.
+    outputs_of_labels: NDArray[np.int64] | None
     # What MAPIE is given: a score a row, and the truth.
     shown: Array
     truth: Array
@@ -65,7 +68,7 @@ def held_out(split: Split, found: Evaluated, epsilon: float) -> HeldOut:
     """See a table's test rows with the released model."""
     name, numbers = split.name, split.domain.labels is not None
     n = min(len(split.y_test) // 2, MOST_ROWS)
-    noise = noise_on_counts(eq.Budget(epsilon))
+    noise = noise_on_counts(eq.Budget(epsilon), len(found.labels) > 2)
     cells, margins = found.cells(n, noise), found.scores(split.X_test)
     counts = np.zeros(cells.shape, dtype=np.int64)
     template = NoisyCounts(cells.edges, counts, noise.law, noise.scale, n, cells.predictions, cells.range)
@@ -74,15 +77,22 @@ def held_out(split: Split, found: Evaluated, epsilon: float) -> HeldOut:
         predicted = margins[:, 0]
         rows, outputs = binned(cells.predictions, predicted), binned(cells.edges, truth - predicted)
         levels = np.broadcast_to(Regression(template).levels, cells.shape[1:])
-        return HeldOut(
-            name, epsilon, template, rows, outputs, levels, np.abs(truth - predicted), None, predicted[:, None], truth
-        )
+        scores, shown = np.abs(truth - predicted), predicted[:, None]
+        return HeldOut(name, epsilon, template, rows, outputs, levels, scores, None, None, shown, truth)
     second = expit(margins[:, 0])
     shares = np.stack([1.0 - second, second], axis=1) if len(found.labels) == 2 else softmax(margins, axis=1)
-    rows, levels = class_positions(split.y_test, found.labels).astype(np.int64), levels_of_classes(template)
-    scores = 1.0 - shares[np.arange(len(rows)), rows]
-    outputs = outputs_of(cells, margins)
-    return HeldOut(name, epsilon, template, rows, outputs, levels, scores, 1.0 - shares, shares, rows.astype(float))
+    rows = class_positions(split.y_test, found.labels).astype(np.int64)
+    scores, true = 1.0 - shares[np.arange(len(rows)), rows], rows.astype(float)
+    if (louder := further_noise(noise, cells)) is None:
+        outputs, levels = outputs_of(cells, margins), levels_of_classes(template)
+        of_labels = np.repeat(outputs[:, None], 2, axis=1)
+        return HeldOut(name, epsilon, template, rows, outputs, levels, scores, 1.0 - shares, of_labels, shares, true)
+    template = NoisyCounts(
+        cells.true_shares, np.zeros((1, 1, louder.dimension), dtype=np.int64), noise.law, louder.scale, n
+    )
+    of_labels, levels = share_bins(cells, margins), np.arange(louder.dimension)[::-1][None, :]
+    outputs, alone = of_labels[np.arange(len(rows)), rows], np.zeros_like(rows)
+    return HeldOut(name, epsilon, template, alone, outputs, levels, scores, 1.0 - shares, of_labels, shares, true)
 
 
 def measured(table: HeldOut, splits: int) -> str:
@@ -122,9 +132,10 @@ def measured(table: HeldOut, splits: int) -> str:
 
 def sizes_of(table: HeldOut, level: int, quantile: float, new: NDArray[np.int64]) -> tuple[Array, Array]:
     """Return how large sets of new rows are, with noise and without; of numbers the width of the interval."""
-    if table.of_labels is not None:
-        members = (table.levels <= level).sum(axis=0)
-        return members[table.outputs[new]], np.sum(table.of_labels[new] <= quantile, axis=1)
+    if table.of_labels is not None and table.outputs_of_labels is not None:
+        labels = np.arange(table.of_labels.shape[1]) if len(table.levels) > 1 else 0
+        members = table.levels[labels, table.outputs_of_labels[new]] <= level
+        return members.sum(axis=1), np.sum(table.of_labels[new] <= quantile, axis=1)
     low, high = Regression(table.template).upto(level)
     return np.full(len(new), high - low), np.full(len(new), 2.0 * quantile)
 
@@ -201,7 +212,8 @@ if __name__ == "__main__":
     print("compared with MAPIE" if importlib.util.find_spec("mapie") else "MAPIE is not installed: not compared")
     print("| table | counted rows | epsilon | held | empty | size | held without noise | size without noise | ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for read in (adult, mnist_3_vs_5, covertype, warfarin, covertype_seven, mnist_ten):
+    tables = (adult, mnist_3_vs_5, covertype, warfarin, covertype_seven, mnist_ten)
+    for read in [each for each in tables if each.__name__ in sys.argv[3:] or len(sys.argv) < 4]:
         split = read(folder)
         model = released(split)
         for epsilon in EPSILONS:

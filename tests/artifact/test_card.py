@@ -17,6 +17,7 @@ import equipoise as eq
 from browser import needs_browser
 from equipoise.artifact.card import card_of
 from equipoise.artifact.disclosure import sacroml_target
+from equipoise.artifact.parts import Part
 from equipoise.artifact.signing import envelope_of
 from equipoise.artifact.trust import Trusted
 from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, MODEL, REPORT, SCHEMA, STATEMENT
@@ -83,6 +84,22 @@ def test_a_card_says_who_signed_as_the_folder_says(release, tmp_path):
     (release / STATEMENT).write_text(envelope_of({**contents, REPORT: b""}, key))
     with pytest.raises(ReleaseUnreadable, match="as it was signed"):
         card_of(release)
+
+
+def test_a_card_does_not_say_that_nobody_looked_at_what_was_looked_at(release, tmp_path, monkeypatch):
+    said = card_of(release)["privacy"]["not_checked"]
+    assert not any("the page says" in line for line in said), "it was drawn again and compared"
+    assert any("no signature was looked at" in line for line in said)
+    new_key(tmp_path / "office.key")
+    key = private_key(tmp_path / "office.key")
+    contents = {path.name: path.read_bytes() for path in release.iterdir()}
+    (release / STATEMENT).write_text(envelope_of(contents, key))
+    said = card_of(release, trusted={key.public: Trusted("Office")})["privacy"]["not_checked"]
+    assert not any("no signature" in line for line in said)
+    # Where the page could not be compared, the card says why.
+    why = Part(CHECK_FAILED, unchecked=("what the page says: not compared, since Altair is not installed",))
+    monkeypatch.setattr("equipoise.artifact.card.require_page", lambda contents: why)
+    assert why.unchecked[0] in card_of(release)["privacy"]["not_checked"]
 
 
 def test_what_an_attacker_gains_is_said_under_its_conditions(tmp_path):

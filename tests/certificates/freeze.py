@@ -346,6 +346,9 @@ def evaluated() -> Made:
         "evaluation-regression",
         asked(1.0, 1e-6, 5000, Cells((-1.0, 0.0, 1.0), predictions=(10.0, 20.0), range=(0.0, 30.0))),
     )
+    yield "evaluation-shares-ordinary", asked(1.0, 0.0, 5000, Cells((0.5,), ("a", "b", "c"), true_shares=tenths))
+    yield "evaluation-shares-extreme", asked(0.001, 0.01, 10**8, Cells((), (0, 1, 2), true_shares=(0.5,)))
+    yield "evaluation-shares-released", counts(FOUR, ("a", "b", "c", "d"), epsilon=0.01, random_state=0)
     yield "evaluation-released", counts(TWO, (0, 1), epsilon=1.0, random_state=0)
     yield "evaluation-released-exact", counts(TWO, (0, 1), epsilon=0.5)
     yield "evaluation-released-classes", counts(FOUR, ("a", "b", "c", "d"), epsilon=2.0, delta=1e-6, random_state=0)
@@ -372,6 +375,16 @@ def held_out() -> Made:
     yield "held-out-bounds", lambda: plan_held_out(eq.LogisticRegression(1.0, 0.0, bounded))
     yield "held-out-released", counted_after(eq.LogisticRegression(domain=TWO, random_state=0))
     yield "held-out-released-exact", counted_after(eq.LogisticRegression(1.0, 1e-6, TWO, mechanism="output"))
+    yield (
+        "held-out-shares-released",
+        lambda: (
+            eq.train_and_evaluate(
+                eq.LogisticRegression(1.0, 0.0, eq.Domain(1.0, classes=(0, 1, 2)), random_state=0),
+                table(2000, 4),
+                np.digitize(table(2000, 4)[:, 0], (-0.2, 0.2)),
+            ).certificate
+        ),
+    )
     yield "held-out-released-numbers", counted_after(eq.Ridge(domain=LABELS, random_state=0), regression=True)
 
 

@@ -155,6 +155,20 @@ def test_a_claim_with_a_fault_does_not_follow(fault):
     assert FAULTY[fault](pair).check()
 
 
+def test_further_counts_of_held_out_rows_have_the_noise_that_was_planned():
+    rows = np.random.default_rng(0).uniform(-0.5, 0.5, (300, 2))
+    model = eq.LogisticRegression(1.0, 0.0, eq.Domain(1.0, classes=(0, 1, 2)), random_state=0)
+    labels = np.digitize(rows[:, 0], (-0.2, 0.2))
+    pair = eq.train_and_evaluate(model, rows, labels, holdout=0.5).certificate.claim
+    assert pair.check() == ()
+    found = pair.released
+    assert len(found.released) == math.prod(found.cells.shape) + len(found.cells.true_shares) + 1
+    more = replace(found.further_noise, scale=2 * found.further_noise.scale)
+    # More noise is within the budget, and is not what was planned.
+    assert replace(found, further_noise=more).check() == ()
+    assert replace(pair, released=replace(found, further_noise=more)).check()
+
+
 # Audits
 
 

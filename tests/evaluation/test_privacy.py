@@ -19,7 +19,7 @@ from equipoise.lab.auditing import lower_bound
 from equipoise.noise import ExactSource, SeededSource
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release.carriers import evaluation as carrier
-from equipoise.release.carriers.evaluation import counted
+from equipoise.release.carriers.evaluation import counted, counted_by_true_share, share_bins
 
 # Of this file: three audits that may not fail, and four tests of a law.
 FAILURE = 1e-6
@@ -27,6 +27,7 @@ FAILURE = 1e-6
 TWO = Cells((0.2, 0.5, 0.8), ("no", "yes"))
 FIVE = Cells((0.4, 0.7), (0, 1, 2, 3, 4))
 APART = replace(TWO, groups=("f", "m", "x"), by="sex")
+SHARES = Cells((0.7,), (0, 1, 2), true_shares=(0.2, 0.5))
 PAY = Cells((-1.0, 0.0, 1.0), predictions=(2.0, 4.0), range=(0.0, 6.0))
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -49,6 +50,21 @@ def test_whatever_a_row_is_replaced_by_two_counts_move_by_one_or_none(cells, dat
         )
     assert first.sum() == second.sum() == len(rows)
     assert len(first) == math.prod(cells.shape)
+    assert sorted((first - second)[first != second].tolist()) in ([], [-1, 1])
+
+
+@given(data=st.data())
+def test_whatever_a_row_is_replaced_by_two_further_counts_move_by_one_or_none(data):
+    row = st.tuples(st.lists(NUMBERS, min_size=3, max_size=3), st.integers(0, 2))
+    rows = data.draw(st.lists(row, min_size=1, max_size=6))
+    other = [data.draw(row), *rows[1:]]
+    with np.errstate(all="ignore"):
+        first, second = (
+            counted_by_true_share(SHARES, np.array(scores), np.array(truth, dtype=float))
+            for scores, truth in (zip(*table, strict=True) for table in (rows, other))
+        )
+    assert first.sum() == second.sum() == len(rows)
+    assert len(first) == 3
     assert sorted((first - second)[first != second].tolist()) in ([], [-1, 1])
 
 
@@ -98,6 +114,33 @@ def test_a_neighbouring_pair_attains_the_bound(epsilon):
     assert claim.curve().delta(0.999 * loss) > 0.0
 
 
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0])
+def test_a_pair_attains_the_bound_where_rows_are_counted_by_the_true_share_too(epsilon):
+    claim, rows = claimed(eq.Budget(epsilon), SHARES), np.log([[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
+    loss = 0.0
+    for scale, count in (
+        (claim.scale, lambda truth: counted(SHARES, rows, truth, np.zeros(2, dtype=int))),
+        (claim.further_noise.scale, lambda truth: counted_by_true_share(SHARES, rows, truth)),
+    ):
+        first, second = count(np.array([0.0, 1.0])), count(np.array([2.0, 1.0]))
+        # Seen is the first table's count in every bin: each unit that the second lies off tells.
+        loss += np.abs(first - second).sum() / scale
+    assert 0.999999 * epsilon <= loss <= epsilon
+    assert claim.curve().delta(epsilon) == 0.0
+    assert claim.curve().delta(0.999 * loss) > 0.0
+
+
+def test_noise_on_further_counts_is_paid_for_out_of_the_same_budget():
+    alone, with_more = claimed(eq.Budget(1.0), replace(SHARES, true_shares=())), claimed(eq.Budget(1.0), SHARES)
+    assert alone.further_noise is None
+    assert with_more.scale == pytest.approx(alone.scale * 9 / 8)
+    assert with_more.further_noise.scale == 8 * with_more.scale
+    gaussian = claimed(eq.Budget(0.01, 0.01), SHARES)
+    assert gaussian.law == gaussian.further_noise.law == "gaussian"
+    # The exact L2 distance of both is below the one that is claimed.
+    assert gaussian.curve().mu >= math.sqrt(2 * (1 + 1 / 64)) / gaussian.scale
+
+
 def test_gaussian_noise_is_taken_where_it_is_quieter_and_laplace_otherwise():
     assert claimed(eq.Budget(0.5, 1e-6)) == claimed(eq.Budget(0.5)), (
         "no delta is spent that Laplace noise does not need"
@@ -128,6 +171,29 @@ def test_a_claim_with_a_fault_does_not_follow(fault):
     claim = claimed(eq.Budget(1.0))
     assert claim.check() == ()
     assert FAULTY[fault](claim).check()
+
+
+def with_further(claim, **changes):
+    return replace(claim, further_noise=replace(claim.further_noise, **changes))
+
+
+FAULTY_FURTHER = {
+    "halved noise": lambda claim: with_further(claim, scale=claim.further_noise.scale / 2),
+    "noise of another law": lambda claim: with_further(claim, law="gaussian"),
+    "a bin without noise": lambda claim: with_further(claim, dimension=2),
+    "no noise at all": lambda claim: replace(claim, further_noise=None),
+    "noise that takes off what others cost": lambda claim: with_further(claim, scale=-claim.further_noise.scale),
+    "noise of scale 0": lambda claim: with_further(claim, scale=0.0),
+    "edges that do not ascend": lambda claim: replace(claim, cells=replace(SHARES, true_shares=(0.5, 0.5))),
+    "counts without the further ones": lambda claim: replace(claim, released=(1,) * 18),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY_FURTHER)
+def test_a_claim_with_a_fault_in_its_further_counts_does_not_follow(fault):
+    claim = claimed(eq.Budget(1.0), SHARES)
+    assert claim.check() == replace(claim, released=(1,) * 21).check() == ()
+    assert FAULTY_FURTHER[fault](claim).check()
 
 
 # Audits from end to end
@@ -195,3 +261,35 @@ def test_an_audit_catches_halved_noise(monkeypatch):
 
 def test_an_audit_catches_a_row_in_two_cells(monkeypatch):
     assert audited(monkeypatch, count=in_two_cells, offsets=(0, 2), runs=1200) > 2.0
+
+
+@functools.cache
+def model_of_three() -> eq.LogisticRegression:
+    rows = np.linspace(-1, 1, 900)[:, None]
+    labels = np.digitize(rows[:, 0], (-0.3, 0.3))
+    return eq.LogisticRegression(8.0, 0.0, eq.Domain(1.0, classes=(0, 1, 2)), random_state=0).fit(rows, labels)
+
+
+class QuietFurtherCounts(SeededSource):
+    """A fault: the noise of further counts, which is the loudest, is forgotten."""
+
+    def add_whole(self, law, counts, scale):
+        return counts if scale > 30.0 else super().add_whole(law, counts, scale)
+
+
+def further_evidence(truth: int, seed: int, runs: int) -> np.ndarray:
+    """Return how much the bins of the true class's share speak for a row of class 2 rather than of class 0."""
+    rows, found = np.array([[0.9]]), []
+    for run in range(runs):
+        claim = eq.evaluate(model_of_three(), rows, np.array([truth]), epsilon=0.5, random_state=seed + run).claim
+        low, _, high = share_bins(claim.cells, model_of_three().decision_function(rows))[0]
+        bins = claim.released[math.prod(claim.cells.shape) :]
+        found.append(np.clip(2 * bins[high] - 1, -1, 1) - np.clip(2 * bins[low] - 1, -1, 1))
+    return np.array(found, dtype=float)
+
+
+@pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietFurtherCounts, True)])
+def test_an_audit_catches_further_counts_without_noise(monkeypatch, source, caught):
+    monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
+    first, second = (further_evidence(truth, seed, 80) for truth, seed in ((2, 10**6), (0, 2 * 10**6)))
+    assert (lower_bound(first, second, 0.0, np.arange(-1.5, 2.0), FAILURE).epsilon > 0.5) is caught

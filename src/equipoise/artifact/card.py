@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.artifact.domain_check import domain_compared
-from equipoise.artifact.findings import UNCHECKED, contents_of, findings_of
+from equipoise.artifact.findings import NOT_SEEN, NOTES, contents_of, findings_of
 from equipoise.artifact.page_check import require_page
 from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
 from equipoise.artifact.trust import Trusted, signer_of
@@ -53,13 +53,14 @@ def card_of(
     if isinstance(found, OldRelease):
         remedy = 'make its card with "pip install equipoise==0.1.0", or release again'
         raise NotCheckable("a release of this version", "one of version 0.1.0", remedy)
-    require_page(contents)
+    # What no check of the folder can tell, less what was looked at here: the page, and the signature by a trusted key.
+    unseen = (*(NOT_SEEN if trusted is None else NOT_SEEN[1:]), NOTES, *require_page(contents).unchecked)
     return {
         "card_version": CARD_VERSION,
         "release": {**_release(found.certificate), **signer_of(contents, found.certificate, trusted)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
-        "privacy": _privacy(found.certificate),
+        "privacy": {**_privacy(found.certificate), "not_checked": list(unseen)},
         "disclosure": _disclosure(found),
         # A paid evaluation is a folder of its own.
         "evaluation": None if evaluation is None else dict(evaluation),
@@ -144,7 +145,6 @@ def _privacy(certificate: Certificate) -> dict[str, Any]:
         "gains": to_plain(certificate.gains()),
         "caveats": list(certificate.caveats),
         "withdrawn": list(certificate.withdrawn()),
-        "not_checked": list(UNCHECKED),
     }
 
 

@@ -106,12 +106,13 @@ def compared(
     return _attacked(facts.attack, certificate, attack)
 
 
-def require_page(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> None:
-    """Refuse a folder whose page is not its own, as `equipoise verify` does."""
+def require_page(contents: Mapping[str, bytes], evaluation_page: EvaluationPage | None = None) -> Part:
+    """Refuse a folder whose page is not its own, as `equipoise verify` does; return what was compared."""
     page = compared(contents, evaluation_page)
     if page.faults:
         remedy = "ask whoever made it; equipoise verify says more"
         raise ReleaseRefused(page.code, "a page that is the folder's own", f"{'; '.join(page.faults):.300}", remedy)
+    return page
 
 
 def _faults_of(facts: page_file.PageFacts, certificate: Certificate, evaluation: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ from equipoise.estimators.base import PrivateLinearModel
 from equipoise.estimators.classifier import PrivateClassifier
 from equipoise.estimators.regressor import PrivateRegressor
 from equipoise.estimators.scoring import PredictionFacts, within_range
-from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, edges_between
+from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, bins_of_shares, edges_around, edges_between
 from equipoise.vocabulary.facts import Label
 
 Array = NDArray[np.float64]
@@ -101,15 +102,32 @@ class EvaluatedClassifier(Evaluated):
         """Return bins of shares.
 
         Shares of the second of two classes are divided where its margin can be, given the released weights and the row
-        norm. Those of the predicted one of C classes lie between 1/C and 1, and are divided evenly.
+        norm. Those of the predicted one of C classes lie between 1/C and 1, and are divided evenly; those of the true
+        one, by which rows are counted once more, where differences of margins can be.
         """
         count = bins(self._rows_a_group(n_samples), len(self.labels), noise)
+        true_shares: tuple[float, ...] = ()
         if len(self.labels) > 2:
             shares = np.linspace(1 / len(self.labels), 1.0, count + 1)[1:-1]
+            true_shares = self._true_shares(bins_of_shares(n_samples, noise))
         else:
             reach = float(np.linalg.norm(self.weights)) * self.facts.domain.row_norm
             shares = expit(np.array(edges_between(float(self.intercepts[0]), reach, count)))
-        return Cells(tuple(sorted(set(shares.tolist()))), self.labels, **self._apart())
+        edges = tuple(sorted(set(shares.tolist())))
+        return Cells(edges, self.labels, true_shares=true_shares, **self._apart())
+
+    def _true_shares(self, count: int) -> tuple[float, ...]:
+        """Return edges of bins of a class's share, by where the margins of any two classes can lie apart.
+
+        If that is `reach`, the logit of a share lies within ``-log(classes - 1)`` plus or minus it. A row that points
+        in no direction in particular comes about as far as ``reach/sqrt(columns)``.
+        """
+        squares, (classes, columns) = self.weights @ self.weights.T, self.weights.shape
+        apart = np.sqrt(np.maximum(np.diag(squares)[:, None] + np.diag(squares) - 2.0 * squares, 0.0))
+        lifted = np.abs(self.intercepts[:, None] - self.intercepts)
+        reach = float(np.max(apart * self.facts.domain.row_norm + lifted))
+        logits = edges_around(-math.log(classes - 1), reach, reach / math.sqrt(columns), count)
+        return tuple(sorted(set(expit(np.array(logits)).tolist())))
 
     def known_target(self, target: Unread) -> Unread:
         """Return the labels as they are; those of a schema were looked at with its columns."""

@@ -19,7 +19,7 @@ from equipoise.evaluation import page
 from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.figures import Figures, figures_of
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.prediction_sets import PredictionSets, prediction_sets
+from equipoise.evaluation.prediction_sets import PredictionSets, prediction_sets, sets_of_shares
 from equipoise.evaluation.regression import Regression
 
 
@@ -75,7 +75,10 @@ class Evaluation:
         if not self.claim.cells.labels:
             remedy = "ask for evaluation.prediction_intervals(coverage)"
             raise InvalidParameter("sets of classes", "the evaluation of a regression", remedy)
-        return prediction_sets(self.counts, coverage)
+        shares = NoisyCounts.of_true_shares(self.claim)
+        if shares is None:
+            return prediction_sets(self.counts, coverage)
+        return sets_of_shares(shares, len(self.claim.cells.labels), coverage)
 
     def prediction_intervals(self, coverage: float = 0.9) -> tuple[float, float]:
         """Return what to add to a prediction so that the interval holds the truth as often as asked for (N4-sets)."""

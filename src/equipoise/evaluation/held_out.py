@@ -101,7 +101,8 @@ def plan_held_out(
     rows = rows_held_out(holdout, shape[0])
     request = model._request(shape[0] - rows, shape[1])
     planned = _as_released(model, issue(request), _unit_weights(issue(request)), by)
-    return issue_held_out(request, rows, planned.cells(rows, noise_on_counts(request.budget)))
+    noise = noise_on_counts(request.budget, len(planned.labels) > 2)
+    return issue_held_out(request, rows, planned.cells(rows, noise))
 
 
 def _require(model: Any) -> None:

@@ -1,5 +1,6 @@
 """What an evaluation released: noisy counts of rows in public cells. Every figure is a function of it alone."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.errors import ReleaseUnreadable
-from equipoise.planning.evaluation import MOST
+from equipoise.planning.evaluation import MOST, MOST_SHARES
 
 # Whole numbers up to the latter are doubles; noise never takes a count of so many rows there.
 MOST_ROWS, LARGEST_COUNT = 2**40, 2**52
@@ -55,15 +56,18 @@ class NoisyCounts:
 
     @classmethod
     def of(cls, claim: EvaluationClaim) -> "NoisyCounts":
-        """Return what a claim has released; cells that no evaluation of this library has are refused."""
-        faults = list(faults_of(claim.cells, claim.n_samples, claim.scale))
-        if claim.released is None or max(map(abs, claim.released)) > LARGEST_COUNT:
-            faults.append("no counts, or counts beyond any number of rows")
-        if faults:
-            raise ReleaseUnreadable("counts and cells as evaluate makes them", faults[0], "ask for the folder again")
-        counts = np.array(claim.released, dtype=np.int64).reshape(claim.cells.shape)
-        cells = claim.cells
-        return cls(cells.edges, counts, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
+        """Return what a claim has released in its cells; such as no evaluation of this library has are refused."""
+        counts, cells = _counts_in(claim), claim.cells
+        inside = counts[: math.prod(cells.shape)].reshape(cells.shape)
+        return cls(cells.edges, inside, claim.law, claim.scale, claim.n_samples, cells.predictions, cells.range)
+
+    @classmethod
+    def of_true_shares(cls, claim: EvaluationClaim) -> "NoisyCounts | None":
+        """Return the counts by the share of the true class, as of one class; None where a claim has none."""
+        if claim.further_noise is None:
+            return None
+        further = _counts_in(claim)[math.prod(claim.cells.shape) :].reshape(1, 1, -1)
+        return cls(claim.cells.true_shares, further, claim.law, claim.further_noise.scale, claim.n_samples)
 
     @property
     def bins(self) -> int:
@@ -92,6 +96,16 @@ class NoisyCounts:
         return np.broadcast_to(within, self.counts.shape)
 
 
+def _counts_in(claim: EvaluationClaim) -> NDArray[np.int64]:
+    loudest = max(claim.scale, claim.further_noise.scale) if claim.further_noise else claim.scale
+    faults = list(faults_of(claim.cells, claim.n_samples, loudest))
+    if claim.released is None or max(map(abs, claim.released)) > LARGEST_COUNT:
+        faults.append("no counts, or counts beyond any number of rows")
+    if faults:
+        raise ReleaseUnreadable("counts and cells as evaluate makes them", faults[0], "ask for the folder again")
+    return np.array(claim.released, dtype=np.int64)
+
+
 def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
     """Yield why no figure could follow from counts in these cells: a claim's inequalities are about noise alone (N4).
 
@@ -104,8 +118,14 @@ def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
         yield "more rows, or more noise, than any table has"
     if max(len(cells.edges), len(cells.predictions)) >= MOST:
         yield f"more than {MOST} bins"
+    if cells.true_shares and len(cells.labels) <= 2:
+        yield "shares of the true class, without several classes"
+    if len(cells.true_shares) >= MOST_SHARES:
+        yield f"more than {MOST_SHARES} bins of the true class's share"
     if cells.labels:
-        if not all(0.0 <= edge <= 1.0 for edge in cells.edges) or (len(cells.labels) == 2 and not cells.edges):
+        if not all(0.0 <= edge <= 1.0 for edge in (*cells.edges, *cells.true_shares)) or (
+            len(cells.labels) == 2 and not cells.edges
+        ):
             yield "edges that no shares lie between"
         return
     low, high = cells.range or (0.0, 0.0)

@@ -15,7 +15,7 @@ from equipoise.artifact.trust import Trusted, signer_of
 from equipoise.data.raw import RawTable
 from equipoise.errors import InvalidParameter
 from equipoise.evaluation.evaluation import Evaluation
-from equipoise.release.carriers.evaluation import outputs_of
+from equipoise.release.carriers.evaluation import outputs_of, share_bins
 
 Array = NDArray[np.float64]
 
@@ -65,12 +65,18 @@ class NewRows:
         """Return for every row 1 or 0 a class, or the ends of its interval, inside the target's range."""
         scores = self._model.scores(table)
         if self._members is not None:
-            found: list[list[Any]] = self._members[:, outputs_of(self._cells, scores)].T.astype(int).tolist()
+            found: list[list[Any]] = self._inside(self._members, scores).astype(int).tolist()
             return found
         low, high = self._cells.range or (-np.inf, np.inf)
         ends = self._model.decided(scores)[:, None] + np.array(self._reach)
         clipped: list[list[Any]] = np.clip(ends, low, high).tolist()
         return clipped
+
+    def _inside(self, members: NDArray[np.bool_], scores: Array) -> NDArray[np.bool_]:
+        """Return which classes are in the set of each row (rows x classes)."""
+        if self._cells.true_shares:
+            return np.asarray(members[np.arange(len(members)), share_bins(self._cells, scores)])
+        return np.asarray(members[:, outputs_of(self._cells, scores)].T)
 
     def plain(self, said: list[Any]) -> dict[str, Any]:
         """Return for programs what is said of a row."""

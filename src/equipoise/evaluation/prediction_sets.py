@@ -38,7 +38,8 @@ class PredictionSets:
     coverage : float
         The chance that was asked for; a new row's true label is in its set with at least it.
     members : array of bool, classes x outputs
-        Whether a class (or, of a regression, a residual) belongs to the set of an output. A set may be empty.
+        Whether a class belongs to the set of an output. A set may be empty. Where rows were counted by the share of
+        their true class, an output is the bin of the class's own share, so that each class of a row has its own.
     level : int
         The highest level that is in.
     """
@@ -142,6 +143,22 @@ def lost(counts: NoisyCounts, cells: NDArray[np.intp]) -> float:
     worst = np.max(large.reshape(len(inside), -1), axis=0)
     # A tail falls: it holds for every number up to the next that was looked at, and the last up to the number of rows.
     return float(np.sum(worst * np.diff([*numbers, counts.n_samples + 1.0])))
+
+
+def sets_of_shares(counts: NoisyCounts, classes: int, coverage: float) -> PredictionSets:
+    """Return sets of classes from counts by the share of the true class: those whose own share is large enough.
+
+    Examples
+    --------
+    >>> counts = NoisyCounts((0.1, 0.5), np.array([[[480, 5120, 4400]]]), "laplace", 16.0, 10_000)
+    >>> sets_of_shares(counts, 3, 0.9).members
+    array([[False,  True,  True],
+           [False,  True,  True],
+           [False,  True,  True]])
+    """
+    levels = np.arange(counts.bins)[::-1]
+    level = conformal_level(counts, levels[None, :], coverage)
+    return PredictionSets(coverage, np.tile(levels <= level, (classes, 1)), level)
 
 
 def prediction_sets(counts: NoisyCounts, coverage: float) -> PredictionSets:

@@ -15,6 +15,10 @@ from equipoise.vocabulary.facts import Budget
 # One replaced row moves two counts by 1 each: so far in L2, as the claim rounds it.
 MOVED = math.sqrt(2) * (1 + 1e-15)
 
+# Counts by the true class's share, from which prediction sets of several classes follow, have this much more noise than
+# the others have: they cost a ninth of epsilon. Sums up to a level are few counts' noise, figures those of many.
+FURTHER = 8.0
+
 # The laws whose noise is independent in every cell.
 LAWS = ("laplace", "gaussian")
 
@@ -29,8 +33,10 @@ IN_THE_MIDDLE, AROUND_0 = 1.5, 2.0
 SHARE_OF_ROWS = 1 / 16
 
 
-def noise_on_counts(budget: Budget) -> Noise:
+def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
     """Return the quietest noise on one count that meets a budget; the law that a pure one has comes first of equals.
+
+    With `further` counts, by the true class's share, `FURTHER` times as much noise on those is paid for as well.
 
     Examples
     --------
@@ -39,13 +45,19 @@ def noise_on_counts(budget: Budget) -> Noise:
     >>> noise_on_counts(Budget(0.01, 0.01)).law
     'gaussian'
     """
-    scales = ((law, known(law).scale_for(MOVED, 2, budget)) for law in LAWS)
+    moved = MOVED * (1 + 1 / FURTHER) if further else MOVED
+    scales = ((law, known(law).scale_for(moved, 2, budget)) for law in LAWS)
     found = [Noise(law, scale, 1) for law, scale in scales if scale is not None]
     drawable = [noise for noise in found if noise.drawable().holds]
     if not drawable:
         asked = f"an evaluation for epsilon={budget.epsilon:g}, delta={budget.delta:g}"
         raise BudgetImpossible(asked, "a budget that no noise meets", "pass an epsilon between 0.01 and 10")
     return min(drawable, key=deviation_of)
+
+
+def further_noise(noise: Noise, cells: Cells) -> Noise | None:
+    """Return the noise on counts by the true class's share, where cells have any, beside this noise on the others."""
+    return Noise(noise.law, FURTHER * noise.scale, len(cells.true_shares) + 1) if cells.true_shares else None
 
 
 def bins(n_samples: int, classes: int, noise: Noise) -> int:
@@ -64,6 +76,45 @@ def bins(n_samples: int, classes: int, noise: Noise) -> int:
     if classes > 2:
         return round(min(max(cells / classes, 1), MOST / 5))
     return round(min(max(cells, FEWEST), MOST))
+
+
+# The true class's share has at least so many bins, and at most.
+FEWEST_SHARES, MOST_SHARES = 8, 256
+
+
+def bins_of_shares(n_samples: int, noise: Noise) -> int:
+    """Return how many bins the share of the true class has, from public numbers alone.
+
+    Noise takes about ``0.2 deviation sqrt(bins)`` ranks off (N4-sets), the bin in which sets of 90 % end holds about
+    ``1.7/bins`` of all rows, and half of it is too much in the mean: the sum of both is smallest at
+    ``(8.5 rows/deviation)^(2/3)`` bins.
+
+    Examples
+    --------
+    >>> noise = noise_on_counts(Budget(1.0), further=True)
+    >>> [bins_of_shares(n_samples, noise) for n_samples in (100, 5000, 10_000)]
+    [10, 141, 223]
+    """
+    best = math.pow(8.5 * n_samples / (FURTHER * deviation_of(noise)), 2 / 3)
+    return round(min(max(best, FEWEST_SHARES), MOST_SHARES))
+
+
+def edges_around(centre: float, reach: float, usual: float, count: int) -> tuple[float, ...]:
+    """Return the inner edges of so many bins from ``centre - reach`` to ``centre + reach``, most within the `usual`.
+
+    They lie at ``usual sinh(u asinh(reach/usual))`` for evenly spaced u: evenly as far as `usual`, and wider and wider
+    apart beyond it.
+
+    Examples
+    --------
+    >>> [round(edge, 2) for edge in edges_around(0.0, 8.0, 1.0, 8)]
+    [-3.95, -1.88, -0.75, 0.0, 0.75, 1.88, 3.95]
+    """
+    import numpy as np
+
+    even = np.linspace(-1.0, 1.0, count + 1)[1:-1]
+    edges = centre + usual * np.sinh(even * math.asinh(reach / usual)) if usual > 0.0 else np.full(1, centre)
+    return tuple(sorted({float(edge) for edge in edges}))
 
 
 # Of so many bins of residuals figures can still be computed while somebody waits.
@@ -128,10 +179,12 @@ def issue_evaluation(request: EvaluationRequest) -> Certificate:
     >>> issue_evaluation(asked).verify()
     ()
     """
-    terms, cells, one = request.terms, request.cells, noise_on_counts(request.budget)
+    terms, cells = request.terms, request.cells
+    one = noise_on_counts(request.budget, bool(cells.true_shares))
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
     budget = request.budget if one.law == "gaussian" else Budget(request.budget.epsilon)
-    claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise)
+    further = further_noise(one, cells)
+    claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise, further_noise=further)
     checked(claim)
     return Certificate.seal(terms, claim, _notes(claim, terms).plain())
 
@@ -145,9 +198,21 @@ def _notes(claim: Evaluation, terms: Terms) -> Notes:
         f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
+        *further_words(claim),
         "- every figure is computed from these counts: none costs anything more",
     )
     return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
+
+
+def further_words(claim: Evaluation) -> tuple[str, ...]:
+    """Return what is said of counts by the true class's share, where a claim has such."""
+    if claim.further_noise is None:
+        return ()
+    return (
+        f"- rows are counted once more in {claim.further_noise.dimension} bins of the share that the model gives their "
+        f"true class, for prediction sets; noise of scale {claim.further_noise.scale:.6g} hides that, and both "
+        "together are within the budget (N4)",
+    )
 
 
 def _cell(claim: Evaluation) -> str:

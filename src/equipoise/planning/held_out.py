@@ -7,7 +7,7 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Noise
 from equipoise.certify.claims.evaluation import Cells, Evaluation, HeldOut
 from equipoise.errors import InvalidParameter
-from equipoise.planning.evaluation import noise_on_counts
+from equipoise.planning.evaluation import further_noise, further_words, noise_on_counts
 from equipoise.planning.issue import checked, issue
 from equipoise.planning.laws import deviation_of
 from equipoise.planning.notes import Notes, caveats_of
@@ -58,9 +58,10 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     >>> certificate.n_samples, certificate.epsilon, certificate.verify()
     (1000, 1.0, ())
     """
-    made, one = issue(training), noise_on_counts(training.budget)
+    made, one = issue(training), noise_on_counts(training.budget, bool(cells.true_shares))
     budget = training.budget if one.law == "gaussian" else Budget(training.budget.epsilon)
-    counts = Evaluation(budget, rows, "", "", cells, Noise(one.law, one.scale, math.prod(cells.shape)))
+    noise = Noise(one.law, one.scale, math.prod(cells.shape))
+    counts = Evaluation(budget, rows, "", "", cells, noise, further_noise=further_noise(one, cells))
     claim = HeldOut(training.budget, training.n_samples + rows, (counts, made.claim))
     checked(claim)
     terms, notes = replace(made.terms, n_samples=claim.n_samples), Notes.of(made)
@@ -81,4 +82,5 @@ def _dealt(trained: int, counts: Evaluation, public_seed: int) -> Section:
         "- a replaced row lies in one of the two parts, so that both together cost what the dearer one does (N3)",
         f"- held-out rows are counted by what the released model says of them, with {counts.law} noise of scale "
         f"{counts.scale:.6g} on every count, a standard deviation of {deviation_of(counts.noise):.6g} rows (N4)",
+        *further_words(counts),
     )

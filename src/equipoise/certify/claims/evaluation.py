@@ -2,6 +2,7 @@
 
 A cell is a group, a true class and an output of the model: its score's bin, with the predicted class before it where
 there are several. Of a regression it is a bin of the prediction and one of the residual. Every row lies in one cell.
+Of several classes rows may be counted once more, with noise of its own: by the share that their true class is given.
 """
 
 import math
@@ -35,6 +36,8 @@ class Cells(Record):
     groups: tuple[Label, ...] = ()
     # The column whose levels the groups are.
     by: str = ""
+    # The inner edges of bins of the share that the model gives the true class, if rows are counted by it as well.
+    true_shares: tuple[float, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -45,7 +48,7 @@ class Cells(Record):
 
     def conditions(self) -> Conditions:
         """Yield that cells are told apart: a row that could lie in two of them might move four counts."""
-        for edges in (self.edges, self.predictions):
+        for edges in (self.edges, self.predictions, self.true_shares):
             ascend = all(low < high for low, high in zip((-math.inf, *edges), (*edges, math.inf), strict=True))
             yield holds("edges of bins ascend", ascend)
         for names in (self.labels, self.groups):
@@ -57,7 +60,8 @@ class Cells(Record):
 class Evaluation(Claim):
     """Counts of rows in public cells, each with noise of its own; `released` are they, group by group, class by class.
 
-    `release` is the id of the release that is evaluated, and `model` the SHA-256 of its model.json.
+    Those by the true class's share, if there are any, come after them and have the `further_noise`. `release` is the id
+    of the release that is evaluated, and `model` the SHA-256 of its model.json.
     """
 
     kind = "evaluation"
@@ -71,20 +75,34 @@ class Evaluation(Claim):
     cells: Cells
     noise: Noise
     released: tuple[int, ...] | None = None
+    further_noise: Noise | None = None
+
+    @property
+    def further(self) -> float:
+        """How far a further count moves where another moves by 1, both in units of their noise."""
+        return self.scale / self.further_noise.scale if self.further_noise else 0.0
 
     def curve(self) -> Curve:
-        """Return the curve of noise on two counts that move by 1 each: L1 distance 2, L2 distance sqrt 2 (N4)."""
-        return laws.named(self.law).curve(math.sqrt(2) * (1 + 1e-15), 2, self.scale)
+        """Return the curve of noise on two counts that move by 1 each, and two further ones by `further` (N4).
+
+        The L1 distance is ``2 (1 + further)``; the L2 distance is at most ``sqrt 2 (1 + further)``.
+        """
+        return laws.named(self.law).curve(math.sqrt(2) * (1 + self.further) * (1 + 1e-15), 2, self.scale)
 
     def conditions(self) -> Conditions:
         """Yield that every row has one cell, that all cells have noise, and that the noise is within the budget."""
         yield from self.cells.conditions()
         count = math.prod(self.cells.shape)
         yield holds(f"{self.noise.dimension} counts have noise, all of {count}", self.noise.dimension == count)
-        yield holds(f"there are at most {MOST_CELLS} cells", count <= MOST_CELLS)
         yield holds("noise is independent in every cell", self.law in ("laplace", "gaussian"))
-        yield holds("all counts were released, or none", self.released is None or len(self.released) == count)
+        more = self.further_noise or Noise(self.law, self.scale, 0)
+        bins = len(self.cells.true_shares) + 1 if self.cells.true_shares else 0
+        yield holds(f"{more.dimension} further counts have such noise, all of {bins}", more.dimension == bins)
+        yield holds(f"there are at most {MOST_CELLS} cells", count + bins <= MOST_CELLS)
+        yield holds("further noise has the same law", more.law == self.law)
+        yield holds("all counts were released, or none", self.released is None or len(self.released) == count + bins)
         yield self.noise.drawable()
+        yield more.drawable()
         yield self.meets()
 
 
@@ -112,7 +130,7 @@ class HeldOut(Disjoint):
         """Yield those of disjoint parts, and that the counts are those that were planned, with the same noise."""
         yield from Disjoint.conditions(self)
         both = [part for part in (self.of[0], self.released or self.of[0]) if isinstance(part, Evaluation)]
-        noises = {(part.budget, part.n_samples, part.law, part.scale) for part in both}
+        noises = {(part.budget, part.n_samples, part.law, part.scale, part.further) for part in both}
         once = [part.released is not None for part in both] == [False, self.released is not None]
         yield holds("one training, and held-out rows counted once", len(self.of) == 2 and len(noises) == 1 and once)
         yield from () if self.released is None else self.released.conditions()

@@ -31,8 +31,11 @@ class EvaluationCarrier(Carrier[Evaluation]):
         if not len(scores) == len(truth) == len(groups) == claim.n_samples:
             raise PrivateFailure
         counts = counted(claim.cells, scores, truth, groups)
-        noisy = job.source.add_whole(claim.law, counts, claim.scale)
-        return Carried(replace(claim, released=tuple(noisy.tolist())), np.zeros((0, 0)), job)
+        noisy = job.source.add_whole(claim.law, counts, claim.scale).tolist()
+        if claim.further_noise is not None:
+            further = counted_by_true_share(claim.cells, scores, truth)
+            noisy += job.source.add_whole(claim.law, further, claim.further_noise.scale).tolist()
+        return Carried(replace(claim, released=tuple(noisy)), np.zeros((0, 0)), job)
 
 
 def counted(cells: Cells, scores: Array, truth: Array, groups: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -63,6 +66,30 @@ def counted(cells: Cells, scores: Array, truth: Array, groups: NDArray[np.int64]
         rows, columns = binned(cells.predictions, scores[:, 0]), binned(cells.edges, truth - scores[:, 0])
     places = (groups * classes + rows) * outputs + columns
     return np.bincount(places, minlength=int(np.prod(cells.shape))).astype(np.int64)
+
+
+def counted_by_true_share(cells: Cells, scores: Array, truth: Array) -> NDArray[np.int64]:
+    """Return how many rows lie in each bin of the share that the model gives their true class; each row in one.
+
+    Examples
+    --------
+    >>> cells = Cells((), (0, 1, 2), true_shares=(0.2, 0.5))
+    >>> counted_by_true_share(cells, np.log([[0.1, 0.3, 0.6], [0.1, 0.3, 0.6]]), np.array([0.0, 2.0])).tolist()
+    [1, 0, 1]
+    """
+    own = share_bins(cells, np.nan_to_num(scores))[np.arange(len(truth)), truth.astype(np.int64)]
+    return np.bincount(own, minlength=len(cells.true_shares) + 1).astype(np.int64)
+
+
+def share_bins(cells: Cells, scores: Array) -> NDArray[np.int64]:
+    """Return for every row and class the bin of the share that the model gives the class; a share on an edge is below.
+
+    Examples
+    --------
+    >>> share_bins(Cells((), (0, 1, 2), true_shares=(0.2, 0.5)), np.log([[0.1, 0.3, 0.6]])).tolist()
+    [[0, 1, 2]]
+    """
+    return binned(cells.true_shares, softmax(scores, axis=1))
 
 
 def binned(edges: tuple[float, ...], values: Array) -> NDArray[np.int64]:
