@@ -163,16 +163,16 @@ def test_slopes_of_predictions_near_and_far_are_right_to_what_the_page_says(clas
 
 
 def test_the_change_to_predictions_of_classes_rounds_by_less_than_is_priced():
-    """Part 7: the sum of squares of the roundings in every prediction, at most (K + 6)^2 for every number of classes."""
+    """Part 7: the matrix of roundings has a norm of at most K + 3, and slopes are right to K + 15, for all K."""
     for classes in range(2, MOST_CLASSES + 1):
-        squares = 0.0
-        for number in range(classes):
-            for later in range(number + 1, classes):
-                # A factor of two roundings, a product, additions down to this class but for the very first, an end.
-                roundings = 3 + (later - number) - (later == classes - 1) + (number > 0)
-                squares += roundings**2 / (later * (later + 1))
-            squares += (4 + (number < classes - 1)) ** 2 * number / (number + 1)
-        assert math.sqrt(squares) <= classes + 6
+        number, later = np.arange(classes)[:, None], np.arange(1, classes)[None, :]
+        # A factor of two roundings, a product, additions down to this class but for the very first, an end.
+        before = 3 + (later - number) - (later == classes - 1) + (number > 0)
+        own = (4 + (number < classes - 1)) * number
+        counts = np.where(later > number, before, np.where(later == number, own, 0)) / np.sqrt(later * (later + 1))
+        assert np.linalg.norm(counts, 2) <= classes + 3
+        slopes = (classes + 3 + math.sqrt(classes - 2)) * classes / (math.sqrt(2) * (classes - 1))
+        assert slopes + 5 * (1 + 1 / math.sqrt(2)) <= classes + 15
 
 
 def test_another_loss_of_several_outputs_is_refused_and_digests_stand_in_the_type():
