@@ -117,7 +117,10 @@ def released(name: str, source: type[SeededSource], seeds: range) -> tuple[Array
     target = target_column(np.full(n_samples, "a"), n_samples)
     sides = [feature_table(X), feature_table(-X)]
     found = [
-        [PULL @ release(certificate, side, target, source(2 * seed + place)).weights[:, 0] for place, side in enumerate(sides)]
+        [
+            PULL @ release(certificate, side, target, source(2 * seed + place)).weights[:, 0]
+            for place, side in enumerate(sides)
+        ]
         for seed in seeds
     ]
     first, second = np.array(found).T

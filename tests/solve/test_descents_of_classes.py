@@ -1,4 +1,4 @@
-"""The compiled loops of several classes against the plain loop of the multinomial loss, and what their rounding may be."""
+"""The compiled loops of several classes against the plain loop of the multinomial loss, and how they may round."""
 
 import math
 from dataclasses import replace

@@ -77,7 +77,8 @@ class _EndNoise(DescendingModel):
 class SGDClassifier(_EndNoise, DescendingClassifier):
     """A linear classifier by stochastic gradient descent, with noise on the weights that it ends at.
 
-    More than two classes are met by the multinomial loss, jointly, as in `LogisticRegression`. Descends on ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 ||w||^2`` from 0, batch by batch. Replacing one row moves the
+    More than two classes are met by the multinomial loss, jointly, as in `LogisticRegression`.
+    Descends on ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 ||w||^2`` from 0, batch by batch. Replacing one row moves the
     end by no more than a theorem says (docs/sgd.md), whatever the data; noise hides that. For tables that are too large
     for a second-order solver, or losses with corners.
 

@@ -142,9 +142,7 @@ def sparse_gradient(
                 out[output, np.uint64(rows.places[entry])] += pulls[output, 0] * rows.entries[entry]
 
 
-def gradient_of(
-    rows: Any, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array
-) -> None:
+def gradient_of(rows: Any, order: Order, start: int, stop: int, settings: Settings, weights: Array, out: Array) -> None:
     """Put the sum of a batch's gradients into `out`, for dense or sparse rows: a compiled loop knows which."""
     raise NotImplementedError
 
@@ -153,9 +151,7 @@ def gradient_of(
 def _gradient_of(rows: Any, order: Any, start: Any, stop: Any, settings: Any, weights: Any, out: Any) -> Any:
     gradient = dense_gradient if rows.instance_class is DenseRows else sparse_gradient
 
-    def inlined_gradient(
-        rows: Any, order: Any, start: Any, stop: Any, settings: Any, weights: Any, out: Any
-    ) -> Any:
+    def inlined_gradient(rows: Any, order: Any, start: Any, stop: Any, settings: Any, weights: Any, out: Any) -> Any:
         return gradient(rows, order, start, stop, settings, weights, out)
 
     return inlined_gradient
