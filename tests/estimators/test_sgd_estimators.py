@@ -26,6 +26,7 @@ from equipoise.noise import SeededSource, source
 
 CLASSES = eq.Domain(row_norm=1.0, classes=(0, 1))
 LABELS = eq.Domain(row_norm=1.0, labels=(-1.0, 1.0))
+THREE = eq.Domain(row_norm=1.0, classes=(0, 1, 2))
 
 
 # The checks' tables have few rows of their own scale; epsilon is so large that the noise does not decide them.
@@ -313,7 +314,10 @@ REFUSED = [
     ("sgd-classifier", {"order": "replacement"}, BudgetImpossible, 'order="permutation"'),
     ("sgd-classifier", {"order": "random"}, InvalidParameter, "permutation"),
     ("sgd-classifier", {"average": "best"}, InvalidParameter, "last"),
-    ("sgd-classifier", {"domain": eq.Domain(1.0, classes=(0, 1, 2))}, InvalidParameter, "LogisticRegression"),
+    ("sgd-classifier", {"domain": THREE, "loss": "hinge"}, InvalidParameter, 'loss="logistic"'),
+    ("sgd-classifier", {"domain": THREE, "dropout": 0.5}, InvalidParameter, "dropout=0.0"),
+    ("sgd-classifier", {"domain": THREE, "l1_ratio": 0.5, "alpha": 0.1}, InvalidParameter, "l1_ratio=0.0"),
+    ("sgd-classifier", {"domain": THREE, "clip": 0.5}, NoTheoremApplies, "leave clip out"),
     ("sgd-classifier", {"domain": LABELS}, InvalidParameter, "classes="),
     ("sgd-classifier", {"loss": "squared"}, InvalidParameter, "logistic"),
     ("sgd-classifier", {"loss": None}, InvalidParameter, "logistic"),
@@ -341,11 +345,12 @@ REFUSED = [
     ("noisy-classifier", {"step": "decay"}, InvalidParameter, 'a number or "public"'),
     ("noisy-classifier", {"step": "langevin:-1"}, InvalidParameter, '"langevin:1000"'),
     ("noisy-classifier", {"step": "langevin:much"}, InvalidParameter, "write langevin:NUMBER"),
-    ("noisy-classifier", {"domain": eq.Domain(1.0, classes=(0, 1, 2))}, InvalidParameter, "declare two classes"),
+    ("noisy-classifier", {"domain": THREE, "loss": "smooth-hinge"}, InvalidParameter, "declare two classes"),
     ("phased-classifier", {"step": 1000.0}, InvalidParameter, 'step="public"'),
     ("phased-classifier", {"step": "langevin:3"}, InvalidParameter, 'a number or "public"'),
     ("phased-classifier", {"clip": 0.0}, InvalidParameter, "leave clip out"),
-    ("phased-classifier", {"domain": eq.Domain(1.0, classes=(0, 1, 2))}, InvalidParameter, "declare two classes"),
+    ("phased-classifier", {"domain": THREE, "loss": "hinge"}, InvalidParameter, "declare two classes"),
+    ("phased-classifier", {"domain": THREE, "clip": 0.5}, NoTheoremApplies, "leave clip out"),
 ]
 
 

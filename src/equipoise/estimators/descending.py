@@ -26,6 +26,8 @@ class DescendingModel(PrivateLinearModel):
     """A private linear model whose weights come from passes over batches of rows, not from a minimiser."""
 
     _losses: ClassVar[tuple[str, ...]]
+    # Whether gradients of several classes can be clipped: with noise in every step alone (B7).
+    _clips_several_classes: ClassVar[bool] = False
     # What of the recipe may be left to planning, by the word "public"; a step may always be.
     _may_be_open: ClassVar[tuple[str, ...]] = ()
 
@@ -69,8 +71,10 @@ class DescendingModel(PrivateLinearModel):
         if not isinstance(self.loss, str) or self.loss.partition(":")[0] not in self._losses:
             raise InvalidParameter(f"a loss of {allowed}", f"loss={self.loss!r}", f"pass loss={self._losses[0]!r}")
         if domain.classes not in (None, "observed") and len(domain.classes) != 2:
-            remedy = "declare two classes, or use LogisticRegression, which takes more"
-            raise InvalidParameter("two classes", f"classes={domain.classes!r}", remedy)
+            if self.loss != "logistic":
+                remedy = 'pass loss="logistic", which takes more, or declare two classes'
+                raise InvalidParameter(f"two classes for loss={self.loss!r}", f"classes={domain.classes!r}", remedy)
+            return f"multinomial:{len(domain.classes)}"
         if self.loss == "huber":
             return f"huber:{domain.label_bound / 4!r}"
         return self.loss
@@ -87,6 +91,8 @@ class DescendingModel(PrivateLinearModel):
         if self.clip != PUBLIC:
             return self.clip  # type: ignore[return-value] # the recipe refuses what is no number
         loss = losses.named(self._loss_name(domain))
+        if loss.outputs > 1 and not self._clips_several_classes:
+            return None
         return known_loss(loss).typical_slope(domain.label_bound) * math.hypot(domain.row_norm, intercept)
 
     def _number_of_passes(self, n_samples: int) -> float:

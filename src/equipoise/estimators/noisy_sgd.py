@@ -12,6 +12,7 @@ from equipoise.vocabulary.numbers import plain, require_number
 class _NoiseInSteps(DescendingModel):
     """Every step draws its rows in secret and adds noise to their mean gradient."""
 
+    _clips_several_classes: ClassVar[bool] = True
     _may_be_open: ClassVar[tuple[str, ...]] = ("batch_size", "average")
 
     delta: float = 1e-6

@@ -44,7 +44,8 @@ class PhasedClassifier(_InPhases, DescendingClassifier):
     step : float or "public"
         The length of a step before the first phase's quartering; "public" takes the one of least modelled cost.
     clip : float, "public" or None
-        The largest norm of one row's gradient, for smooth losses; "public" takes what a typical row pulls with.
+        The largest norm of one row's gradient, for smooth losses; "public" takes what a typical row pulls with, and of
+        several classes clips nothing (B7).
 
     Examples
     --------

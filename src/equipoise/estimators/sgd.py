@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn import linear_model
 from sklearn.utils.metaestimators import available_if
 
@@ -25,13 +25,20 @@ def _is_logistic(model: Any) -> bool:
 class DescendingClassifier(DescendingModel, PrivateClassifier):
     """What classifiers that descend share."""
 
-    _several_classes: ClassVar[bool] = False
     _losses: ClassVar[tuple[str, ...]] = ("logistic", "smooth-hinge", "hinge")
+
+    @property
+    def _several_classes(self) -> bool:  # type: ignore[override] # the loss decides
+        return _is_logistic(self)
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator, unused-ignore] # scikit-learn carries no types
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, in the order of `classes_`; for the logistic loss alone."""
-        chances = expit(self._scores(X)[:, 0])
+        scores = self._scores(X)
+        if scores.shape[1] > 1:
+            several: Array = softmax(scores, axis=1)
+            return several
+        chances = expit(scores[:, 0])
         return np.column_stack([1 - chances, chances])[:, : max(1, len(self.classes_))]
 
 
@@ -70,6 +77,7 @@ class _EndNoise(DescendingModel):
 class SGDClassifier(_EndNoise, DescendingClassifier):
     """A linear classifier by stochastic gradient descent, with noise on the weights that it ends at.
 
+    More than two classes are met by the multinomial loss, jointly, as in `LogisticRegression`.
     Descends on ``(1/n) sum loss(y (<w, x> + b)) + alpha/2 ||w||^2`` from 0, batch by batch. Replacing one row moves the
     end by no more than a theorem says (docs/sgd.md), whatever the data; noise hides that. For tables that are too large
     for a second-order solver, or losses with corners.
@@ -84,9 +92,9 @@ class SGDClassifier(_EndNoise, DescendingClassifier):
     alpha : float or "public"
         The ridge, 0 for none. "public" takes the one that a minimiser of the same budget would have.
     loss : str
-        "logistic", "smooth-hinge" (":0.1" for another width) or "hinge".
+        "logistic", for two classes or more, "smooth-hinge" (":0.1" for another width) or "hinge".
     l1_ratio : float
-        The share of an L1 norm in the penalty, met by a proximal step.
+        The share of an L1 norm in the penalty, met by a proximal step; for two classes.
     passes : float
         How often every row is used.
     batch_size : int
@@ -100,9 +108,10 @@ class SGDClassifier(_EndNoise, DescendingClassifier):
     radius : float, optional
         The weights are kept in a ball of this radius.
     clip : float, "public" or None
-        The largest norm of one row's gradient; "public" takes what a typical row pulls with.
+        The largest norm of one row's gradient; "public" takes what a typical row pulls with. For two classes: clipped
+        gradients of more are none of a convex function (B7).
     dropout : float
-        The share of columns that public masks hide in every step.
+        The share of columns that public masks hide in every step; for two classes.
     skip : float
         The chance that a step is left out, by secret coins.
 

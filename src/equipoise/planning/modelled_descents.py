@@ -83,7 +83,8 @@ def pull_of_a_batch(problem: Problem, imagined: Reference, clip: float | None, b
     pull = known_loss(problem.loss).typical_slope(problem.domain.label_bound) * problem.row_norm
     pull = pull if clip is None else min(pull, clip)
     directions = np.array(imagined.curvatures) / _summed(imagined)
-    variances: Array = pull**2 * directions / batch
+    # Along one of several outputs a row pulls with its part.
+    variances: Array = pull**2 * directions / (batch * problem.loss.free_outputs)
     return variances
 
 

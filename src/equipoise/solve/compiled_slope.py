@@ -21,7 +21,8 @@ from numba.extending import NativeValue, models, overload, register_model, typeo
 from equipoise.errors import InvalidParameter
 from equipoise.vocabulary.losses import Loss
 
-Formula = Callable[[float, float, float], float]
+# Of a prediction, a target and a parameter; loops of several outputs have forms of their own.
+Formula = Callable[..., float]
 
 # Formulas by the name of their type. Numba writes types to disk, so a type holds no formula itself.
 _FORMULAS: dict[str, Formula] = {}

@@ -80,7 +80,7 @@ class NoisyDescent(Moved):
     def movement(self) -> float:
         """Return how far one row moves the mean gradient of a batch, rounding included (SGD-rounding.md, C3)."""
         facts, batch = self.constants, self.recipe.batch_size
-        rounding = 2 * (self.setting().batch_rows + 33) * UNIT * facts.lipschitz
+        rounding = 2 * (self.setting().batch_rows + 32 + self.problem.loss.outputs) * UNIT * facts.lipschitz
         if math.isfinite(facts.smoothness):
             rounding += 2 * (self.setting().dimension + 11) * UNIT * facts.smoothness * facts.radius / batch
         return (facts.gradient_diameter / batch + rounding) * (1 + ROUNDING_MARGIN)

@@ -132,7 +132,9 @@ def rounding_of_a_step(setting: Setting) -> float:
     # The larger of what the page asks for with and without a projection.
     kept = setting.batch_rows + 12 + weights / 2 + 5
     reach = (kept + (weights + 19) * recipe.length * smoothness) * facts.radius
-    return UNIT * (reach + (setting.batch_rows + 32) * recipe.length * facts.lipschitz)
+    # Slopes of several outputs are sums over all of them.
+    sums = setting.batch_rows + 31 + setting.problem.loss.outputs
+    return UNIT * (reach + sums * recipe.length * facts.lipschitz)
 
 
 def rounding_of_averages(setting: Setting) -> float:

@@ -1,24 +1,27 @@
-"""What planners of descents share: the recipe that was asked for, its ridge, and the longest step considered."""
+"""What planners of descents share: the recipe that was asked for, its ridge, its ball, and the longest step."""
 
 import math
 from dataclasses import replace
 
 from equipoise.errors import InvalidParameter
+from equipoise.planning.kinds.base import REACH
 from equipoise.planning.losses import known as known_loss
 from equipoise.planning.public_alpha import public_alpha
+from equipoise.planning.reference import of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.work import FEWER_ROWS, require_passes
 from equipoise.vocabulary.facts import Problem, Recipe
 
 
 def asked_recipe(request: Request) -> Recipe:
-    """Return the recipe of a request for a descent of a loss with one prediction a row."""
-    recipe, loss = request.recipe, request.problem(1.0 if isinstance(request.alpha, str) else request.alpha).loss
+    """Return the recipe of a request for a descent; the loops of several classes have no masks and no L1 norm."""
+    recipe, problem = request.recipe, request.problem(1.0 if isinstance(request.alpha, str) else request.alpha)
+    loss = problem.loss
     if recipe is None or not recipe.descends:
         raise InvalidParameter("a recipe with passes", "none", "use SGDClassifier or SGDRegressor, with passes=10")
-    if loss.outputs > 1:
-        remedy = "declare two classes, or use LogisticRegression, which takes more"
-        raise InvalidParameter("a descent for two classes or a number", f"{loss.outputs} classes", remedy)
+    if loss.outputs > 1 and (recipe.dropout > 0 or problem.penalty.corner > 0):
+        remedy = "pass dropout=0.0 and l1_ratio=0.0, or declare two classes"
+        raise InvalidParameter("masks or an L1 norm for two classes or a number", f"{loss.outputs} classes", remedy)
     remedy = "make fewer passes" + (FEWER_ROWS if request.domain.unit == "person" else "")
     require_passes(recipe.passes, request.rows, request.n_features, loss.outputs, remedy)
     return recipe
@@ -29,6 +32,11 @@ def ridge(request: Request) -> float:
     if not isinstance(request.alpha, str):
         return request.alpha
     return public_alpha(replace(request, recipe=None, dropout=None, mechanism="output"))
+
+
+def guessed_ball(problem: Problem, n_features: int) -> float:
+    """Return a radius that hardly ever binds: several times the norm of the reference problem's weights."""
+    return REACH * of_problem(problem, n_features).norm * math.sqrt(problem.loss.free_outputs)
 
 
 def longest_considered(problem: Problem) -> float:

@@ -10,8 +10,8 @@ from equipoise.certify.claims.descents import NoisyDescent, secret_batches
 from equipoise.certify.curves import LATTICE_DELTA
 from equipoise.certify.sampled import MOST_STEPS
 from equipoise.errors import BudgetImpossible, InvalidParameter
-from equipoise.planning.kinds.base import EXACT_STEPS, REACH, Plan, Planner, require
-from equipoise.planning.kinds.descending import asked_recipe
+from equipoise.planning.kinds.base import EXACT_STEPS, Plan, Planner, require
+from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
 from equipoise.planning.laws import Calibration
 from equipoise.planning.laws.gaussian import largest_mu
 from equipoise.planning.modelled_descents import (
@@ -21,7 +21,6 @@ from equipoise.planning.modelled_descents import (
     pull_of_a_batch,
     reference_of,
 )
-from equipoise.planning.reference import of_problem
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_multiplier
 from equipoise.planning.words import Section, number, passes
@@ -66,7 +65,7 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
             sensitivity=1.0,
             theorem="C3",
             recipe=asked,
-            radius=problem.domain.radius or REACH * of_problem(problem, request.n_features).norm,
+            radius=problem.domain.radius or guessed_ball(problem, request.n_features),
         )
         hypotheses = tuple(secret_batches(open_claim.setting()))
         require(hypotheses, "noisy SGD")

@@ -9,8 +9,8 @@ from equipoise.certify.claims import Noise, Trained
 from equipoise.certify.claims.descents import Phase, Phased
 from equipoise.certify.theorems.descent import longest_steady
 from equipoise.errors import InvalidParameter
-from equipoise.planning.kinds.base import REACH, Plan, Planner
-from equipoise.planning.kinds.descending import asked_recipe
+from equipoise.planning.kinds.base import Plan, Planner
+from equipoise.planning.kinds.descending import asked_recipe, guessed_ball
 from equipoise.planning.laws import calibrations, quietest
 from equipoise.planning.modelled_descents import (
     cheapest_length,
@@ -19,7 +19,7 @@ from equipoise.planning.modelled_descents import (
     pull_of_a_batch,
     reference_of,
 )
-from equipoise.planning.reference import averaged_descent, of_problem
+from equipoise.planning.reference import averaged_descent
 from equipoise.planning.request import Request
 from equipoise.planning.rules import EASED_SHARE, public_tolerance
 from equipoise.planning.stability import smallest
@@ -49,7 +49,7 @@ class PhasedPlanner(Planner[Phased]):
         asked = asked_recipe(request)
         problem = request.problem(0.0)
         dimension = problem.dimension(request.n_features)
-        radius = problem.domain.radius or REACH * of_problem(problem, request.n_features).norm
+        radius = problem.domain.radius or guessed_ball(problem, request.n_features)
         quiet = quietest(1.0, dimension, request.budget, "auto")
         open_claim = Phased(
             budget=request.budget,

@@ -34,7 +34,7 @@ RANDOM_LAW = "gaussian"
 
 
 class StochasticDescentPlanner(Planner[StochasticDescent]):
-    """The certified distance of two descents, hidden by noise on the weights. Serves every loss of one prediction."""
+    """The certified distance of two descents, hidden by noise on the weights. Serves every loss."""
 
     claim: ClassVar[type[Trained]] = StochasticDescent
     words: ClassVar[str] = "noise on the weights that SGD ends at"

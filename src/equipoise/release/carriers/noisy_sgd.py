@@ -44,6 +44,8 @@ class NoisyDescentCarrier(TrainedCarrier[NoisyDescent]):
 
         if isinstance(task.rows, PartedRows):
             with dealt_rows(task, run.batch) as rows:
-                at_once = max(1, min(rows.rows_at_once // run.batch, NUMBERS_AT_ONCE // rows.dimension))
-                return run_noisy_hands(rows.drawn, rows.dimension, loss, run, draw_rows, draw_noise, at_once)[None, :]
-        return run_noisy(task.whole, task.targets, loss, run, draw_rows, draw_noise, persons=task.grouped())[None, :]
+                at_once = max(1, min(rows.rows_at_once // run.batch, NUMBERS_AT_ONCE // claim.noise.dimension))
+                found = run_noisy_hands(rows.drawn, rows.dimension, loss, run, draw_rows, draw_noise, at_once)
+        else:
+            found = run_noisy(task.whole, task.targets, loss, run, draw_rows, draw_noise, persons=task.grouped())
+        return found.reshape(loss.free_outputs, -1)

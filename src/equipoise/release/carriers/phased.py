@@ -67,11 +67,12 @@ class PhasedCarrier(TrainedCarrier[Phased]):
 
 def _phases(task: Task[Phased], found: Callable[[Phase, Array], Array]) -> Array:
     """Return the weights after the last phase; every phase is released before the next begins."""
-    claim, weights = task.claim, np.zeros(task.rows.dimension)
+    claim, outputs = task.claim, task.claim.problem.loss.free_outputs
+    weights = np.zeros(outputs * task.rows.dimension)
     for phase in claim.phases:
         start = within(weights, claim.constants.radius)
         weights = task.source.add(claim.law, found(phase, start), phase.noise_scale)
-    return weights[None, :]
+    return weights.reshape(outputs, -1)
 
 
 def _run(claim: Phased, phase: Phase) -> Run:

@@ -57,10 +57,10 @@ class StochasticDescentCarrier(TrainedCarrier[StochasticDescent]):
         claim, recipe = task.claim, task.claim.recipe
         columns = task.rows.dimension - (1 if claim.problem.intercept > 0 else 0)
         descended = _streamed(task, columns) if isinstance(task.rows, PartedRows) else _held(task, columns)
-        noisy = task.source.add(claim.law, descended, claim.scale)
+        noisy = task.source.add(claim.law, descended, claim.scale).reshape(claim.problem.loss.free_outputs, -1)
         # Predictions see every column, training saw a share of them (B6); after the noise this is free.
-        noisy[:columns] *= 1 - recipe.dropout
-        return noisy[None, :]
+        noisy[:, :columns] *= 1 - recipe.dropout
+        return noisy
 
 
 def _held(task: Task[StochasticDescent], columns: int) -> Array:

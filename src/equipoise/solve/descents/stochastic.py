@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from equipoise.solve.descents.layout import DenseRows, GriddedNoise, Persons, Schedule, Settings, SparseRows
 from equipoise.solve.rows import DenseArrays, RowBlocks, SparseArrays
 from equipoise.vocabulary.losses import Loss
+
+if TYPE_CHECKING:
+    from equipoise.solve.compiled_slope import CompiledSlope
 
 Array = NDArray[np.float64]
 Order = NDArray[np.int64]
@@ -112,11 +115,22 @@ class StepNoise(Protocol):
 
 def ready_for(loss: Loss) -> None:
     """Load the compiled loops, and refuse a loss that they do not take, while nothing is at stake."""
-    from equipoise.solve.compiled_slope import compiled_slope
     from equipoise.solve.descents import kernels as _kernels  # noqa: F401 - loaded, not used
     from equipoise.solve.descents import orders as _orders  # noqa: F401 - loaded, not used
 
-    compiled_slope(loss)
+    _compiled(loss)
+
+
+def _compiled(loss: Loss) -> "CompiledSlope":
+    """Return what the loops take as the loss."""
+    if loss.outputs > 1:
+        from equipoise.solve.descents.several import compiled_loss
+
+        return compiled_loss(loss)
+    from equipoise.solve.compiled_slope import compiled_slope
+    from equipoise.solve.descents.gridded import add_noise
+
+    return compiled_slope(loss, add_noise)
 
 
 def run_passes(
@@ -132,6 +146,8 @@ def run_passes(
     persons: Persons | None = None,
 ) -> Array:
     """Return the weights of a run over rows, or over persons with all of their rows, in a given order.
+
+    A loss of several outputs has its free weights one after the other, an output's together.
 
     Parameters
     ----------
@@ -257,7 +273,7 @@ def run_noisy(
     """
     steps = _Steps(rows.dimension, loss, run, start)
     steps.meet(rows.arrays(), targets, persons)
-    at_once = max(1, CHUNK // max(rows.dimension, run.batch))
+    at_once = max(1, CHUNK // max(steps.dimension, run.batch))
     return _noisy(steps, draw_rows, draw_noise, at_once, lambda order: order)
 
 
@@ -320,15 +336,14 @@ class _Steps:
     """The state of a run: weights, the sum of those to be averaged, and how many steps are done."""
 
     def __init__(self, dimension: int, loss: Loss, run: Run, start: Array | None) -> None:
-        from equipoise.solve.compiled_slope import compiled_slope
-        from equipoise.solve.descents.gridded import add_noise
-
         self.run = run
-        self.dimension = dimension
+        # All free weights, of every output.
+        self.dimension = dimension * loss.free_outputs
+        self._columns = dimension
         self._loss = loss
-        self._slope = compiled_slope(loss, add_noise)
-        self._weights = np.zeros(dimension) if start is None else np.array(start, dtype=np.float64)
-        self._total = np.zeros(dimension)
+        self._slope = _compiled(loss)
+        self._weights = np.zeros(self.dimension) if start is None else np.array(start, dtype=np.float64)
+        self._total = np.zeros(self.dimension)
         self._done = 0
         self._settings: Settings
         self._persons: Persons | None = None
@@ -348,8 +363,12 @@ class _Steps:
             self._advance = kernels.sparse_steps
             squares = np.add.reduceat(np.append(np.square(arrays.data), 0.0), arrays.indptr[:-1])
             norms = np.sqrt(np.where(np.diff(arrays.indptr) > 0, squares, 0.0))
-            columns = self.dimension - (arrays.intercept > 0)
+            columns = self._columns - (arrays.intercept > 0)
             self._rows = SparseRows(arrays.data, arrays.indices, arrays.indptr, targets, norms, shares, columns)
+        if self._loss.outputs > 1:
+            from equipoise.solve.descents.several import steps_of_classes
+
+            self._advance = steps_of_classes
 
     def take(self, order: Order, masks: Switches, skips: Switches, noise: StepNoise | None = None) -> int:
         """Take the steps of an order and return how many are done in all.
