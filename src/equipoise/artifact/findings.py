@@ -8,7 +8,7 @@ relatively.
 # ruff: noqa: TID252
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..certify.certificate import Certificate
@@ -32,12 +32,14 @@ from ..certify.record import AGAIN
 from ..errors import ReleaseUnreadable
 from ..vocabulary.records import Record
 from ..wording import standing_in_words
+from . import page_file
 
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
 LARGEST[STATEMENT] = 2**16
-# An evaluation has no model, a model of numbers no schema; older releases have no page.json.
-OPTIONAL = {MODEL, SCHEMA, PAGE, STATEMENT}
+# An evaluation has no model, a model of numbers no schema; older releases have no page.json, and new ones no page where
+# page.json says that none was drawn.
+OPTIONAL = {MODEL, SCHEMA, PAGE, REPORT, STATEMENT}
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -58,7 +60,7 @@ class Findings(Record):
     certificate: Certificate
     faults: tuple[str, ...]
     unchecked: tuple[str, ...]
-    checked: str = "manifest, claim, schema digest, model shape"
+    checked: str
 
     @property
     def withdrawn(self) -> tuple[str, ...]:
@@ -102,7 +104,8 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
+    needed = LARGEST.keys() - OPTIONAL | (set() if PAGE in names else {REPORT})
+    strange, missing = sorted(names - LARGEST.keys()), sorted(needed - names)
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
@@ -140,8 +143,26 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
-    model = MODEL in contents
-    faults = folder_faults(contents, certificate)
-    if not model:
-        return Findings(certificate, faults, EVALUATED, "manifest, claim, schema digest")
-    return Findings(certificate, faults, UNCHECKED)
+    model, page = MODEL in contents, REPORT in contents
+    faults = (*page_faults(contents), *folder_faults(contents, certificate))
+    checked = ["manifest", "claim", "schema digest", *(["model shape"] if model else [])]
+    checked += [] if page else [f"no page, as {PAGE} says"]
+    unchecked = tuple(line for line in (UNCHECKED if model else EVALUATED) if page or line != PAGE_UNSEEN)
+    return Findings(certificate, faults, unchecked, ", ".join(checked))
+
+
+def page_faults(contents: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield that there is a page where page.json says that none was drawn, or none where it says by what."""
+    if PAGE not in contents:
+        return
+    try:
+        drawn = page_file.read(text_of(contents, PAGE)).drawn
+    except ReleaseUnreadable:
+        # Beside a page, whoever draws it again says what is wrong.
+        if REPORT not in contents:
+            yield f"{PAGE}: not as it is written, and there is no {REPORT}"
+        return
+    if drawn and REPORT not in contents:
+        yield f"{REPORT}: missing, and {PAGE} says what it was drawn with"
+    if REPORT in contents and not drawn:
+        yield f"{REPORT}: a page, and {PAGE} says that none was drawn"

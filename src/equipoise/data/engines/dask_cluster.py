@@ -24,9 +24,8 @@ def library(name: str) -> Any:
     """Return a module of Dask, which is loaded only where it is used."""
     try:
         return import_module(name)
-    except ImportError:
-        found, remedy = f"{name} cannot be imported", 'pip install "equipoise[dask]"'
-        raise MissingExtra("the engine Dask", found, remedy) from None
+    except ImportError as error:
+        raise MissingExtra.of("the engine Dask", error) from None
 
 
 def distributed() -> Any:
