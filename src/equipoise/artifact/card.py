@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from equipoise.artifact.findings import UNCHECKED, contents_of, findings_of
+from equipoise.artifact.findings import contents_of, findings_of
 from equipoise.artifact.page_check import require_page
 from equipoise.artifact.reading import OldRelease, ReadRelease, release_in, trained_on
 from equipoise.artifact.trust import Trusted, signer_of
@@ -54,7 +54,7 @@ def card_of(
         "release": {**_release(found.certificate), **signer_of(contents, found.certificate, trusted)},
         "model": _model(found),
         "training": _training(found.certificate, found.schema),
-        "privacy": _privacy(found.certificate),
+        "privacy": {**_privacy(found.certificate), "not_checked": list(holds.unchecked)},
         "disclosure": _disclosure(found),
         # A paid evaluation is a folder of its own.
         "evaluation": None if evaluation is None else dict(evaluation),
@@ -139,7 +139,6 @@ def _privacy(certificate: Certificate) -> dict[str, Any]:
         "gains": to_plain(certificate.gains()),
         "caveats": list(certificate.caveats),
         "withdrawn": list(certificate.withdrawn()),
-        "not_checked": list(UNCHECKED),
     }
 
 

@@ -9,17 +9,20 @@ reads the same loops, and a figure takes seconds.
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from equipoise.evaluation.noise_law import Array
 
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
 try:
     from equipoise.solve.descents.compiling import compiled
 except ModuleNotFoundError:
 
-    def compiled(function: Any, **_: Any) -> Any:
+    def compiled(function: Loop, **options: Any) -> Loop:
         """Return a loop as it is."""
         return function
 
