@@ -104,12 +104,22 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         names = set(os.listdir(folder))
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
-    needed = LARGEST.keys() - OPTIONAL | (set() if PAGE in names else {REPORT})
-    strange, missing = sorted(names - LARGEST.keys()), sorted(needed - names)
+    strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
+    contents = {} if strange or missing else {name: _bytes(folder / name, name) for name in names}
+    if contents and REPORT not in names and _page_drawn(contents) is not False:
+        missing = [REPORT]
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
-    return {name: _bytes(folder / name, name) for name in names}
+    return contents
+
+
+def _page_drawn(contents: Mapping[str, bytes]) -> bool | None:
+    """Return whether page.json says that a page was drawn; None where nothing says so that can be read."""
+    try:
+        return page_file.read(text_of(contents, PAGE)).drawn if PAGE in contents else None
+    except ReleaseUnreadable:
+        return None
 
 
 def _bytes(path: Path, name: str) -> bytes:
@@ -144,25 +154,11 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
     model, page = MODEL in contents, REPORT in contents
-    faults = (*page_faults(contents), *folder_faults(contents, certificate))
+    # What else is wrong with a page is for whoever draws it again.
+    undrawn = page and _page_drawn(contents) is False
+    faults = (f"{REPORT}: a page, and {PAGE} says that none was drawn",) if undrawn else ()
+    faults += folder_faults(contents, certificate)
     checked = ["manifest", "claim", "schema digest", *(["model shape"] if model else [])]
     checked += [] if page else [f"no page, as {PAGE} says"]
     unchecked = tuple(line for line in (UNCHECKED if model else EVALUATED) if page or line != PAGE_UNSEEN)
     return Findings(certificate, faults, unchecked, ", ".join(checked))
-
-
-def page_faults(contents: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield that there is a page where page.json says that none was drawn, or none where it says by what."""
-    if PAGE not in contents:
-        return
-    try:
-        drawn = page_file.read(text_of(contents, PAGE)).drawn
-    except ReleaseUnreadable:
-        # Beside a page, whoever draws it again says what is wrong.
-        if REPORT not in contents:
-            yield f"{PAGE}: not as it is written, and there is no {REPORT}"
-        return
-    if drawn and REPORT not in contents:
-        yield f"{REPORT}: missing, and {PAGE} says what it was drawn with"
-    if REPORT in contents and not drawn:
-        yield f"{REPORT}: a page, and {PAGE} says that none was drawn"
