@@ -181,6 +181,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder for what is built")
     parser.add_argument("--only-build", action="store_true", help="install and try nothing")
     asked = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         build_all(work / "builds", asked.out.resolve())
@@ -194,7 +195,7 @@ def main() -> None:
                 print(f"Python {version}: not on this machine, not tried")
                 continue
             for line in tried(python, asked.out.resolve(), work / version, version == oldest):
-                print(f"Python {version}: {line}", flush=True)
+                print(f"Python {version}: {line}")
             shutil.rmtree(work / version)
 
 

@@ -69,12 +69,7 @@ PLAIN = """
 import importlib.metadata, json, sys, warnings
 from pathlib import Path
 
-class Hidden:
-    def find_spec(self, name, *_):
-        if name.partition(".")[0] in %(hidden)r:
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, Hidden())
+sys.modules.update(dict.fromkeys(%(hidden)r))
 version = importlib.metadata.version
 def hidden(name):
     if name == "vl-convert-python":
