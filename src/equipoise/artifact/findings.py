@@ -106,7 +106,7 @@ def contents_of(folder: Path) -> dict[str, bytes]:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
     strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
     contents = {} if strange or missing else {name: _bytes(folder / name, name) for name in names}
-    if contents and REPORT not in names and _page_drawn(contents) is not False:
+    if contents and REPORT not in names and _page_drawn(contents):
         missing = [REPORT]
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
@@ -114,12 +114,12 @@ def contents_of(folder: Path) -> dict[str, bytes]:
     return contents
 
 
-def _page_drawn(contents: Mapping[str, bytes]) -> bool | None:
-    """Return whether page.json says that a page was drawn; None where nothing says so that can be read."""
+def _page_drawn(contents: Mapping[str, bytes]) -> bool:
+    """Return whether there should be a page: unless page.json says, as it is written, that none was drawn."""
     try:
-        return page_file.read(text_of(contents, PAGE)).drawn if PAGE in contents else None
+        return page_file.read(text_of(contents, PAGE)).drawn if PAGE in contents else True
     except ReleaseUnreadable:
-        return None
+        return True
 
 
 def _bytes(path: Path, name: str) -> bytes:
@@ -155,9 +155,9 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
     model, page = MODEL in contents, REPORT in contents
     # What else is wrong with a page is for whoever draws it again.
-    undrawn = page and _page_drawn(contents) is False
-    faults = (f"{REPORT}: a page, and {PAGE} says that none was drawn",) if undrawn else ()
-    faults += folder_faults(contents, certificate)
+    undrawn = page and not _page_drawn(contents)
+    stray = [f"{REPORT}: a page, and {PAGE} says that none was drawn"] if undrawn else []
+    faults = (*stray, *folder_faults(contents, certificate))
     checked = ["manifest", "claim", "schema digest", *(["model shape"] if model else [])]
     checked += [] if page else [f"no page, as {PAGE} says"]
     unchecked = tuple(line for line in (UNCHECKED if model else EVALUATED) if page or line != PAGE_UNSEEN)

@@ -250,8 +250,8 @@ def _in_processes(job: Job, tiles: list[Tile], processes: int) -> Done:
 def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
     try:
         distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise MissingExtra.of("workers of a Dask cluster", error) from None
+    except ImportError:
+        raise MissingExtra.of("workers of a Dask cluster", "distributed") from None
     try:
         client = distributed.Client(scheduler, timeout=ANSWER_SECONDS)
     except (OSError, ValueError):

@@ -24,8 +24,8 @@ def library(name: str) -> Any:
     """Return a module of Dask, which is loaded only where it is used."""
     try:
         return import_module(name)
-    except ImportError as error:
-        raise MissingExtra.of("the engine Dask", error) from None
+    except ImportError:
+        raise MissingExtra.of("the engine Dask", name) from None
 
 
 def distributed() -> Any:
