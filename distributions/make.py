@@ -159,7 +159,8 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
         yield "equipoise alone, with the lowest versions that it allows: the same"
 
     whole = Environment(work / "whole", python)
-    whole.install(f"{wheels['equipoise']}[{WHOLE}]", "mypy")
+    # Of this one no size is told, and compiling all of it takes minutes.
+    whole.install("--no-compile", f"{wheels['equipoise']}[{WHOLE}]", "mypy")
     whole.run("python", HERE / "smoke.py", "whole", folder=releases)
     whole.run("mypy", "--strict", "--no-incremental", HERE / "user.py", folder=releases)
     yield f"equipoise[{WHOLE}]: pages, SGD, Parquet, a ledger; mypy --strict of a user's script"
@@ -170,7 +171,7 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
         checker.run("equipoise-verify", release, folder=releases)
     yield f"equipoise-verify alone ({small(checker, 'equipoise-verify')}): every release of the two above"
 
-    whole.install(wheels["equipoise-verify"], wheels["equipoise-studies"], wheels["equipoise"])
+    whole.install("--no-compile", wheels["equipoise-verify"], wheels["equipoise-studies"], wheels["equipoise"])
     whole.run("python", HERE / "smoke.py", "studies", folder=releases)
     yield "equipoise-studies beside both: its list of studies"
 

@@ -96,7 +96,9 @@ def whole() -> None:
     parquet.write_table(pyarrow.table({"age": [31.0, 40.0]}), "people.parquet")
     assert eq.open_table("people.parquet").n_samples == 2
     program("ledger", "create", "trial", "--epsilon", "3")
-    eq.LogisticRegression(epsilon=1.0, domain=DOMAIN, ledger="trial").fit(ROWS, LABELS)
+    model = eq.LogisticRegression(epsilon=1.0, domain=DOMAIN, ledger="trial")
+    model.plan(*ROWS.shape)
+    model.fit(ROWS, LABELS)
     assert "trial" in program("ledger", "show", "trial")
     program("demo", "--repetitions", "1", "--out", "demonstration")
     assert Path("demonstration", "index.html").stat().st_size > 10_000
