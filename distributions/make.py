@@ -176,6 +176,15 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
     yield "equipoise-studies beside both: its list of studies"
 
 
+def python_of(version: str) -> str | None:
+    """Return the Python of a version on the path, if it runs: what stands for one that is not chosen does not."""
+    python = shutil.which(f"python{version}")
+    if python is None:
+        return None
+    done = subprocess.run([python, "-c", ""], capture_output=True, check=False)  # noqa: S603
+    return python if done.returncode == 0 else None
+
+
 def main() -> None:
     """Build, then try with every Python that is there; say which are not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -189,11 +198,11 @@ def main() -> None:
         check_citations(asked.out)
         if asked.only_build:
             return
-        found = {version: shutil.which(f"python{version}") for version in PYTHONS}
+        found = {version: python_of(version) for version in PYTHONS}
         oldest = next((version for version, python in found.items() if python), None)
         for version, python in found.items():
             if python is None:
-                print(f"Python {version}: not on this machine, not tried")
+                print(f"Python {version}: not on the path, not tried")
                 continue
             for line in tried(python, asked.out.resolve(), work / version, version == oldest):
                 print(f"Python {version}: {line}")
