@@ -22,7 +22,7 @@ SPARK_READY := $(SPARK)/.ready
 HANDBOOK := .handbook
 HANDBOOK_READY := $(HANDBOOK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench dist lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -94,6 +94,9 @@ bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: ma
 	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py descents --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py page
+
+dist: $(READY)  ## wheels and source archives, built twice and tried in empty environments, about ten minutes
+	$(BIN)/python distributions/make.py
 
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

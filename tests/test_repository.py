@@ -35,6 +35,7 @@ def test_the_three_distributions_have_one_version_which_opens_the_changelog_afte
     newest = re.search(r"^## (?!Unreleased$)(\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert newest is not None
     assert newest[1] == eq.__version__
+    assert f"\nversion: {eq.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_public_names_are_importable_and_documented():

@@ -4,9 +4,29 @@ Errors raised before a row is read may name parameters, shapes, data types and c
 `PrivateFailure` is raised, and its text is a constant.
 """
 
+from typing import Self
+
 # What a person or the interpreter ends a program by. A guard on rows lets these pass and stops everything else, also
 # what other languages raise beside `Exception`: a panic in Rust names values.
 ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+UNSPENT = "nothing was read and nothing was spent"
+
+# The extra that installs a package, by the name that the package is imported by.
+EXTRAS = {
+    "numba": "fast",
+    "llvmlite": "fast",
+    "pyarrow": "files",
+    "sqlalchemy": "ledger",
+    "psycopg": "postgres",
+    "altair": "report",
+    "vl_convert": "report",
+    "jax": "lab",
+    "dask": "dask",
+    "distributed": "dask",
+    "pyspark": "spark",
+}
 
 
 class EquipoiseError(Exception):
@@ -161,7 +181,26 @@ class Overdraft(LedgerError, ValueError):
 
 
 class MissingExtra(EquipoiseError, ImportError):
-    """An optional dependency is not installed."""
+    """What an extra of the distribution installs is not there, or cannot be loaded."""
+
+    @classmethod
+    def of(cls, asked: str, absent: ImportError | OSError | str, besides: str = "") -> Self:
+        """Return the error with the line to type, from the package that is absent or from what importing it raised.
+
+        What came with the plain distribution, or is there and cannot be loaded, has to be installed again. `besides`
+        ends the remedy, as by saying that nothing was spent.
+
+        Examples
+        --------
+        >>> print(MissingExtra.of("a model trained by SGD", "numba.extending"))
+        asked: a model trained by SGD; found: numba is not installed; to do: pip install "equipoise[fast]"
+        """
+        name = absent if isinstance(absent, str) else str(getattr(absent, "name", None) or type(absent).__name__)
+        package, found = name.partition(".")[0], f"{name}, which cannot be loaded"
+        line = "install it again: pip install --force-reinstall equipoise"
+        if package in EXTRAS and isinstance(absent, str | ModuleNotFoundError):
+            found, line = f"{package} is not installed", f'pip install "equipoise[{EXTRAS[package]}]"'
+        return cls(asked, found, "; ".join(filter(None, (line, besides))))
 
 
 class TableUnreadable(EquipoiseError, OSError):
@@ -210,6 +249,10 @@ on them; to do: the budget, if one was bound, is spent; run the fit in a debugge
 
 class FitNotCounted(UserWarning):
     """A process made a second private release, a fit or an evaluation, that neither a ledger nor an account counts."""
+
+
+class PageNotDrawn(UserWarning):
+    """A release was written without a page: what draws pages is not installed."""
 
 
 class ScoresNotCovered(UserWarning):

@@ -1,4 +1,4 @@
-"""A made-up table of people with its code book: something to try every command on, without a network or a secret.
+"""A made-up table of people, its code book and its schema: to try every command on, without a network or a secret.
 
 Nobody in it exists. People are drawn by a public seed and Python's own generator, whose numbers stay the same over
 versions, so that whoever makes the table has the same one.
@@ -16,8 +16,9 @@ SEED = 20
 
 NAMES = ("person_id", "born", "job", "hours", "exercise", "smokes", "checkup")
 TARGET = NAMES[-1]
-# When the survey was taken: nobody was younger than 18 or older than 90 then.
+# When the survey was taken, and how old people were then.
 SURVEY = date(2026, 1, 1)
+YOUNGEST, OLDEST = 18, 90
 DAYS_OF_A_YEAR = 365.25
 MOST_HOURS = 80
 
@@ -37,6 +38,12 @@ EXERCISE = {
     "daily": ("every day", 0.5),
 }
 CHECKUP = {"no": "no medical check-up within the last two years", "yes": "one or more"}
+# The labels of every column that has levels.
+LEVELS = {
+    "job": {level: label for level, (label, _) in JOBS.items()},
+    "exercise": {level: label for level, (label, _) in EXERCISE.items()},
+    TARGET: CHECKUP,
+}
 
 
 def code_book() -> str:
@@ -47,13 +54,56 @@ def code_book() -> str:
     >>> code_book().splitlines()[:2]
     ['column,level,label,low,high', 'job,care,nursing and care,,']
     """
-    levels = {
-        "job": {level: label for level, (label, _) in JOBS.items()},
-        "exercise": {level: label for level, (label, _) in EXERCISE.items()},
-        TARGET: CHECKUP,
-    }
-    rows = [[name, level, label, "", ""] for name, labels in levels.items() for level, label in labels.items()]
+    rows = [[name, level, label, "", ""] for name, labels in LEVELS.items() for level, label in labels.items()]
     return _written([["column", "level", "label", "low", "high"], *rows, ["hours", "", "", 0, MOST_HOURS]])
+
+
+def schema() -> str:
+    """Return the public facts about the table, as whoever took the survey would write them down: a schema.toml.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import Schema
+    >>> Schema.from_text(schema()).n_samples
+    8000
+    """
+    levels = {name: ", ".join(f'"{level}"' for level in known) for name, known in LEVELS.items()}
+    return f"""# Made-up facts about made-up people. Yours come from a code book, never from the rows: docs/schema.md.
+schema_version = 1
+n = {PEOPLE}
+vouched_by = "nobody: these people are made up"
+vouched_on = {SURVEY}
+
+[target]
+name = "{TARGET}"
+classes = [{levels[TARGET]}]
+
+[columns.person_id]
+kind = "identifier"
+
+[columns.born]
+kind = "date"
+parts = ["age"]
+ages = [{YOUNGEST}, {OLDEST}]
+reference = {SURVEY}
+
+[columns.job]
+kind = "category"
+levels = [{levels["job"]}]
+other = true
+
+[columns.hours]
+kind = "number"
+bounds = [0, {MOST_HOURS}]
+
+[columns.exercise]
+kind = "category"
+levels = [{levels["exercise"]}]
+other = true
+
+[columns.smokes]
+kind = "yes-no"
+"""
 
 
 def table(people: Iterable[tuple[object, ...]], target: bool = True) -> str:
@@ -78,7 +128,7 @@ def people(first: int = 1, count: int = PEOPLE, seed: int = SEED) -> Iterator[tu
     """
     generator = Random(seed)  # noqa: S311 - public coins
     for number in range(first, first + count):
-        born = SURVEY - timedelta(days=_between(generator, 18 * 366, 90 * 365))
+        born = SURVEY - timedelta(days=_between(generator, YOUNGEST * 366, OLDEST * 365))
         age = (SURVEY - born).days / DAYS_OF_A_YEAR
         job, exercise = _one_of(generator, JOBS), _one_of(generator, EXERCISE)
         hours = 0 if job == "none" else min(MOST_HOURS, _between(generator, 10, 45) + _between(generator, 0, 15))

@@ -13,7 +13,8 @@ from equipoise.estimators.base import PrivateEstimator
 def save(model: PrivateEstimator, folder: str | os.PathLike[str], force: bool = False, attack: bool = False) -> None:
     """Write a fitted estimator as a released folder, whole or not at all.
 
-    A search is saved as the model that it found, with the certificate of the whole search.
+    A search is saved as the model that it found, with the certificate of the whole search. Where the extra `report` is
+    not installed the folder has no page, page.json says so, and so does a warning.
 
     Parameters
     ----------

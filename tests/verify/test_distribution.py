@@ -162,7 +162,7 @@ print(*importlib.metadata.requires("equipoise-verify"), sep="; ")
     assert done.stdout.splitlines() == [
         "equipoise-verify mpmath",
         "",
-        "mpmath>=1.3; cryptography>=44; extra == 'signature'",
+        "mpmath<2,>=1.3; cryptography>=44; extra == 'signature'",
     ]
 
 

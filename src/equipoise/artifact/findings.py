@@ -8,7 +8,7 @@ relatively.
 # ruff: noqa: TID252
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..certify.certificate import Certificate
@@ -32,12 +32,14 @@ from ..certify.record import AGAIN
 from ..errors import ReleaseUnreadable
 from ..vocabulary.records import Record
 from ..wording import standing_in_words
+from . import page_file
 
 # No file of an honest release is longer; a longer one is not read.
 LARGEST = {MODEL: 2**27, CERTIFICATE: 2**24, SCHEMA: 2**22, REPORT: 2**26, MANIFEST: 2**12, PAGE: 2**12}
 LARGEST[STATEMENT] = 2**16
-# An evaluation has no model, a model of numbers no schema; older releases have no page.json.
-OPTIONAL = {MODEL, SCHEMA, PAGE, STATEMENT}
+# An evaluation has no model, a model of numbers no schema; older releases have no page.json, and new ones no page where
+# page.json says that none was drawn.
+OPTIONAL = {MODEL, SCHEMA, PAGE, REPORT, STATEMENT}
 
 NOT_SEEN = (
     "who made the release and when: no signature was looked at",
@@ -58,7 +60,7 @@ class Findings(Record):
     certificate: Certificate
     faults: tuple[str, ...]
     unchecked: tuple[str, ...]
-    checked: str = "manifest, claim, schema digest, model shape"
+    checked: str
 
     @property
     def withdrawn(self) -> tuple[str, ...]:
@@ -103,10 +105,21 @@ def contents_of(folder: Path) -> dict[str, bytes]:
     except OSError as error:
         raise ReleaseUnreadable(f"a released folder {folder}", f"{error.strerror}", "pass what train wrote") from None
     strange, missing = sorted(names - LARGEST.keys()), sorted(LARGEST.keys() - OPTIONAL - names)
+    contents = {} if strange or missing else {name: _bytes(folder / name, name) for name in names}
+    if contents and REPORT not in names and _page_drawn(contents):
+        missing = [REPORT]
     if strange or missing:
         found = f"missing: {', '.join(missing) or 'nothing'}; besides: {', '.join(map(repr, strange)) or 'nothing'}"
         raise ReleaseUnreadable(f"a folder of {', '.join(LARGEST)}", f"{found:.300}", AGAIN)
-    return {name: _bytes(folder / name, name) for name in names}
+    return contents
+
+
+def _page_drawn(contents: Mapping[str, bytes]) -> bool:
+    """Return whether there should be a page: unless page.json says, as it is written, that none was drawn."""
+    try:
+        return page_file.read(text_of(contents, PAGE)).drawn if PAGE in contents else True
+    except ReleaseUnreadable:
+        return True
 
 
 def _bytes(path: Path, name: str) -> bytes:
@@ -140,8 +153,12 @@ def findings_of(contents: dict[str, bytes]) -> Findings:
     certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
     if MANIFEST not in contents:
         return Findings(certificate, certificate.faults(), ALONE, "claim")
-    model = MODEL in contents
-    faults = folder_faults(contents, certificate)
-    if not model:
-        return Findings(certificate, faults, EVALUATED, "manifest, claim, schema digest")
-    return Findings(certificate, faults, UNCHECKED)
+    model, page = MODEL in contents, REPORT in contents
+    # What else is wrong with a page is for whoever draws it again.
+    undrawn = page and not _page_drawn(contents)
+    stray = [f"{REPORT}: a page, and {PAGE} says that none was drawn"] if undrawn else []
+    faults = (*stray, *folder_faults(contents, certificate))
+    checked = ["manifest", "claim", "schema digest", *(["model shape"] if model else [])]
+    checked += [] if page else [f"no page, as {PAGE} says"]
+    unchecked = tuple(line for line in (UNCHECKED if model else EVALUATED) if page or line != PAGE_UNSEEN)
+    return Findings(certificate, faults, unchecked, ", ".join(checked))

@@ -1,6 +1,7 @@
 """Saving, opening and checking a released folder. Nothing in it is code, and nothing in it is run."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +21,15 @@ from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims import Trained
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, MODEL, PAGE, REPORT, SCHEMA
 from equipoise.data.schema import Schema
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, PageNotDrawn
 from equipoise.estimators.base import PrivateEstimator
 from equipoise.vocabulary.discovery import look_up
 
 if TYPE_CHECKING:
     from equipoise.artifact.attack import Membership
     from equipoise.ledger import Balance
+
+NO_PAGE = 'no page was drawn, and everything else is there; with one: pip install "equipoise[report]"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,13 @@ def files_of(
     saved = model._saved()
     model_file.room_of(len(saved.coefficients), len(next(iter(saved.coefficients), ())), saved.features)
     record = model_file.written(saved, certificate.digest)
-    files = {MODEL: record, CERTIFICATE: certificate.to_json(), REPORT: report_of(model, spends, attack)}
-    files[PAGE] = page_file.written(page_file.PageFacts(renderer, _said(spends), attack))
-    if isinstance(facts := model._public_facts, Schema):
+    facts = page_file.PageFacts(renderer, _said(spends), attack)
+    files = {MODEL: record, CERTIFICATE: certificate.to_json(), PAGE: page_file.written(facts)}
+    if facts.drawn:
+        files[REPORT] = report_of(model, spends, attack)
+    if isinstance(schema := model._public_facts, Schema):
         # The schema as it was declared: bounds that were paid for are in the certificate.
-        files[SCHEMA] = facts.to_toml()
+        files[SCHEMA] = schema.to_toml()
     contents = {name: text.encode() for name, text in files.items()}
     if faults := (*checked.schema_faults(contents, certificate), *checked.pair_faults(contents, certificate)):
         remedy = "save it as it was fitted: weights, settings and schema, and a copy for whatever is changed"
@@ -111,7 +116,8 @@ def rehearse(plan: Certificate, names: Sequence[str] = (), schema: Schema | None
     claim = plan.claim.trained
     outputs = claim.problem.loss.outputs if isinstance(claim, Trained) else 0
     room = model_file.room_of(outputs, plan.n_features, names)
-    page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs), schema=schema))
+    if page_file.draws():
+        page_of(plan, Shown(np.zeros((outputs, plan.n_features)), np.zeros(outputs), schema=schema))
     return room
 
 
@@ -125,16 +131,20 @@ def save(
 ) -> None:
     """Write a fitted estimator as a released folder, whole or not at all.
 
-    `equipoise.save` says what each parameter means; `attack` is the laboratory's attack, where one is to be shown.
+    `equipoise.save` says what each parameter means; `attack` is the laboratory's attack, where one is to be shown. Where the
+    extra `report` is not installed the folder has no page, page.json says so, and so does a warning.
     """
     with staging(folder, force) as place:
-        place.publish(files_of(model, attack=None if attack is None else _reached(model, attack)))
+        place.publish(files := files_of(model, attack=None if attack is None else _reached(model, attack)))
+    if REPORT not in files:
+        warnings.warn(NO_PAGE, PageNotDrawn, stacklevel=3)
 
 
 def _reached(model: PrivateEstimator, attack: "Membership") -> page_file.Attack:
     # What trains is loaded only where it is asked for.
     from equipoise.artifact.attack import AttackedPlan
 
+    page_file.require_drawing("a page, to show an attack on it")
     return AttackedPlan(_certificate_of(model)).reached(attack)
 
 

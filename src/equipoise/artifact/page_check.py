@@ -40,6 +40,7 @@ NEAR = 1e-6
 BEFORE, AFTER = 12, 24
 
 COMPARED = "the page: drawn again from the other files, it is the same"
+NO_PAGE = f"the page: there is none, as {PAGE} says"
 
 # It takes up to minutes; until then, a forger's numbers look like anybody's.
 ATTACK = (
@@ -70,7 +71,7 @@ def compared(
     """
     found, made_by = "", ""
     try:
-        found = text_of(contents, REPORT)
+        found = text_of(contents, REPORT) if REPORT in contents else ""
         certificate = Certificate.from_json(text_of(contents, CERTIFICATE))
         made_by = dict(certificate.release.software if certificate.release else ()).get("equipoise", "")
         if PAGE not in contents:
@@ -78,14 +79,17 @@ def compared(
         facts = page_file.read(text_of(contents, PAGE))
         ours, drawn_with = page_file.RENDERER
         drawn_by = dict(facts.renderer)
-        if drawn_by.keys() != {ours, drawn_with} or drawn_by[ours] != made_by:
+        if drawn_by.keys() != ({ours, drawn_with} if REPORT in contents else {ours}) or drawn_by[ours] != made_by:
             said = f"drawn by {_named(drawn_by)}, and the certificate names Equipoise {made_by:.40}"
             return Part(CHECK_FAILED, (f"{PAGE}: {said}",))
         here = version(ours)
-        if made_by != here:
+        if made_by != here and facts.drawn:
             return _not_compared(found, made_by, f"drawn by Equipoise {made_by:.40}, and here is {here}")
         if faults := tuple(_faults_of(facts, certificate, evaluation_page is not None)):
             return Part(CHECK_FAILED, tuple(f"{PAGE}: {fault}" for fault in faults))
+        if not facts.drawn:
+            return Part(CHECK_FAILED, confirmed=(NO_PAGE,))
+        page_file.require_drawing("a page, to compare it")
         again = drawn_again(contents, facts) if evaluation_page is None else evaluation_page(contents)
         expected = _with_library(again, found, drawn_by[drawn_with])
         if expected is None:
@@ -128,7 +132,9 @@ def _faults_of(facts: page_file.PageFacts, certificate: Certificate, evaluation:
             yield f"the ledger as of entry {head}, before entry {least}, which paid"
         elif head == least and facts.ledger.head != paid:
             yield f"another entry {head} than the one that paid"
-    if facts.attack is not None:
+    if facts.attack is not None and not facts.drawn:
+        yield "an attack, and no page that shows it"
+    elif facts.attack is not None:
         # What attacks is loaded only where an attack is shown.
         from equipoise.artifact.attack import is_of_this_version
 

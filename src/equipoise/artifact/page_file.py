@@ -1,7 +1,8 @@
 """page.json: what the page was drawn with, what the ledger said and an attack reached; nothing else there tells it.
 
-With it, and the model, certificate and schema beside it, the page can be drawn again and compared. This file ships with
-equipoise-verify, too; that is why it imports relatively.
+With it, and the model, certificate and schema beside it, the page can be drawn again and compared. Where nothing that
+draws charts was installed it says that there is no page. This file ships with equipoise-verify, too; that is why it
+imports relatively.
 """
 
 # ruff: noqa: TID252
@@ -18,7 +19,8 @@ FORMAT_VERSION = 1
 
 AGAIN = "ask for the released folder again"
 
-# What decides how a page looks: the program, and what bundles the scripts that draw its charts.
+# What decides how a page looks: the program, and what bundles the scripts that draw its charts. Without the second no
+# page is drawn.
 RENDERER = ("equipoise", "vl-convert-python")
 
 # What an attack may have been run on, and how many digits of a rate it tells.
@@ -100,6 +102,17 @@ class PageFacts(Record):
     ledger: LedgerSaid | None = None
     attack: Attack | None = None
 
+    @property
+    def drawn(self) -> bool:
+        """Whether there is a page: the program alone draws none.
+
+        Examples
+        --------
+        >>> PageFacts((("equipoise", "0.2.0"),)).drawn
+        False
+        """
+        return len(self.renderer) > 1
+
 
 def entry_number(place: str) -> int:
     """Return the number of a ledger's entry that is named by its place; 0 where none is.
@@ -114,11 +127,23 @@ def entry_number(place: str) -> int:
 
 
 def renderer() -> tuple[tuple[str, str], ...]:
-    """Return what draws pages here, by version."""
+    """Return what draws pages here, by version: the program alone, where the extra `report` is not installed."""
+    ours, drawn_with = RENDERER
     try:
-        return tuple((name, version(name)) for name in RENDERER)
-    except PackageNotFoundError as error:
-        raise MissingExtra("a page", f"{error.name} is not installed", 'pip install "equipoise[report]"') from None
+        return (ours, version(ours)), (drawn_with, version(drawn_with))
+    except PackageNotFoundError:
+        return ((ours, version(ours)),)
+
+
+def draws() -> bool:
+    """Return whether pages are drawn here; where they are not, a release has none and page.json says so."""
+    return PageFacts(renderer()).drawn
+
+
+def require_drawing(asked: str) -> None:
+    """Refuse what nobody has without a page, where none is drawn."""
+    if not draws():
+        raise MissingExtra.of(asked, "vl_convert")
 
 
 def written(facts: PageFacts) -> str:

@@ -24,7 +24,18 @@ from equipoise.artifact.parts import (
 from equipoise.artifact.policy import Policy, Shown
 from equipoise.artifact.trust import UNPROVED, Trusted, origin
 from equipoise.certify.claims.evaluation import HeldOut
-from equipoise.certify.folder import CERTIFICATE, CHECK_FAILED, DONE, MANIFEST, MODEL, PAGE, SCHEMA, WITHDRAWN, text_of
+from equipoise.certify.folder import (
+    CERTIFICATE,
+    CHECK_FAILED,
+    DONE,
+    MANIFEST,
+    MODEL,
+    PAGE,
+    REPORT,
+    SCHEMA,
+    WITHDRAWN,
+    text_of,
+)
 from equipoise.errors import InvalidParameter, ReleaseUnreadable
 
 if TYPE_CHECKING:
@@ -170,7 +181,7 @@ def examine(path: Path, against: Against, evaluation_page: EvaluationPage | None
     if not any(FILES_SEEN in part.confirmed or (part.code == NOT_TRUSTED and part.confirmed) for part in parts):
         parts.append(Part(CHECK_FAILED, unchecked=(NOTES,)))
     if against.policy is not None:
-        parts.append(_within(against.policy, found, parts, bool(drawn.confirmed)))
+        parts.append(_within(against.policy, found, parts, REPORT in contents and bool(drawn.confirmed)))
     return Verdict(found, tuple(parts))
 
 

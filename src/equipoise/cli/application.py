@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from equipoise.cli.exit_codes import INTERRUPTED, REFUSED, UNFORESEEN, code_of
-from equipoise.errors import EquipoiseError
+from equipoise.errors import EquipoiseError, MissingExtra
 
 # What every complaint of Typer's about the words of a line is; which package it comes from has changed over the years.
 _WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
@@ -94,6 +94,10 @@ def main() -> None:
     except EquipoiseError as error:
         _say(error.asked, error.found, error.remedy)
         sys.exit(code_of(error))
+    except ModuleNotFoundError as error:
+        absent = MissingExtra.of("what this command needs", error)
+        _say(absent.asked, absent.found, absent.remedy)
+        sys.exit(code_of(absent))
     except _WrongWords as error:
         _explain(error)
         sys.exit(REFUSED)

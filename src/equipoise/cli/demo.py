@@ -12,7 +12,7 @@ from rich.table import Table
 
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.cli.progress import counting, waiting
-from equipoise.errors import InvalidParameter
+from equipoise.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from equipoise.demonstration import Cell
@@ -36,15 +36,22 @@ def command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train private models on three public datasets at several epsilons and write a page."""
+    """Train private models on three public datasets at several epsilons and write a page.
+
+    Without the extra report the table is all there is, and the program says so.
+    """
     console = Console(quiet=quiet or as_json)
     cells = _with_progress(repetitions, quiet or as_json)
     _print_table(console, cells)
-    with waiting("drawing the page", quiet or as_json):
-        paths = _write(out, cells, repetitions)
     if as_json:
         print(json.dumps([{"notice": NOTICE, **asdict(cell)} for cell in cells], indent=2))
     console.print(f"\n{NOTICE}\n", style="yellow")
+    try:
+        with waiting("drawing the page", quiet or as_json):
+            paths = _write(out, cells, repetitions)
+    except MissingExtra as absent:
+        console.print(f"no page: {absent.found}; with one: {absent.remedy}", markup=False, soft_wrap=True)
+        return
     for path in paths:
         console.print(f"wrote {path}")
     console.print(f"open in a browser: file://{paths[0].resolve()}", soft_wrap=True)

@@ -51,7 +51,7 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Count private rows by true class and by what a released model says of them, with noise, and certify that."""
-    from equipoise.artifact.folder import load, staging
+    from equipoise.artifact.folder import NO_PAGE, load, staging
     from equipoise.data.engines import open_table
     from equipoise.evaluation.evaluate import evaluate
     from equipoise.evaluation.page import require_drawing
@@ -88,7 +88,7 @@ def command(
         f"\n[bold green]evaluated[/] to {escape(str(out))}: it may leave the building, with everything in it."
     )
     console.print(f"  check it:    equipoise verify {escape(str(out))} --release {escape(str(release))}")
-    console.print(f"  look at it:  {escape(str(out / REPORT))}")
+    console.print(f"  look at it:  {escape(str(out / REPORT) if REPORT in files else NO_PAGE)}")
 
 
 def plain_of(evaluation: "Evaluation") -> dict[str, Any]:

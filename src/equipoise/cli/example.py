@@ -1,4 +1,4 @@
-"""`equipoise example`: a made-up table with its code book, to try everything on."""
+"""`equipoise example`: a made-up table with its code book and its schema, to try everything on."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from rich.console import Console
 from equipoise.cli.options import AsJson, Quiet
 from equipoise.errors import OutputRefused
 
-TABLE, CODES, NEW = "people.csv", "codes.csv", "new.csv"
+TABLE, CODES, FACTS, NEW = "people.csv", "codes.csv", "people.toml", "new.csv"
 
 
 def command(
@@ -18,26 +18,33 @@ def command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a table of made-up people, its code book, and new people for whom a model can be asked.
+    """Write a table of made-up people, its code book, its schema, and new people for whom a model can be asked.
 
     Everybody gets the same people: they are drawn by a public seed. docs/tutorial.md goes on from here.
     """
     from equipoise.artifact.staging import new_file
-    from equipoise.example import NEW_PEOPLE, PEOPLE, SEED, TARGET, code_book, people, table
+    from equipoise.example import NEW_PEOPLE, PEOPLE, SEED, TARGET, code_book, people, schema, table
 
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         remedy = "pass --out with a folder that can be written"
         raise OutputRefused(f"a folder {out}", str(error.strerror), remedy) from None
-    # All three names must be free before the first file is written.
-    with new_file(out / TABLE) as rows, new_file(out / CODES) as codes, new_file(out / NEW) as strangers:
+    # All names must be free before the first file is written.
+    with (
+        new_file(out / TABLE) as rows,
+        new_file(out / CODES) as codes,
+        new_file(out / FACTS) as facts,
+        new_file(out / NEW) as strangers,
+    ):
         rows.write(table(people()))
         codes.write(code_book())
+        facts.write(schema())
         strangers.write(table(people(PEOPLE + 1, NEW_PEOPLE, SEED + 1), target=False))
     files = {
         TABLE: f"{PEOPLE:,} made-up people; {TARGET} is what a model may learn to predict",
         CODES: "the code book: levels and bounds that were published beside the table",
+        FACTS: "the schema: all public facts about the table, filled in",
         NEW: f"{NEW_PEOPLE} other people, without {TARGET}",
     }
     if as_json and not quiet:

@@ -78,7 +78,8 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Train a private model on a table and release it with its certificate: plan, record the spend, read, train."""
-    from equipoise.artifact.folder import files_of, rehearse, staging
+    from equipoise.artifact.folder import NO_PAGE, files_of, rehearse, staging
+    from equipoise.artifact.page_file import draws
     from equipoise.cli.dry_run import purchase
     from equipoise.cli.ledger_state import recorded
     from equipoise.data.compiling import is_short, left_as_they_are
@@ -155,14 +156,16 @@ def command(
         check += f"; {shlex.join(['equipoise', 'verify', str(evaluation)])}"
     console.print(f"\n[bold green]released[/] to {escape(str(out))}: it may leave the building, with everything in it.")
     console.print(f"  check it:    {escape(check)}")
-    console.print(f"  look at it:  {escape(str(out / REPORT))}")
+    console.print(f"  look at it:  {escape(str(out / REPORT) if draws() else NO_PAGE)}")
     console.print(f"  use it:      equipoise predict {escape(str(out))} NEW.csv --out predictions.csv")
 
 
 def _attacked(planned: "Certificate", dry_run: bool, silent: bool) -> "Attack | None":
     """Return what an attack on the plan reaches on simulated rows; what cannot be simulated is refused."""
     from equipoise.artifact.attack import AttackedPlan
+    from equipoise.artifact.page_file import require_drawing
 
+    require_drawing("a page, to show an attack on it")
     attacked = AttackedPlan(planned)
     if dry_run:
         return None

@@ -1,11 +1,13 @@
 """Loops that are compiled when they are defined, or left as they are where a table is too short to be worth it.
 
-Numba takes half a second to load. A loop that is not compiled gives the same bits: it is the same text, read by Python.
+Numba takes half a second to load, and is an extra. A loop that is not compiled gives the same bits: it is the same
+text, read by Python.
 """
 
 import contextlib
+import functools
+import importlib.util
 from collections.abc import Callable, Iterator
-from functools import update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -65,7 +67,7 @@ class Loop:
     def __init__(self, function: Callable[..., Any], signature: Type | None) -> None:
         self.function = function
         self.signature = signature
-        update_wrapper(self, function)
+        functools.update_wrapper(self, function)
 
     def __call__(self, *given: Any) -> Any:
         """Go through the loop; whole numbers are Python's own, which do not overflow."""
@@ -104,11 +106,17 @@ def _compiled(function: Compiled, signature: Type | None) -> Compiled:
     return cast(Compiled, made)
 
 
+@functools.cache
+def compiler_is_there() -> bool:
+    """Return whether Numba is installed, without loading it."""
+    return importlib.util.find_spec("numba") is not None
+
+
 def compiled(signature: Type | None = None) -> Callable[[Compiled], Compiled]:
     """Return what compiles a function, for a signature if there is one, and keeps the result on disk where it can."""
 
     def make(function: Compiled) -> Compiled:
-        if not _leaving:
+        if not _leaving and compiler_is_there():
             return _compiled(function, signature)
         _waiting.append(Loop(function, signature))
         # Without a signature it is called by other loops alone, with what they see.
@@ -143,6 +151,6 @@ def left_as_they_are(few: bool = True) -> Iterator[None]:
 
 
 def compile_all() -> None:
-    """Compile the loops that were left as they are, unless they are to stay so."""
-    while _waiting and not _leaving:
+    """Compile the loops that were left as they are, unless they are to stay so: by Numba, where it is installed."""
+    while _waiting and not _leaving and compiler_is_there():
         _waiting.pop(0).compile()

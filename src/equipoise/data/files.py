@@ -30,7 +30,7 @@ from equipoise.data.raw import (
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
 from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
-from equipoise.errors import InvalidData, InvalidParameter, SchemaInvalid
+from equipoise.errors import UNSPENT, InvalidData, InvalidParameter, MissingExtra, SchemaInvalid
 
 # Workers get row groups of at least so many rows together.
 PART_ROWS = 2**20
@@ -319,6 +319,8 @@ def _opening(location: Path, what: str) -> Iterator[None]:
         yield
     except InvalidData:
         raise
+    except ImportError as absent:
+        raise MissingExtra.of(what, absent, UNSPENT) from None
     except PermissionError as fault:
         raise cannot_open(location, fault) from None
     except Exception:  # PyArrow raises errors of many kinds on damaged bytes

@@ -1,5 +1,6 @@
 """Data frames as raw tables: pandas, Polars and PyArrow, by their types alone; no value decides how another is read."""
 
+import importlib.util
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ from equipoise.data.raw import (
     settled_kinds,
 )
 from equipoise.data.texts import make_ready
-from equipoise.errors import ENDINGS, InvalidData
+from equipoise.errors import ENDINGS, UNSPENT, InvalidData, MissingExtra
 
 
 class FrameTable(RawTable):
@@ -86,7 +87,14 @@ class FrameTable(RawTable):
                 }
 
 
+def require_arrow(frame: Any) -> None:
+    """Refuse what is of Polars where PyArrow is not installed, by which its texts are read: rows are not yet."""
+    if type(frame).__module__.partition(".")[0] == "polars" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtra.of("a Polars frame, whose texts are read by PyArrow", "pyarrow", UNSPENT)
+
+
 def _eager(frame: Any, source: str) -> "nw.DataFrame[Any]":
+    require_arrow(frame)
     asked = f"a pandas or Polars data frame or a PyArrow table as {source}"
     try:
         wrapped = nw.from_native(frame, pass_through=True)

@@ -22,7 +22,7 @@ from equipoise.data.entries import (
     listed_target,
     numbers_of_entries,
 )
-from equipoise.data.frames import column_kind, column_values, number_type
+from equipoise.data.frames import column_kind, column_values, number_type, require_arrow
 from equipoise.data.number_types import NumberType, require_held
 from equipoise.data.raw import RawTable
 from equipoise.data.sparse_tables import stored_entries
@@ -99,6 +99,7 @@ def as_frame(given: Any) -> Any:
     >>> type(as_frame(pyarrow.array([True, None]))).__name__
     'ChunkedArray'
     """
+    require_arrow(given)
     library = type(given).__module__.partition(".")[0]
     if library == "pyarrow":
         import pyarrow  # type: ignore[import-untyped]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from equipoise.data.schema.numerals import COMMON, Numerals
 from equipoise.data.schema.text import number_of
-from equipoise.errors import MissingExtra
+from equipoise.errors import UNSPENT, MissingExtra
 
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
@@ -31,9 +31,7 @@ def make_ready() -> None:
 
         compile_all()
     except (ImportError, OSError) as error:
-        found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
-        remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"
-        raise MissingExtra("what reading a table needs", found, remedy) from None
+        raise MissingExtra.of("what reading a table needs", error, UNSPENT) from None
 
 
 def padded(*parts: bytes) -> Bytes:

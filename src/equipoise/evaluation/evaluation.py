@@ -1,6 +1,7 @@
 """An evaluation: the counts that were paid for, their certificate, and a folder to keep them in."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,13 +9,13 @@ from typing import Self
 
 from equipoise.artifact import page_file
 from equipoise.artifact.findings import contents_of, findings_of
-from equipoise.artifact.folder import staging
+from equipoise.artifact.folder import NO_PAGE, staging
 from equipoise.artifact.statement import evaluation_in
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
 from equipoise.certify.folder import CERTIFICATE, MANIFEST, PAGE, REPORT, SCHEMA, manifest_of, text_of
 from equipoise.data.schema import Schema
-from equipoise.errors import InvalidParameter, ReleaseUnreadable
+from equipoise.errors import InvalidParameter, PageNotDrawn, ReleaseUnreadable
 from equipoise.evaluation import page
 from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.figures import Figures, figures_of
@@ -91,17 +92,24 @@ class Evaluation:
     def files(self) -> dict[str, str]:
         """Return the files of the folder by name: functions of the certificate and the schema alone."""
         target = "" if self.schema is None else self.schema.target.name
-        files = {CERTIFICATE: self.certificate.to_json(), REPORT: page.page_of(self.certificate, target)}
-        files[PAGE] = page_file.written(page_file.PageFacts(page_file.renderer()))
+        facts = page_file.PageFacts(page_file.renderer())
+        files = {CERTIFICATE: self.certificate.to_json(), PAGE: page_file.written(facts)}
+        if facts.drawn:
+            files[REPORT] = page.page_of(self.certificate, target)
         if self.schema is not None:
             files[SCHEMA] = self.schema.to_toml()
         files[MANIFEST] = manifest_of({name: text.encode() for name, text in files.items()})
         return files
 
     def save(self, folder: str | os.PathLike[str], force: bool = False) -> None:
-        """Write the evaluation as a folder of its own, whole or not at all; the release's own folder never changes."""
+        """Write the evaluation as a folder of its own, whole or not at all; the release's own folder never changes.
+
+        Where the extra `report` is not installed it has no page, and a warning says so.
+        """
         with staging(folder, force) as place:
-            place.publish(self.files())
+            place.publish(files := self.files())
+        if REPORT not in files:
+            warnings.warn(NO_PAGE, PageNotDrawn, stacklevel=2)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:

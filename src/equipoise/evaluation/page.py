@@ -55,9 +55,9 @@ def drawn_again(contents: Mapping[str, bytes]) -> str:
 
 
 def require_drawing() -> None:
-    """Refuse, before anything is spent, where no page could be drawn afterwards."""
-    page_file.renderer()
-    runtime()
+    """Refuse, before anything is spent, where a page is to be drawn afterwards and could not be."""
+    if page_file.draws():
+        runtime()
 
 
 def record_of(certificate: Certificate, target: str = "") -> EvaluationRecord:

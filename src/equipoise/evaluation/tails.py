@@ -79,19 +79,21 @@ def tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> tuple[Array
     shift = _SHIFT * smoothing
     apart = reached - mean
     distances = [np.clip(apart - side * shift, -0.5 * reach, 0.5 * reach) + mean for side in (1.0, -1.0)]
-    sums = summed(
-        noise.law == "gaussian",
-        noise.scale,
-        noise.weights,
-        noise.cells,
-        np.stack([each.counts for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
-        np.concatenate([each.values for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
-        np.concatenate([each.chances for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
-        np.cumsum([0, *(each.values.shape[1] for each in rows)]),
-        reach,
-        smoothing,
-        np.stack(distances, axis=1),
-        TERMS,
-    )
+    # Where Python reads the loops, NumPy would warn of what compiled ones pass over.
+    with np.errstate(all="ignore"):
+        sums = summed(
+            noise.law == "gaussian",
+            noise.scale,
+            noise.weights,
+            noise.cells,
+            np.stack([each.counts for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+            np.concatenate([each.values for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+            np.concatenate([each.chances for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
+            np.cumsum([0, *(each.values.shape[1] for each in rows)]),
+            reach,
+            smoothing,
+            np.stack(distances, axis=1),
+            TERMS,
+        )
     large, small = (np.clip((0.5 + side * sums[:, place]) / _KEPT, 0.0, 1.0) for place, side in enumerate((1.0, -1.0)))
     return large, small

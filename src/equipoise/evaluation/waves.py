@@ -4,15 +4,28 @@ Angles of successive terms differ by a fixed step, so that waves are turned by p
 that cannot matter are passed over: a row's characteristic function at frequency t has a square of at most ``1 -
 (4 / pi^2) t^2 variance`` as long as t times the spread of its values is at most pi, because there
 ``1 - cos x >= 2 x^2 / pi^2``.
-This module is imported when a figure is computed and not before: it loads Numba.
+This module is imported when a figure is computed and not before: it loads Numba. Where that is not installed Python
+reads the same loops, and a figure takes seconds.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from equipoise.evaluation.noise_law import Array
-from equipoise.solve.descents.compiling import compiled
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+try:
+    from equipoise.solve.descents.compiling import compiled
+except ModuleNotFoundError:
+
+    def compiled(function: Loop, **options: Any) -> Loop:
+        """Return a loop as it is."""
+        return function
+
 
 # What is smaller than this changes no tail that anybody looks at.
 NEGLIGIBLE = 1e-9

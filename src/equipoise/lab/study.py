@@ -251,8 +251,7 @@ def _on_cluster(job: Job, tiles: list[Tile], scheduler: str) -> Done:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        found, remedy = "Dask's distributed is not installed", 'pip install "equipoise[dask]"'
-        raise MissingExtra("workers of a Dask cluster", found, remedy) from None
+        raise MissingExtra.of("workers of a Dask cluster", "distributed") from None
     try:
         client = distributed.Client(scheduler, timeout=ANSWER_SECONDS)
     except (OSError, ValueError):

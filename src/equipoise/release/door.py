@@ -24,7 +24,15 @@ from equipoise.certify.claims.private_bounds import PrivateBounds
 from equipoise.certify.folder import CERTIFICATE, MODEL
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.unread import Unread
-from equipoise.errors import ENDINGS, InvalidData, InvalidParameter, MissingExtra, PlanMismatch, PrivateFailure
+from equipoise.errors import (
+    ENDINGS,
+    UNSPENT,
+    InvalidData,
+    InvalidParameter,
+    MissingExtra,
+    PlanMismatch,
+    PrivateFailure,
+)
 from equipoise.noise import NoiseSource
 from equipoise.noise.exact import software
 from equipoise.release import account, carriers
@@ -183,9 +191,7 @@ def _all_ready(certificate: Certificate, source: NoiseSource, table: Unread) -> 
     except MissingExtra:
         raise
     except (ImportError, OSError) as error:
-        found = f"{getattr(error, 'name', None) or type(error).__name__}, which cannot be loaded"
-        remedy = "install it again: pip install --force-reinstall equipoise; nothing was read and nothing was spent"
-        raise MissingExtra(f"what a release of kind {certificate.kind!r} needs", found, remedy) from None
+        raise MissingExtra.of(f"what a release of kind {certificate.kind!r} needs", error, UNSPENT) from None
     try:
         yield
     finally:

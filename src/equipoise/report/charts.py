@@ -11,10 +11,8 @@ def altair() -> Any:
     try:
         import altair
         import vl_convert  # noqa: F401 - saves static images and inlines the interactive ones
-    except ImportError:
-        raise MissingExtra(
-            "a chart", "Altair or vl-convert is not installed", 'pip install "equipoise[report]"'
-        ) from None
+    except ImportError as error:
+        raise MissingExtra.of("a chart", error) from None
     return altair
 
 

@@ -23,8 +23,8 @@ def runtime() -> str:
     """Return the JavaScript that draws charts, to be put inside a page so that it needs no network."""
     try:
         import vl_convert
-    except ImportError:
-        raise MissingExtra("a chart", "vl-convert is not installed", 'pip install "equipoise[report]"') from None
+    except ImportError as error:
+        raise MissingExtra.of("a chart", error) from None
     place = _place()
     found = None if place is None else _kept(place)
     if found is not None:

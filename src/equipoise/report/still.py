@@ -28,8 +28,8 @@ def still(specification: str, width: int = 300, height: int | None = None) -> st
     """
     try:
         import vl_convert
-    except ImportError:
-        raise MissingExtra("a chart", "vl-convert is not installed", 'pip install "equipoise[report]"') from None
+    except ImportError as error:
+        raise MissingExtra.of("a chart", error) from None
     chart = json.loads(specification)
     chart |= {"width": width, "autosize": {"type": "pad"}, "padding": SPARE}
     chart |= {} if height is None else {"height": height}

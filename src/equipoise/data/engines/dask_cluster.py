@@ -25,8 +25,7 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        found, remedy = f"{name} cannot be imported", 'pip install "equipoise[dask]"'
-        raise MissingExtra("the engine Dask", found, remedy) from None
+        raise MissingExtra.of("the engine Dask", name) from None
 
 
 def distributed() -> Any:
