@@ -61,7 +61,9 @@ class Additive(PrivateLinearModel):
                 # A line that cannot be planned is told as such; curves that cannot are no choice.
                 if cells == 0:
                     return 0
-        return cells_for(costs)
+        bends = [type(column) is NumberColumn for column in schema.columns]
+        task = "regression" if schema.target.classes is None else "classification"
+        return cells_for(costs, task, sum(bends) / len(bends))
 
     def _saved(self) -> Saved:
         # The finest curve of what was released, in place of the rule: that of another version may choose otherwise.
