@@ -18,7 +18,7 @@ INPUTS ?= 1000000
 SPARK := .spark
 SPARK_READY := $(SPARK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs bench lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs bench bench-additive lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -80,6 +80,13 @@ bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: ma
 	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py descents --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py page
+
+bench-additive: $(READY) $(PEERS_READY)  ## curves against lines and DP-EBM, about an hour: make bench-additive DATA=FOLDER
+	$(BIN)/python -m pip install --quiet --require-hashes -r benchmarks/requirements-persons.txt
+	$(BIN)/python benchmarks/additive.py splits --data "$(DATA)"
+	$(PEERS)/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
+	$(BIN)/python benchmarks/additive.py measure --data "$(DATA)"
+	$(BIN)/python benchmarks/additive.py page
 
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
