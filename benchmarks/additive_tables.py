@@ -298,17 +298,17 @@ CHOSEN_WITH: dict[str, Callable[[Path], Table]] = {
     "Computers": computers,
     "SLID": wages,
     "wa_churn": telephone,
+    "flchain": survival,
+    "credit_data": credit,
+    "wine": wine,
+    "digits": digits,
 }
 # Tables that were in no choice.
 HELD_OUT: dict[str, Callable[[Path], Table]] = {
     "diamonds": diamonds,
     "CPS1988": earnings,
     "mlc_churn": churn,
-    "flchain": survival,
-    "credit_data": credit,
     "HealthInsurance": insurance,
     "Boston housing": housing,
-    "digits": digits,
-    "wine": wine,
 }
 TABLES = {**NAMED, **CHOSEN_WITH, **HELD_OUT}
