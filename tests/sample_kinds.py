@@ -24,7 +24,7 @@ from equipoise.data.schema.kinds.date import PARTS
 COLUMNS: tuple[Column, ...] = (
     NumberColumn("age", (20, 60), fill=30, indicator=True),
     NumberColumn("weight", (0, 300), unit="kg", units={"g": 0.001, "t": 1000}),
-    CurveColumn("dose", (0, 300), fill=100, unit="mg", units={"g": 1000}, cells=4, height=0.5),
+    CurveColumn("dose", (0, 300), fill=100, unit="mg", units={"g": 1000}, cells=4),
     CategoryColumn("work", ("State-gov", "3", "true"), unknown="3"),
     CategoryColumn("town", ("Graz", "Wien"), fill="Wien", other=True),
     YesNoColumn("smoker"),

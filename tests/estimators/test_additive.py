@@ -88,11 +88,13 @@ def test_more_rows_and_more_epsilon_never_make_curves_coarser():
 
 
 def test_of_costs_alone_the_worthiest_is_taken():
-    assert cells_for(dict.fromkeys(CELLS, 0.0)) == max(CELLS)
-    assert cells_for(dict.fromkeys(CELLS, 1.0)) == 0
-    assert cells_for({0: 0.3}) == 0
+    assert cells_for(dict.fromkeys(CELLS, 0.0), "classification", 0.1) == max(CELLS)
+    assert cells_for(dict.fromkeys(CELLS, 1.0), "classification", 1.0) == 0
+    assert cells_for({0: 0.3}, "regression", 1.0) == 0
     # Where all is drowned the model of costs says little, and lines stay.
-    assert cells_for({0: 0.85, 4: 0.7, 8: 0.6}) == 0
+    assert cells_for({0: 0.85, 4: 0.7, 8: 0.6}, "classification", 1.0) == 0
+    # What curves would win is in proportion to how many columns bend.
+    assert [cells_for({0: 0.1, 4: 0.14}, "classification", bends) for bends in (0.2, 1.0)] == [0, 4]
 
 
 def test_a_saved_model_predicts_what_it_did_and_its_page_shows_the_curves(model, tmp_path):
@@ -111,7 +113,7 @@ def test_a_saved_line_stays_one_whatever_a_later_rule_says(tmp_path, monkeypatch
     few = replace(SCHEMA, n_samples=300)
     line = eq.AdditiveClassifier(epsilon=0.5, domain=few, random_state=3).fit(people(300, 2).drop(columns="amount"))
     eq.save(line, tmp_path / "release")
-    monkeypatch.setattr("equipoise.estimators.additive.cells_for", lambda costs: 8)
+    monkeypatch.setattr("equipoise.estimators.additive.cells_for", lambda *facts: 8)
     assert np.array_equal(eq.load(tmp_path / "release").decision_function(TEST), line.decision_function(TEST))
 
 

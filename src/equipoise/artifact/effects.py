@@ -20,9 +20,8 @@ def effects_of(
 ) -> tuple[Effect, ...]:
     """Return the effect of each curve at its knots, an entry an output; it is a straight line between them.
 
-    At a knot a row has the entries x and h, the knot's place scaled to [-1, 1] and the height of hats, both divided by
-    the row norm. The effect is what their weights say together, in the target's own unit where it is a number; noise of
-    one deviation in all weights, uncorrelated, is noise of sqrt(x^2 + h^2) times that deviation in it.
+    At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
+    weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it.
 
     Parameters
     ----------
@@ -41,11 +40,11 @@ def effects_of(
     --------
     >>> from equipoise.data.schema import Target
     >>> schema = Schema(9, (CurveColumn("age", (0, 100), cells=2),), Target("ill", classes=(0, 1)), row_norm=1.0)
-    >>> (effect,) = effects_of(schema, [[1.0, 0.0, 2.0, 0.0]], ["1"], 0.5, {})
+    >>> (effect,) = effects_of(schema, [[-1.0, 2.0, 1.0]], ["1"], 0.5, {})
     >>> [(point.place, point.value) for point in effect.points]
     [(0.0, -1.0), (50.0, 2.0), (100.0, 1.0)]
-    >>> round(effect.points[0].deviation, 3), effect.points[1].deviation
-    (0.707, 0.5)
+    >>> effect.points[0].deviation
+    0.5
     """
     length = schema.row_norm or schema.longest_row
     ends = schema.target.bounds or paid.get(schema.target.name)
@@ -57,12 +56,12 @@ def effects_of(
             continue
         shares = [knot / column.cells for knot in range(column.cells + 1)]
         for output, weights in zip(outputs, coefficients, strict=True):
-            line, *hats = weights[place : place + column.cells + 2]
+            hats = weights[place : place + column.cells + 1]
             points = tuple(
                 EffectPoint(
                     bounds[0] * (1 - share) + bounds[1] * share,
-                    unit / length * (line * (2 * share - 1) + column.height * hat),
-                    None if deviation is None else unit / length * math.hypot(2 * share - 1, column.height) * deviation,
+                    unit / length * hat,
+                    None if deviation is None else unit / length * deviation,
                 )
                 for share, hat in zip(shares, hats, strict=True)
             )

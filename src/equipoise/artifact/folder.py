@@ -131,8 +131,8 @@ def save(
 ) -> None:
     """Write a fitted estimator as a released folder, whole or not at all.
 
-    `equipoise.save` says what each parameter means; `attack` is the laboratory's attack, where one is to be shown. Where the
-    extra `report` is not installed the folder has no page, page.json says so, and so does a warning.
+    `equipoise.save` says what each parameter means; `attack` is the laboratory's attack, where one is to be shown.
+    Without the extra `report` the folder has no page, page.json says so, and so does a warning.
     """
     with staging(folder, force) as place:
         place.publish(files := files_of(model, attack=None if attack is None else _reached(model, attack)))

@@ -39,15 +39,15 @@ def scale_numbers(numbers: Any, unit: float, low: float, high: float, middle: fl
         squares[row] += entry * entry
 
 
-@compiled(types.void(NUMBERS, NUMBER, types.float64[:, ::1], ROOM))
-def put_hats(scaled: Any, height: float, hats: Any, squares: Any) -> None:
-    """Put the height of every scaled number's two hats, those of the knots beside it, and add their squares."""
+@compiled(types.void(NUMBERS, types.float64[:, ::1], ROOM))
+def put_hats(scaled: Any, hats: Any, squares: Any) -> None:
+    """Put every scaled number's two hats, those of the knots beside it, and add their squares."""
     cells = len(hats) - 1
     for row in range(len(scaled)):
         place = (scaled[row] + 1.0) / 2.0 * cells
         knot = min(int(place), cells - 1)
-        upper = height * (place - knot)
-        lower = height - upper
+        upper = place - knot
+        lower = 1.0 - upper
         hats[knot, row] = lower
         hats[knot + 1, row] = upper
         squares[row] += lower * lower + upper * upper

@@ -53,27 +53,27 @@ class Scaled(Writing):
 
 
 class Curved(Scaled):
-    """Writes numbers as `Scaled` does, and between them and where they were missing the hats of a curve's knots.
+    """Writes the hats of a curve's knots for numbers scaled as `Scaled` does, and where they were missing.
 
     Examples
     --------
-    >>> entries, squares = np.empty((4, 3)), np.zeros(3)
-    >>> Curved((0, 4), None, False, 1.0)(np.array([0.5, 4.0, np.nan]), entries, squares)
-    >>> entries[1:].tolist(), squares.tolist()
-    ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [1.1875, 2.0, 1.0])
+    >>> entries, squares = np.empty((3, 3)), np.zeros(3)
+    >>> Curved((0, 4), None, False)(np.array([0.5, 4.0, np.nan]), entries, squares)
+    >>> entries.tolist(), squares.tolist()
+    ([[0.75, 0.0, 0.0], [0.25, 0.0, 1.0], [0.0, 1.0, 0.0]], [0.625, 1.0, 1.0])
     """
 
-    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool, height: float) -> None:
+    def __init__(self, bounds: tuple[float, float] | None, fill: float | None, indicator: bool) -> None:
         super().__init__(bounds, fill)
         self._marked = indicator
-        self._height = height
 
     def __call__(self, read: NDArray[Any], entries: Array, squares: Array) -> None:
-        """Write the line of numbers, those of knots, and the one of missing numbers."""
-        super().__call__(read, entries, squares)
-        hats = entries[1 : len(entries) - self._marked]
+        """Write the lines of knots, and the one of missing numbers."""
+        scaled = np.empty((1, len(squares)))
+        super().__call__(read, scaled, np.zeros(len(squares)))
+        hats = entries[: len(entries) - self._marked]
         hats.fill(0.0)
-        loops().put_hats(entries[0], self._height, hats, squares)
+        loops().put_hats(scaled[0], hats, squares)
         if self._marked:
             mark_missing(read, entries[-1], squares)
 

@@ -61,7 +61,9 @@ class Additive(PrivateLinearModel):
                 # A line that cannot be planned is told as such; curves that cannot are no choice.
                 if cells == 0:
                     return 0
-        return cells_for(costs)
+        bends = [type(column) is NumberColumn for column in schema.columns]
+        task = "regression" if schema.target.classes is None else "classification"
+        return cells_for(costs, task, sum(bends) / len(bends))
 
     def _saved(self) -> Saved:
         # The finest curve of what was released, in place of the rule: that of another version may choose otherwise.
@@ -146,8 +148,8 @@ class AdditiveRegressor(Additive, Ridge):
     ...                    vouched_by="an example", vouched_on="2026-11-18")
     >>> model = eq.AdditiveRegressor(epsilon=1.0, domain=schema, random_state=0)
     >>> model = model.fit(pd.DataFrame({"x": x, "y": x**2}))
-    >>> [round(value, 1) for value in model.predict(pd.DataFrame({"x": [-1.0, 0.0, 0.5, 1.0]})).tolist()]
-    [1.0, 0.0, 0.3, 1.0]
+    >>> [round(value, 1) for value in model.predict(pd.DataFrame({"x": [-1.0, 0.0, 0.8, 1.0]})).tolist()]
+    [1.0, 0.0, 0.6, 1.0]
     """
 
     name: ClassVar[str] = "additive-regressor"

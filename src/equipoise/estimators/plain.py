@@ -82,12 +82,9 @@ class _ColumnTransform:
                 continue
             assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
             steps.append((f"{number} value", self._number(column), [column.name]))
-            self._blocks.append(self._scaled[:, place : place + 1])
-            place += 1
-            if isinstance(column, CurveColumn):
-                steps.append((f"{number} knots", self._knots(column), [column.name]))
-                self._blocks.append(column.height * self._scaled[:, place : place + column.cells + 1])
-                place += column.cells + 1
+            wide = column.width - column.indicator
+            self._blocks.append(self._scaled[:, place : place + wide])
+            place += wide
             if column.indicator:
                 steps.append((f"{number} missing", MissingIndicator(features="all"), [column.name]))
                 self._blocks.append(self._scaled[:, place : place + 1])
@@ -99,13 +96,12 @@ class _ColumnTransform:
         low, high = column.bounds or (-1.0, 1.0)
         middle = 0.0 if column.fill is None else 2 * (column.fill - low) / (high - low) - 1
         scaler = MinMaxScaler(feature_range=(-1, 1), clip=True)
-        return make_pipeline(scaler, SimpleImputer(strategy="constant", fill_value=middle))
-
-    def _knots(self, column: CurveColumn) -> Pipeline:
+        filler = SimpleImputer(strategy="constant", fill_value=middle)
+        if not isinstance(column, CurveColumn):
+            return make_pipeline(scaler, filler)
         # Splines of the first degree are hats.
         knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
-        scaler, imputer = (step for _, step in self._number(column).steps)
-        return make_pipeline(scaler, imputer, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
+        return make_pipeline(scaler, filler, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
 
     def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
         found = list(self._scaled[:, place : place + column.width].T)

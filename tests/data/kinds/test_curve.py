@@ -1,4 +1,4 @@
-"""Curves: the entry of a number, and two hats beside it, whatever the value is."""
+"""Curves: two hats that add up to 1, whatever the value is."""
 
 import math
 from dataclasses import replace
@@ -24,29 +24,28 @@ def entries_of(column: CurveColumn, values) -> np.ndarray:
 def test_entries_are_those_computed_by_hand():
     found = entries_of(AGE, [0.0, 25.0, 30.0, 87.5, 100.0])
     expected = [
-        [-1.0, 1, 0, 0, 0, 0],
-        [-0.5, 0, 1, 0, 0, 0],
-        [-0.4, 0, 0.8, 0.2, 0, 0],
-        [0.75, 0, 0, 0, 0.5, 0.5],
-        [1.0, 0, 0, 0, 0, 1],
+        [1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+        [0, 0.8, 0.2, 0, 0],
+        [0, 0, 0, 0.5, 0.5],
+        [0, 0, 0, 0, 1],
     ]
     assert found == pytest.approx(np.array(expected), abs=1e-15)
-    assert entries_of(replace(AGE, height=0.5), [30.0])[0] == pytest.approx([-0.4, 0, 0.4, 0.1, 0, 0])
 
 
 def test_what_is_missing_or_outside_is_filled_or_clipped_and_never_raises():
     column = replace(AGE, fill=75, indicator=True)
     found = entries_of(column, [np.nan, np.inf, -1e308, 1e308])
-    assert found[0] == pytest.approx([0.5, 0, 0, 0, 1, 0, 1])
+    assert found[0] == pytest.approx([0, 0, 0, 1, 0, 1])
     assert np.array_equal(found[0], found[1])
-    assert found[2:] == pytest.approx(np.array([[-1.0, 1, 0, 0, 0, 0, 0], [1.0, 0, 0, 0, 0, 1, 0]]))
-    assert entries_of(AGE, [np.nan])[0] == pytest.approx([0, 0, 0, 1, 0, 0])
+    assert found[2:] == pytest.approx(np.array([[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0]]))
+    assert entries_of(AGE, [np.nan])[0] == pytest.approx([0, 0, 1, 0, 0])
 
 
 @pytest.mark.parametrize("cells", [2, 3, 8, 16, MOST_CELLS])
 @pytest.mark.parametrize("bounds", [(0, 100), (-1e300, 1e300), (0.1, 0.3), (0, 5e-320)])
 def test_the_bounds_on_norm_and_sum_hold_for_every_value(cells, bounds):
-    column = CurveColumn("age", bounds, cells=cells, height=0.7, indicator=True)
+    column = CurveColumn("age", bounds, cells=cells, indicator=True)
     columns = (column, CategoryColumn("town", ("Graz", "Wien"), other=True))
     coins = np.random.default_rng(0)
     values = np.concatenate([HOSTILE, bounds, coins.uniform(0, 1, 200) * bounds[1], coins.uniform(-200, 200, 200)])
@@ -64,10 +63,16 @@ def test_the_bounds_on_norm_and_sum_hold_for_every_value(cells, bounds):
 def test_the_bound_on_the_sum_is_attained():
     schema = Schema(None, (AGE, replace(AGE, name="other")), TARGET)
     rows = Encoder(schema).encode({"age": np.array([100.0]), "other": np.array([0.0])}, 1)
-    assert schema.domain.row_sum == pytest.approx(4 / 2, rel=1e-8)
+    assert schema.domain.row_sum == pytest.approx(2 / math.sqrt(2), rel=1e-8)
     assert np.abs(rows).sum() == pytest.approx(schema.domain.row_sum, rel=1e-8)
-    # Shorter rows have larger sums, and no more than three entries a column make.
-    assert replace(schema, row_norm=1.0).domain.row_sum == pytest.approx(math.sqrt(6), rel=1e-8)
+    # Shorter rows have larger sums, and no more than two entries a column make.
+    assert replace(schema, row_norm=1.0).domain.row_sum == pytest.approx(2, rel=1e-8)
+
+
+def test_a_row_of_curves_is_as_long_as_one_of_numbers():
+    numbers = NumberColumn("age", (0, 100)), NumberColumn("dose", (0, 1), indicator=True)
+    curves = tuple(curved(column, 16) for column in numbers)
+    assert Schema(None, curves, TARGET).longest_row == Schema(None, numbers, TARGET).longest_row
 
 
 def test_every_row_is_encoded_by_itself():
@@ -107,9 +112,6 @@ def test_many_knots_count_as_levels():
         ({"cells": 2.5}, "cells"),
         ({"cells": "16"}, "cells"),
         ({"cells": None}, "cells"),
-        ({"height": 0}, "height"),
-        ({"height": 1.01}, "height"),
-        ({"height": math.nan}, "height"),
         ({"fill": 101}, "fill"),
     ],
 )
