@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from handbook import evidence, executed, house, mathematics, reference
+from handbook import executed, house, mathematics, reference
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -42,7 +42,6 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
             text = mathematics.rendered(text)
         page.write_text(_linked(text, name, files))
     (source / "house.svg").write_text(house.drawn(house.house()))
-    (source / "evidence.md").write_text(evidence.page())
     reference.write(source / "reference")
     _complete_contents(source)
 

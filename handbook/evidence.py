@@ -1,7 +1,7 @@
 """One page of evidence: every claim of every study, published and measured, with its verdict.
 
 `python -m handbook.evidence [--data FOLDER] [--full] [NAME ...]` runs the studies again and keeps what they found in
-handbook/evidence/; the page is drawn from what is kept, with the date and the versions.
+handbook/evidence/; docs/evidence.md is drawn from what is kept, with the date and the versions; --page draws it alone.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Any
 from equipoise import __version__
 
 KEPT = Path(__file__).parent / "evidence"
+PAGE = Path(__file__).parents[1] / "docs" / "evidence.md"
 STUDIES = (
     "intrinsic-privacy",
     "nonsmooth-stability",
@@ -98,7 +99,9 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", default=STUDIES)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
-    for one in asked.names:
+    for one in () if asked.page else asked.names:
         print(one, flush=True)
         measure(one, asked.data, full=asked.full)
+    PAGE.write_text(page())

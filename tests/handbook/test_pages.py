@@ -97,7 +97,8 @@ def test_no_formula_of_the_proofs_loses_a_sign() -> None:
             assert re.findall(r"\d", digits) == re.findall(r"\d", written), (page.name, written)
 
 
-def test_every_study_has_its_evidence() -> None:
-    page = evidence.page()
+def test_every_study_has_its_evidence_and_the_page_is_drawn_from_it() -> None:
+    page = evidence.PAGE.read_text()
+    assert page == evidence.page(), "python -m handbook.evidence --page"
     for name in evidence.STUDIES:
         assert f"## {name}\n" in page
