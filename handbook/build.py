@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from handbook import executed, house, mathematics, reference
+from handbook import executed, house, mathematics, reference, witnesses
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -25,8 +25,10 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
     files = source / "files" / "repository"
     files.mkdir(parents=True)
     pages = sorted(source.rglob("*.md"))
+    attained: dict[str, list[dict[str, object]]] = {}
     if run_blocks:
         executed.run_tests([page.read_text() for page in pages], ROOT)
+        attained = witnesses.found(ROOT, source.parent / "witnesses")
     for number, page in enumerate(pages, 1):
         name = page.relative_to(source).as_posix()
         print(f"{number:3}/{len(pages)} {name}", flush=True)
@@ -40,6 +42,8 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
             text = f'{heading}\n\n<a href="{page.stem}.ipynb" download>This page as a notebook</a>\n{rest}'
         if name.startswith("proofs/"):
             text = mathematics.rendered(text)
+            if page.stem in attained:
+                text += witnesses.drawn(page.stem, attained[page.stem])
         page.write_text(_linked(text, name, files))
     (source / "house.svg").write_text(house.drawn(house.house()))
     reference.write(source / "reference")

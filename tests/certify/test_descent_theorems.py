@@ -26,6 +26,7 @@ from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.constants import masked
 from equipoise.vocabulary.constants import setting as setting_of
 from equipoise.vocabulary.facts import Domain, Problem, Recipe, Setting
+from witnesses import noted
 
 # A Huber loss whose residuals never come below its cap is straight: every row pulls with the cap, whatever the weights.
 CAP, FAR = 0.5, 1e4
@@ -81,6 +82,7 @@ def moved(problem: Problem, recipe: Recipe, n_samples: int, row: int, orders, **
 def test_b1_is_reached_by_a_straight_loss(n_samples, batch, passes, order):
     recipe = Recipe(passes=passes, batch_size=batch, step=0.3, order=order)
     observed = moved(STRAIGHT, recipe, n_samples, 0, [np.arange(n_samples)] * 8)
+    noted("B1", bound("B1", STRAIGHT, recipe, n_samples), observed, f"{n_samples} rows, batch {batch}, {passes} passes")
     assert observed == pytest.approx(bound("B1", STRAIGHT, recipe, n_samples), rel=1e-9)
     hits = math.ceil(recipe.steps(n_samples) / math.ceil(n_samples / batch))
     assert observed == pytest.approx(hits * 0.3 * 2 * CAP / batch, rel=1e-9)
@@ -101,6 +103,7 @@ def test_b2_is_reached_by_a_row_that_comes_first(average, passes, hits):
     recipe = Recipe(passes=passes, step=0.2, average=average)
     observed = moved(STRAIGHT, recipe, 50, 0, [np.arange(50)] * 4)
     assert observed / (0.2 * 2 * CAP) == pytest.approx(hits, rel=1e-4)
+    noted("B2", bound("B1", STRAIGHT, recipe, 50), observed, f"{average} of {passes} passes over 50 rows")
     assert observed == pytest.approx(bound("B1", STRAIGHT, recipe, 50), rel=1e-9)
 
 
@@ -117,6 +120,7 @@ def test_b3_is_reached_by_a_row_that_the_last_step_meets(n_samples, batch, passe
     batches = math.ceil(n_samples / batch)
     rest = recipe.steps(n_samples) - (math.ceil(recipe.steps(n_samples) / batches) - 1) * batches
     observed = moved(problem, recipe, n_samples, (rest - 1) * batch, [np.arange(n_samples)] * 41)
+    noted("B3", bound("B3", problem, recipe, n_samples), observed, f"{n_samples} rows, ridge {alpha}, {passes} passes")
     assert observed == pytest.approx(bound("B3", problem, recipe, n_samples), rel=1e-9)
 
 
@@ -145,6 +149,7 @@ def test_b4_is_reached_once_steps_decay(steepness, passes):
     # docs/proofs/B4.md: ratio 1.000 for beta/mu in {1, 2, 6, 20}; the row is last, where the steps decay already.
     problem, recipe = with_ridge(1 / steepness), Recipe(passes=passes, step="decay")
     observed = moved(problem, recipe, 30, 29, [np.arange(30)] * passes)
+    noted("B4", bound("B4", problem, recipe, 30), observed, f"beta/mu {steepness}, {passes} passes over 30 rows")
     assert observed == pytest.approx(bound("B4", problem, recipe, 30), rel=1e-9)
     assert observed == pytest.approx(2 * CAP * steepness / 30, rel=1e-9)
 

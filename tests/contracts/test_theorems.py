@@ -51,6 +51,7 @@ from equipoise.vocabulary.facts import Bound, Budget, Conditions, Domain, Hypoth
 from equipoise.vocabulary.losses import Loss
 from equipoise.vocabulary.losses import named as loss_named
 from equipoise.vocabulary.penalties import named as penalty_named
+from witnesses import noted
 
 PROOFS = Path(__file__).parents[2] / "docs" / "proofs"
 # Those that certify, and those that are kept for comparison.
@@ -804,6 +805,7 @@ def test_linear_loss_attains_the_bound(name, row_norm, alpha, n_samples):
     # l = rho z w with a ridge moves exactly 2 rho / (n mu): ratio 1.000 (A1). A3b equals A1.
     situation = linear_setting(row_norm, alpha, n_samples)
     claimed = MEMBERS[name]().bound(situation).sensitivity
+    noted(name, claimed, linear_neighbours(situation), f"straight loss, {n_samples} rows, ridge {alpha}")
     assert linear_neighbours(situation) == pytest.approx(claimed, rel=1e-12)
     rows, targets = np.full((4, 1), row_norm), np.array([1.0, -1.0, 1.0, -1.0])
     solved_apart = distance_of_neighbours(situation, rows, targets)
@@ -826,6 +828,7 @@ def test_ridge_logistic_pair_comes_within_six_per_cent_of_the_diameter():
     moved = situation.n_samples * situation.constants.strong_convexity * largest_observed_distance(situation)
     assert 0.9695 <= moved <= 1.029
     claimed = MEMBERS["A2"]().bound(situation).sensitivity
+    noted("A2", claimed, largest_observed_distance(situation), "ridge logistic, 4 rows, ridge 2")
     assert 0.94 <= largest_observed_distance(situation) / claimed <= 1
 
 
@@ -836,6 +839,7 @@ def test_ridge_regression_pair_comes_within_a_fifth_of_the_diameter():
     moved = situation.n_samples * situation.constants.strong_convexity * largest_observed_distance(situation)
     assert 0.8 * 3 * math.sqrt(3) <= moved <= 3 * math.sqrt(3)
     claimed = MEMBERS["A2"]().bound(situation).sensitivity
+    noted("A2", claimed, largest_observed_distance(situation), "least squares, 20 rows, ridge 1")
     assert 0.8 <= largest_observed_distance(situation) / claimed <= 1
 
 
@@ -875,6 +879,7 @@ def test_stopping_at_the_tolerance_on_a_bare_quadratic_attains_a4():
     situation = setting(problem, Recipe(tolerance), 5, 3)
     # Two runs on the same table may stop on opposite sides of the minimiser 0: all of A4's slack is needed.
     slack = approximate(Bound("nothing moves", True, 0.0, ()), situation).sensitivity
+    noted("A4", slack, float(np.linalg.norm(stopped - (-stopped))), "one table, stopped on opposite sides")
     assert np.linalg.norm(stopped - (-stopped)) == pytest.approx(slack, rel=2e-9)
     assert np.linalg.norm(stopped - (-stopped)) <= slack
 

@@ -20,6 +20,7 @@ from equipoise.noise import ExactSource, SeededSource
 from equipoise.planning.evaluation import EvaluationRequest, issue_evaluation, noise_on_counts
 from equipoise.release.carriers import evaluation as carrier
 from equipoise.release.carriers.evaluation import counted, counted_by_true_share, share_bins
+from witnesses import noted
 
 # Of this file: three audits that may not fail, and four tests of a law.
 FAILURE = 1e-6
@@ -109,6 +110,7 @@ def test_a_neighbouring_pair_attains_the_bound(epsilon):
     # Where the entered cell has few and the left one many, every unit of distance tells.
     seen = np.where(first > second, first, np.where(first < second, first, 0))
     loss = (np.abs(seen - second).sum() - np.abs(seen - first).sum()) / claim.scale
+    noted("N4", epsilon, loss, f"epsilon of the counts at {epsilon}")
     assert 0.999999 * epsilon <= loss <= epsilon
     assert claim.curve().delta(epsilon) == 0.0
     assert claim.curve().delta(0.999 * loss) > 0.0
