@@ -19,15 +19,15 @@ GREEK = {
 GREEK |= {"Phi": "Φ", "Sigma": "Σ", "Theta": "Θ", "Lambda": "Λ", "Omega": "Ω", "Psi": "Ψ", "Pi": "Π", "infinity": "∞"}
 
 FUNCTIONS = frozenset(
-    "ln log log2 exp det tr cos sin cosh sinh tanh min max sup inf mean sign erf erfc E P Var Pr arg argmin argmax dim".split()
+    "ceil floor clip prox Proj sigmoid pull slope ln log log2 exp det tr cos sin cosh sinh tanh min max sup inf mean sign erf erfc E P Var Pr arg argmin argmax dim".split()
 )
 LARGE = {"sum": "∑", "prod": "∏", "product": "∏", "integral": "∫"}
 SIGNS = {
-    "<=": "≤", ">=": "≥", "!=": "≠", "==": "=", "->": "→", "=>": "⇒", "||": "‖", "...": "…", "*": "·", "-": "−", "'": "′",
+    "<=": "≤", ">=": "≥", "!=": "≠", "==": "=", "->": "→", "<-": "←", "=>": "⇒", "||": "‖", "...": "…", "*": "·", "-": "−", "'": "′",
     "''": "″", "~": "∼",
 }  # fmt: skip
 TOKEN = re.compile(
-    r"\s+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z]+\d*|<=|>=|!=|==|->|=>|\|\||\.\.\.|''|[-+*/^_'|<>=()\[\]{},;:.~!#]"
+    r"\s+|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z]+\d*|<=|>=|!=|==|->|<-|=>|\|\||\.\.\.|''|[-+*/^_'|<>=()\[\]{},;:.~!#]"
 )
 
 Tokens = list[tuple[str, bool, bool]]
