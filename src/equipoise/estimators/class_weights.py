@@ -11,22 +11,29 @@ from equipoise.vocabulary.numbers import plain, require_number
 EXAMPLE = "write class_weight={0: 1.0, 1: 15.0}, for example one over what is publicly known to be each class's share"
 
 
-def asked_weights(given: object, classes: object) -> tuple[float, ...]:
+def asked_weights(given: object, classes: object, prevalence: tuple[float, ...] | None = None) -> tuple[float, ...]:
     """Return the weight of every class, in their order; refuse what is not one public number for each.
+
+    "balanced" makes classes count alike by their declared prevalence, and is refused where none is declared.
 
     Examples
     --------
     >>> asked_weights({"yes": 15, "no": 1}, ("no", "yes"))
     (1.0, 15.0)
+    >>> asked_weights("balanced", ("no", "yes"), (0.75, 0.25))
+    (1.3333333333333333, 4.0)
     >>> asked_weights("balanced", (0, 1))
     Traceback (most recent call last):
     equipoise.errors.InvalidParameter: asked: a public weight for every class; found: class_weight='balanced', which \
-counts private rows; to do: write class_weight={0: 1.0, 1: 15.0}, for example one over what is publicly known to be \
-each class's share
+counts private rows; to do: declare the prevalence of the classes in the domain, or write class_weight={0: 1.0, 1: \
+15.0}, for example one over what is publicly known to be each class's share
     """
+    if given == "balanced" and prevalence is not None:
+        return tuple(1 / share for share in prevalence)
     if isinstance(given, str):
         found = f"class_weight={given!r:.40}, which counts private rows"
-        raise InvalidParameter("a public weight for every class", found, EXAMPLE)
+        remedy = f"declare the prevalence of the classes in the domain, or {EXAMPLE}"
+        raise InvalidParameter("a public weight for every class", found, remedy)
     if not isinstance(given, Mapping):
         found = f"class_weight of type {type(given).__name__}"
         raise InvalidParameter("class_weight, a mapping from class to weight", found, EXAMPLE)

@@ -54,7 +54,7 @@ class PrivateClassifier(ClassifierMixin, PrivateLinearModel):
             raise InvalidParameter("class weights in one place", f"class_weight, and weights in the {where}", remedy)
         # Classes that were found in the data are no place for public weights.
         observed = getattr(self.domain, "classes", None) == "observed"
-        return asked_weights(self.class_weight, "observed" if observed else domain.classes)
+        return asked_weights(self.class_weight, "observed" if observed else domain.classes, domain.prevalence)
 
     def _plain_class(self) -> Any:
         # Scores with probabilities are log odds.

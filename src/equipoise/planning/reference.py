@@ -26,6 +26,7 @@ from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from equipoise.planning.classes import Classes, classes_of
 from equipoise.planning.losses import known
 from equipoise.vocabulary.facts import Problem
 from equipoise.vocabulary.losses import Loss
@@ -63,11 +64,7 @@ class Reference:
     curvatures: Numbers
     counts: Numbers
     weight: float
-
-    @property
-    def norm(self) -> float:
-        """The norm of all weights."""
-        return self.weight * math.sqrt(sum(self.counts))
+    norm: float
 
     def share(self, shrinkage: Iterable[float], variance: Iterable[float] | float) -> float:
         """Return the excess risk as a share of what a model that says nothing would lose; infinity beyond doubles."""
@@ -91,7 +88,9 @@ class Reference:
 
 
 @lru_cache(maxsize=256)
-def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> Reference:
+def reference(
+    loss: Loss, row_norm: float, label_bound: float, columns: int, classes: Classes | None = None
+) -> Reference:
     """Return the reference problem of a loss with rows of this norm and this many columns.
 
     Examples
@@ -102,17 +101,20 @@ def reference(loss: Loss, row_norm: float, label_bound: float, columns: int) -> 
     (0.115, 30.0)
     """
     spreads, counts = _spectrum(columns)
-    prediction = EVIDENCE[loss.task] * known(loss).unit(label_bound)
+    longest = EVIDENCE[loss.task] * known(loss).unit(label_bound)
+    told, weight, prevalence = (1.0, 1.0, 0.5) if classes is None else (classes.told, classes.weight, classes.rarer)
+    prediction = longest * told
     # A corner is as curved as a slope that turns within one prediction.
-    curvature = mean_curvature(loss, label_bound, prediction) or known(loss).typical_slope(label_bound) / prediction
-    curvatures = tuple(curvature * row_norm**2 * spread for spread in spreads)
-    return Reference(curvatures, counts, prediction / row_norm)
+    curvature = mean_curvature(loss, label_bound, prediction, prevalence)
+    curvature = curvature or known(loss).typical_slope(label_bound) / prediction
+    curvatures = tuple(weight * curvature * row_norm**2 * spread for spread in spreads)
+    return Reference(curvatures, counts, prediction / row_norm, longest / row_norm * math.sqrt(columns))
 
 
 def of_problem(problem: Problem, n_features: int) -> Reference:
     """Return the reference problem of a problem."""
     columns = n_features + (1 if problem.intercept > 0 else 0)
-    return reference(problem.loss, problem.row_norm, problem.domain.label_bound, columns)
+    return reference(problem.loss, problem.row_norm, problem.domain.label_bound, columns, classes_of(problem.domain))
 
 
 def _spectrum(columns: int) -> tuple[Numbers, Numbers]:
@@ -153,10 +155,11 @@ def lost_by_projection(columns: int, directions: int) -> float:
 
 
 @lru_cache(maxsize=256)
-def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
+def mean_curvature(loss: Loss, label_bound: float, deviation: float, prevalence: float = 0.5) -> float:
     """Return the mean curvature at normal predictions of this deviation, with labels as likely as they say.
 
-    For a regression the prediction is the midpoint and targets spread evenly; for several classes one class leads. The
+    The mean of two classes' predictions is where the second has this share. For a regression the prediction is the
+    midpoint and targets spread evenly; for several classes one class leads. The
     mean over a cell of a grid is the change of the slope across it, which sees corners too.
 
     Examples
@@ -183,8 +186,22 @@ def mean_curvature(loss: Loss, label_bound: float, deviation: float) -> float:
             chance = (1 + math.tanh(place / 2)) / 2
             return chance * curvature(place, 1.0) + (1 - chance) * curvature(place, -1.0)
 
-        found = [expected(deviation * point) for point in points]
+        centre = _centre(deviation, prevalence, points, likely)
+        found = [expected(centre + deviation * point) for point in points]
     return math.fsum(map(math.prod, zip(likely, found, strict=True))) / math.fsum(likely)
+
+
+def _centre(deviation: float, prevalence: float, points: list[float], likely: list[float]) -> float:
+    """Return the mean prediction at which the second class has this share, by bisection."""
+    low, high = -deviation * FARTHEST - 40.0, 0.0
+    if prevalence >= 0.5:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        chances = ((1 + math.tanh((middle + deviation * point) / 2)) / 2 for point in points)
+        found = sum(map(math.prod, zip(likely, chances, strict=True))) / sum(likely)
+        low, high = (middle, high) if found < prevalence else (low, middle)
+    return high
 
 
 def ridge_share(imagined: Reference, alpha: float, tilt: float, deviation: float) -> float:

@@ -82,6 +82,7 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
         f"non-finite values become {domain.fill:g}; {target}",
         *_persons(domain),
         *_weights(domain),
+        *_prevalence(domain),
         f"- constant column {number(problem.intercept)}, so B = {number(constants.row_norm)}",
         f"- alpha = {number(claim.alpha)} ({picked})",
         f"- {ball}",
@@ -111,6 +112,13 @@ def _weights(domain: Domain) -> tuple[str, ...]:
         f"- class weights {shown}, in the order of the classes: what a row counts for. They, alpha and what follows "
         "speak of the objective divided by the largest weight, which has the same minimiser (N2)",
     )
+
+
+def _prevalence(domain: Domain) -> tuple[str, ...]:
+    if domain.prevalence is None:
+        return ()
+    shown = ", ".join(number(share) for share in domain.prevalence)
+    return (f"- declared prevalence {shown}, in the order of the classes: the plan is made for it, no claim needs it",)
 
 
 def noise(drawn: Noise, place: str, candidates: tuple[Calibration, ...]) -> Section:

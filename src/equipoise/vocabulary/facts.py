@@ -70,6 +70,9 @@ class Domain(Record):
     row_sum : float, optional
         Every row is clipped so that the absolute values of its entries add up to this at most: rows of a few entries
         that are not 0 need less noise for it (E2d). None where only the norm is bounded.
+    prevalence : tuple of float, optional
+        The public share of each class, in the order of `classes`: above 0 and at most 1. Plans are made for it, and no
+        claim rests on it. None where nothing is known.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Domain(Record):
     rows_a_person: int | None = None
     class_weights: tuple[float, ...] | None = None
     row_sum: float | None = None
+    prevalence: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
@@ -107,8 +111,9 @@ class Domain(Record):
             object.__setattr__(self, "classes", _settled_classes(self.classes))
         if self.labels is not None:
             object.__setattr__(self, "labels", _settled_labels(self.labels))
-        if self.class_weights is not None:
-            object.__setattr__(self, "class_weights", _settled_weights(self.class_weights, self.classes))
+        for name, what in (("class_weights", "weight"), ("prevalence", "share")):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _for_each_class(given, self.classes, what))
 
     @property
     def unit(self) -> str:
@@ -152,13 +157,13 @@ def _settled_classes(given: object) -> tuple[object, ...]:
     return classes
 
 
-def _settled_weights(given: object, classes: object) -> tuple[float, ...]:
-    remedy = "declare the classes, and a weight above 0 and at most 1 for each, in their order; the largest may be 1"
-    weights = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not isinstance(classes, tuple) or len(weights) != len(classes):
-        found = f"{len(weights)} weights with classes={classes!r:.80}"
-        raise InvalidParameter("one weight for each declared class", found, remedy)
-    return tuple(require_number("class weight", weight, above=0.0, largest=1.0, remedy=remedy) for weight in weights)
+def _for_each_class(given: object, classes: object, what: str) -> tuple[float, ...]:
+    remedy = f"declare the classes, and a {what} above 0 and at most 1 for each, in their order"
+    numbers = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
+    if not isinstance(classes, tuple) or len(numbers) != len(classes):
+        found = f"{len(numbers)} {what}s with classes={classes!r:.80}"
+        raise InvalidParameter(f"one {what} for each declared class", found, remedy)
+    return tuple(require_number(f"class {what}", number, above=0.0, largest=1.0, remedy=remedy) for number in numbers)
 
 
 def _settled_labels(given: object) -> tuple[float, float]:

@@ -33,6 +33,8 @@ class Target:
         The public range of a regression, which has no classes; None is a blank.
     class_weight : tuple of float, or mapping from class to float, optional
         What a row of each class counts for in training, in the order of the classes; None where all count alike.
+    prevalence : tuple of float, or mapping from class to float, optional
+        How common each class is publicly known to be; only ratios count. Plans are made for it; None where unknown.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Target:
     classes: tuple[Label, ...] | None = None
     bounds: Bounds | None = None
     class_weight: tuple[float, ...] | None = None
+    prevalence: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so."""
@@ -58,8 +61,10 @@ class Target:
             if len(classes) == 1 or len(kinds) > 1:
                 asked = "two classes or more, all texts, all numbers, or true and false"
                 faults.add("target.classes", asked, list(classes))
-        weights = None if self.class_weight is None else _class_weight(self.class_weight, classes or (), faults)
-        settle(self, name=faults.text("target.name", self.name), classes=classes, bounds=bounds, class_weight=weights)
+        weights = _for_each_class("class_weight", self.class_weight, classes or (), faults)
+        shares = _for_each_class("prevalence", self.prevalence, classes or (), faults)
+        settle(self, name=faults.text("target.name", self.name), classes=classes, bounds=bounds)
+        settle(self, class_weight=weights, prevalence=shares)
         faults.refuse()
 
     def lines(self) -> Iterator[str]:
@@ -69,13 +74,16 @@ class Target:
             yield f"bounds = {written_bounds(self.bounds)}"
         else:
             yield f"classes = {written_list(map(written, self.classes))}"
-        if self.class_weight is not None:
-            yield f"class_weight = {written_list(map(written_number, self.class_weight))}"
+        for key, numbers in (("class_weight", self.class_weight), ("prevalence", self.prevalence)):
+            if numbers is not None:
+                yield f"{key} = {written_list(map(written_number, numbers))}"
 
 
-def _class_weight(given: object, classes: tuple[Label, ...], faults: Faults) -> tuple[float, ...] | None:
-    """Return a weight for every class, from a list in their order or from a table by their texts."""
-    path, asked = "target.class_weight", "a number above 0 for each of the classes, as a list in their order or a table"
+def _for_each_class(key: str, given: object, classes: tuple[Label, ...], faults: Faults) -> tuple[float, ...] | None:
+    """Return a number for every class, from a list in their order or from a table by their texts."""
+    if given is None:
+        return None
+    path, asked = f"target.{key}", "a number above 0 for each of the classes, as a list in their order or a table"
     if isinstance(given, Mapping):
         texts = {text_of(label): weight for label, weight in given.items()}
         given = [texts[text_of(label)] for label in classes] if set(texts) == set(map(text_of, classes)) else None
@@ -137,12 +145,12 @@ def written_bounds(bounds: Bounds | None) -> str:
 
 def read_target(table: object, faults: Faults) -> Target:
     """Return the target that a TOML table describes, or a blank one where it is at fault."""
-    facts = faults.table("target", table, ("name", "classes", "bounds", "class_weight"))
+    facts = faults.table("target", table, ("name", "classes", "bounds", "class_weight", "prevalence"))
     if isinstance(table, dict) and ("classes" in facts) == ("bounds" in facts):
         found = "both" if "classes" in facts else "neither"
         asked = "one line, classes = [...] for a classification or bounds = [...] for a regression"
         faults.found.append(f"target: {asked}; found {found}")
         facts.pop("bounds", None)
     name, classes, bounds = facts.get("name", ""), facts.get("classes"), facts.get("bounds")
-    weights = facts.get("class_weight")
-    return faults.attempt(lambda: Target(name, classes, bounds, weights)) or Target("")
+    numbers = facts.get("class_weight"), facts.get("prevalence")
+    return faults.attempt(lambda: Target(name, classes, bounds, *numbers)) or Target("")

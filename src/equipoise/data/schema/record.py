@@ -292,7 +292,10 @@ class Schema:
         self.require_complete(ignoring=tuple(path for path in self.blanks() if path != "target.classes"))
         weights = self.target.class_weight
         counts = None if weights is None else tuple(weight / max(weights) for weight in weights)
-        return Domain(1.0, self.target.classes, rows_a_person=most, class_weights=counts, row_sum=summed)
+        shares = self.target.prevalence
+        common = None if shares is None else tuple(share / math.fsum(shares) for share in shares)
+        given = {"class_weights": counts, "row_sum": summed, "prevalence": common}
+        return Domain(1.0, self.target.classes, rows_a_person=most, **given)
 
     @property
     def n_features(self) -> int:
