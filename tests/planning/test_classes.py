@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 import equipoise as eq
 from equipoise.data.schema import Schema
 from equipoise.errors import EquipoiseError, InvalidParameter
-from equipoise.planning.classes import ASSUMED, LEAST_TOLD, classes_of
+from equipoise.planning.classes import LEAST_TOLD, classes_of
 from equipoise.planning.reference import mean_curvature, of_problem
 from equipoise.vocabulary import losses, penalties
 from equipoise.vocabulary.facts import Domain, Problem
@@ -39,8 +39,8 @@ def test_the_rarer_a_class_the_stronger_the_public_ridge():
     assert ridge(domain(0.06, 0.94)) == few
 
 
-def test_without_a_declared_prevalence_less_than_balance_is_assumed():
-    assert ridge(domain()) == ridge(domain(1 - ASSUMED, ASSUMED)) > ridge(domain(0.5, 0.5))
+def test_without_a_declared_prevalence_classes_are_taken_to_be_as_common():
+    assert ridge(domain()) == ridge(domain(0.5, 0.5)) < ridge(domain(0.7, 0.3))
     assert classes_of(Domain(1.0, labels=(0.0, 1.0))) is None
 
 

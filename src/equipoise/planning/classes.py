@@ -7,16 +7,13 @@ beyond what is known of every row. The evidence of the reference problem goes wi
 
 which is 3 where all classes count alike, and never less than odds of e to 1. The p_k are the shares that the domain
 declares, times what a row of the class counts for. Where none are declared, weights are taken for what evens the
-classes out; without weights, the rarer of two classes has the share `ASSUMED`, and several are as common.
+classes out; without weights, all classes are as common (docs/alpha.md says what another assumption would cost).
 """
 
 import math
 from dataclasses import dataclass
 
 from equipoise.vocabulary.facts import Domain
-
-# The share of the rarer of two classes where none is declared: tables are seldom balanced (docs/alpha.md).
-ASSUMED = 0.3
 
 # However rare a class is, predictions tell this share of the usual evidence.
 LEAST_TOLD = 1 / 3
@@ -55,7 +52,7 @@ def classes_of(domain: Domain) -> Classes | None:
     elif domain.class_weights is not None:
         given = tuple(1 / weight for weight in weights)
     else:
-        given = (1 - ASSUMED, ASSUMED) if count == 2 else (1.0,) * count
+        given = (1.0,) * count
     counted = [share * weight for share, weight in zip(given, weights, strict=True)]
     total = math.fsum(counted)
     even = (1 - math.fsum((each / total) ** 2 for each in counted)) / (1 - 1 / count)

@@ -71,13 +71,10 @@ class Domain(Record):
         Every row is clipped so that the absolute values of its entries add up to this at most: rows of a few entries
         that are not 0 need less noise for it (E2d). None where only the norm is bounded.
     prevalence : tuple of float, optional
-        The public share of each class, in the order of `classes`: above 0 and at most 1. Plans are made for it, and no
-        claim rests on it. None where nothing is known.
+        The public share of each class, in the order of `classes`. Plans are made for it, and no claim rests on it.
 
     Examples
     --------
-    >>> Domain(row_norm=1.0, classes=(0, 1)).classes
-    (0, 1)
     >>> Domain(row_norm=1.0, labels=(0.0, 400.0)).label_bound
     200.0
     """
@@ -274,8 +271,6 @@ class Recipe(Record):
 
     Examples
     --------
-    >>> Recipe(tolerance=1e-8).tolerance
-    1e-08
     >>> Recipe(passes=3, batch_size=32, step=0.1).steps(100)
     12
     """
