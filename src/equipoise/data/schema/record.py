@@ -280,7 +280,7 @@ class Schema:
         """The domain of encoded rows: norm at most 1, and the classes or a target scaled to [-1, 1].
 
         What a row of each class counts for is relative to the heaviest (N2). Of a category only one entry is not 0, of
-        a curve three: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
+        a curve two: a row of q entries and norm 1 has absolute values that add up to sqrt(q) at most, and to no
         more than those of its columns divided by the row norm, a little more by rounding (E2d).
         """
         most = None if self.person is None else self.person.rows_at_most
@@ -294,8 +294,8 @@ class Schema:
         counts = None if weights is None else tuple(weight / max(weights) for weight in weights)
         shares = self.target.prevalence
         common = None if shares is None else tuple(share / math.fsum(shares) for share in shares)
-        given = {"class_weights": counts, "row_sum": summed, "prevalence": common}
-        return Domain(1.0, self.target.classes, rows_a_person=most, **given)
+        domain = Domain(1.0, self.target.classes, rows_a_person=most, class_weights=counts, row_sum=summed)
+        return replace(domain, prevalence=common)
 
     @property
     def n_features(self) -> int:
