@@ -100,7 +100,8 @@ class DatePart(Part[DateRule]):
         days = f"CASE WHEN {long} THEN 31 WHEN m{place} <> 2 THEN 30 WHEN {self._leap()} THEN 29 ELSE 28 END"
         zone = (
             f"SUBSTR(x{place}, 1, 1) IN ('+', '-') AND ("
-            f"LENGTH(x{place}) IN (3, 5) AND {digits(f'SUBSTR(x{place}, 2)')} OR LENGTH(x{place}) = 6 AND SUBSTR(x{place}, 4, 1) = ':' AND "
+            f"LENGTH(x{place}) IN (3, 5) AND {digits(f'SUBSTR(x{place}, 2)')} "
+            f"OR LENGTH(x{place}) = 6 AND SUBSTR(x{place}, 4, 1) = ':' AND "
             f"{digits(f'SUBSTR(x{place}, 2, 2) || SUBSTR(x{place}, 5, 2)')})"
         )
         return (
@@ -113,7 +114,7 @@ class DatePart(Part[DateRule]):
         return f"({year} % 4 = 0 AND {year} % 100 <> 0 OR {year} % 400 = 0)"
 
     def _day(self) -> list[str]:
-        """Return the day since 1970, NULL where there is no such moment: years begin in March, and so end in leap days."""
+        """Return the day since 1970, NULL where there is no such moment; years begin in March, and end in leap days."""
         place = self.number
         early = f"CASE WHEN m{place} <= 2 THEN 1 ELSE 0 END"
         year = f"(y{place} - {early})"

@@ -14,8 +14,8 @@ import numpy as np
 from equipoise.artifact.column_rules import Array, NumberRule, Rule, TextRule
 from equipoise.errors import InvalidParameter
 
-# What Python's `str.strip` takes away.
-BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+# What Python's `str.strip` takes away, but for ends of lines: those would not survive in a file of text.
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace() and chr(code).splitlines() != [""])
 DIGITS = "'0123456789'"
 
 Kind = TypeVar("Kind", bound=Rule)

@@ -24,10 +24,10 @@ PREDICTION, PROBABILITIES = "prediction", "probabilities"
 
 
 class OnnxGraph(Export):
-    """A file of ONNX: an input of shape (rows, 1) a raw column; `prediction` and, from log odds, `probabilities` come out.
+    """A file of ONNX: every raw column is an input; outputs are `prediction` and, from log odds, `probabilities`.
 
-    Numbers are doubles, NaN where they are missing. Other columns are texts without blanks around them; a missing one
-    is any of the texts that the schema counts as missing.
+    Inputs have the shape (rows, 1). Numbers are doubles, NaN where they are missing. Other columns are texts without
+    blanks around them; a missing one is any of the texts that the schema counts as missing.
     """
 
     name: ClassVar[str] = "onnx"
