@@ -26,6 +26,7 @@ from equipoise.data.schema import (
 )
 from equipoise.data.schema.kinds.date import PARTS
 from equipoise.errors import InvalidParameter
+from equipoise.estimators.scoring import PredictionFacts
 from program import run_program
 
 pytest_plugins = ["postgres_server"]
@@ -79,6 +80,8 @@ MODELS = {
     "additive two": eq.AdditiveClassifier,
     "additive number": eq.AdditiveRegressor,
     "svm two": eq.LinearSVC,
+    # With so small a budget rows are reduced to a few random directions (P1).
+    "reduced number": eq.Ridge,
 }
 
 
@@ -104,7 +107,9 @@ def release(folder, kind: str, columns, row_norm: float | None = None):
         columns = tuple(column for column in columns if not isinstance(column, CurveColumn))
     schema = Schema(ROWS, columns, target, (), "A. Officer", "2026-11-18", MISSING, row_norm)
     options = {"cells": 4} if kind.startswith("additive") else {}
-    model = MODELS[kind](epsilon=20.0, domain=schema, random_state=1, **options).fit(raw_rows(0, columns, target))
+    epsilon = 0.5 if kind.startswith("reduced") else 20.0
+    model = MODELS[kind](epsilon=epsilon, domain=schema, random_state=1, **options).fit(raw_rows(0, columns, target))
+    assert bool(PredictionFacts.of(model.certificate_).projection) == kind.startswith("reduced")
     eq.save(model, folder)
     return model
 
@@ -142,7 +147,7 @@ def types_of(rows: pd.DataFrame) -> dict[str, str]:
     return {name: "TEXT" if rows[name].dtype == object else "DOUBLE PRECISION" for name in rows}
 
 
-@pytest.fixture(params=[*MODELS, "two, clipped", "three, clipped", "number, clipped"])
+@pytest.fixture(params=[*MODELS, "two, clipped", "three, clipped", "number, clipped", "reduced number, clipped"])
 def case(request, tmp_path):
     kind, *clipped = request.param.split(", ")
     return kind, 1.5 if clipped else None, tmp_path / "release"

@@ -14,6 +14,7 @@ from equipoise.artifact.folder import opened
 from equipoise.artifact.reading import read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.data.encoder import Encoder
+from equipoise.data.projection import directions
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
@@ -71,20 +72,21 @@ class Exported:
         )
 
     def require_raw_columns(self) -> Schema:
-        """Return the schema; refuse a model whose predictions from raw columns another program cannot compute."""
+        """Return the schema; refuse a model that has none."""
         if self.schema is None:
             raise InvalidParameter(
                 "a release with a schema, which says how raw columns become numbers",
                 "one that was saved without",
                 "export its weights with --to csv",
             )
-        if self.facts.projection:
-            raise InvalidParameter(
-                "a model that predicts from rows as they are",
-                "one that clips them in a few random directions",
-                f"{PREDICT}; --to csv has the weights",
-            )
         return self.schema
+
+    @property
+    def directions(self) -> Array:
+        """The few random directions in which rows are clipped again, of shape (directions, features); none for most."""
+        if not self.facts.projection:
+            return np.empty((0, self.weights.shape[1]))
+        return directions(self.facts.n_features, self.facts.projection, self.facts.public_seed).T
 
     @property
     def rules(self) -> list[Rule]:

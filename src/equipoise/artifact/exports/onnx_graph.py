@@ -112,18 +112,39 @@ class _Graph:
 
 def _scores(graph: _Graph, model: Exported) -> str:
     """Return the scores, of shape (rows, outputs)."""
-    norm = model.row_norm
-    parts = [_column(graph, rule, model.weights[:, rule.encoded].T) for rule in model.rules]
+    norm, outputs = model.row_norm, len(model.weights)
+    columns = np.vstack([model.weights, model.directions])
+    parts = [_column(graph, rule, columns[:, rule.encoded].T) for rule in model.rules]
     products = _sum(graph, [products for products, _ in parts])
     divisor = graph.constant(norm)
     if model.clips_rows:
         length = graph.node("Sqrt", _sum(graph, [squares for _, squares in parts]))
         divisor = graph.node("Max", length, divisor)
-    return graph.node("Add", graph.node("Div", products, divisor), graph.constant(model.intercepts))
+    products = graph.node("Div", products, divisor)
+    if len(columns) > outputs:
+        # A row that is long in the few directions is clipped in them, as in training (P1).
+        domain, places = model.facts.domain, np.arange(len(columns))
+        reduced = graph.node("Gather", products, graph.constant(places[outputs:]), axis=1)
+        ratio = 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
+        spread = graph.node("Mul", _along_rows(graph, graph.node("Abs", reduced)), graph.constant(ratio))
+        most = graph.constant(domain.row_norm)
+        size = graph.node("Max", graph.node("Sqrt", _squares(graph, reduced)), spread, most)
+        products = graph.node("Gather", products, graph.constant(places[:outputs]), axis=1)
+        products = graph.node("Mul", products, graph.node("Div", most, size))
+    return graph.node("Add", products, graph.constant(model.intercepts))
 
 
 def _sum(graph: _Graph, terms: list[str]) -> str:
     return graph.node("Sum", *terms)
+
+
+def _squares(graph: _Graph, entries: str) -> str:
+    """Return the sum of the squares of every row, of shape (rows, 1)."""
+    return _along_rows(graph, graph.node("Mul", entries, entries))
+
+
+def _along_rows(graph: _Graph, entries: str) -> str:
+    return graph.node("ReduceSum", entries, graph.constant(np.array([1])), keepdims=1)
 
 
 def _column(graph: _Graph, rule: Rule, weights: Array) -> tuple[str, str]:
@@ -169,8 +190,7 @@ def _number(graph: _Graph, rule: NumberRule, weights: Array) -> tuple[str, str]:
     if rule.indicator:
         blocks.append(graph.node("Where", known, nothing, graph.constant(1.0)))
     entries = graph.node("Concat", *blocks, axis=1)
-    squares = graph.node("ReduceSum", graph.node("Mul", entries, entries), graph.constant(np.array([1])), keepdims=1)
-    return graph.node("MatMul", entries, graph.constant(weights)), squares
+    return graph.node("MatMul", entries, graph.constant(weights)), _squares(graph, entries)
 
 
 def _answer(graph: _Graph, model: Exported, scores: str) -> None:

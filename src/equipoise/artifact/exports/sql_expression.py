@@ -9,6 +9,8 @@ SUBSTR, LENGTH, CASE, and of mathematical functions SQRT, EXP, SIN and COS where
 from itertools import zip_longest
 from typing import Any, ClassVar
 
+import numpy as np
+
 from equipoise.artifact.column_rules import DateRule, NumberRule, Rule, TextRule, refusal
 from equipoise.artifact.exported import Exported
 from equipoise.artifact.exports.base import Export
@@ -60,23 +62,38 @@ def _scores(model: Exported) -> str:
         [text for texts in step for text in texts]
         for step in zip_longest(*(part.steps() for part in parts), fillvalue=[])
     ]
-    norm = model.row_norm
+    norm, outputs = model.row_norm, len(model.weights)
+    columns = np.vstack([model.weights, model.directions])
     sums = [
         f"{total(part.weighed(weights[part.rule.encoded]) for part in parts)} AS z{output}"
-        for output, weights in enumerate(model.weights if model.clips_rows else model.weights / norm)
+        for output, weights in enumerate(columns if model.clips_rows else columns / norm)
     ]
-    divisor = ""
+    divisor, factor = "", ""
     if model.clips_rows:
         sums.append(f"SQRT({total(part.squares() for part in parts)}) AS length")
         divisor = f" / CASE WHEN length > {real(norm)} THEN length ELSE {real(norm)} END"
+    products = [f"z{output}{divisor} AS p{output}" for output in range(len(columns))]
+    sizes = ["*"]
+    if len(columns) > outputs:
+        # A row that is long in the few directions is clipped in them, as in training (P1).
+        few, domain = [f"p{output}" for output in range(outputs, len(columns))], model.facts.domain
+        most, ratio = real(domain.row_norm), 0.0 if domain.row_sum is None else domain.row_norm / domain.row_sum
+        sizes.append(f"SQRT({total(f'{name} * {name}' for name in few)}) AS reach")
+        sizes.append(f"{real(ratio)} * {total(f'ABS({name})' for name in few)} AS spread")
+        factor = (
+            f" * CASE WHEN spread > reach AND spread > {most} THEN {most} / spread "
+            f"WHEN reach > {most} THEN {most} / reach ELSE 1.0 END"
+        )
     found = [
-        f"CAST(z{output}{divisor} + {real(intercept)} AS DOUBLE PRECISION) AS s{output}"
+        f"CAST(p{output}{factor} + {real(intercept)} AS DOUBLE PRECISION) AS s{output}"
         for output, intercept in enumerate(model.intercepts.tolist())
     ]
     text = f"SELECT {', '.join(steps[0])} LIMIT 1"
     for step in steps[1:]:
         text = _selected(", ".join(["*", *step]), text)
-    return _selected(", ".join(found), _selected(", ".join(sums), text))
+    for step in (sums, products, sizes, found):
+        text = _selected(", ".join(step), text)
+    return text
 
 
 def _selected(what: str, source: str) -> str:
