@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sqlite3
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -147,46 +148,55 @@ def types_of(rows: pd.DataFrame) -> dict[str, str]:
     return {name: "TEXT" if rows[name].dtype == object else "DOUBLE PRECISION" for name in rows}
 
 
-@pytest.fixture(params=[*MODELS, "two, clipped", "three, clipped", "number, clipped", "reduced number, clipped"])
-def case(request, tmp_path):
-    kind, *clipped = request.param.split(", ")
-    return kind, 1.5 if clipped else None, tmp_path / "release"
+CASES = (*MODELS, "two, clipped", "three, clipped", "number, clipped", "reduced number, clipped")
 
 
-def test_sqlite_predicts_what_the_release_does(case):
-    kind, row_norm, folder = case
-    columns = (*NUMBERS, *TEXTS, *DATES)
-    model = release(folder, kind, columns, row_norm)
-    rows = raw_rows(1, model.schema_.columns)
-    text = members()["sql"]().written(exported(folder)).decode()
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory):
+    """Return what gives a model, its export, and rows to predict, for a case; with dates or without."""
+
+    @cache
+    def made(case: str, dates: bool):
+        kind, *clipped = case.split(", ")
+        columns = (*NUMBERS, *TEXTS, *(DATES if dates else ()))
+        folder = tmp_path_factory.mktemp("releases") / "release"
+        model = release(folder, kind, columns, 1.5 if clipped else None)
+        rows = raw_rows(1, model.schema_.columns)
+        return exported(folder), rows, expected(model, rows)
+
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sqlite_predicts_what_the_release_does(case, releases):
+    found, rows, wanted = releases(case, dates=True)
+    text = members()["sql"]().written(found).decode()
     with sqlite3.connect(":memory:") as connection:
-        agree(in_database(connection, "?", text, rows, types_of(rows)), expected(model, rows))
+        agree(in_database(connection, "?", text, rows, types_of(rows)), wanted)
 
 
-def test_postgresql_predicts_what_the_release_does(case, postgres):
-    kind, row_norm, folder = case
-    model = release(folder, kind, (*NUMBERS, *TEXTS, *DATES), row_norm)
-    rows = raw_rows(1, model.schema_.columns)
-    text = members()["sql"]().written(exported(folder)).decode()
+@pytest.mark.parametrize("case", CASES)
+def test_postgresql_predicts_what_the_release_does(case, releases, postgres):
+    found, rows, wanted = releases(case, dates=True)
+    text = members()["sql"]().written(found).decode()
     with postgres.connect(postgres.new_database()) as connection:
-        agree(in_database(connection, "%s", text, rows, types_of(rows)), expected(model, rows))
+        agree(in_database(connection, "%s", text, rows, types_of(rows)), wanted)
 
 
-def test_onnxruntime_predicts_what_the_release_does(case):
+@pytest.mark.parametrize("case", CASES)
+def test_onnxruntime_predicts_what_the_release_does(case, releases):
     runtime = pytest.importorskip("onnxruntime")
-    kind, row_norm, folder = case
-    model = release(folder, kind, (*NUMBERS, *TEXTS), row_norm)
-    rows = raw_rows(1, model.schema_.columns)
-    session = runtime.InferenceSession(members()["onnx"]().written(exported(folder)))
+    found, rows, wanted = releases(case, dates=False)
+    session = runtime.InferenceSession(members()["onnx"]().written(found))
     given = {}
     for name in rows:
-        values = rows[name]
-        # A text that is missing is one that counts so, and there are no blanks around the others.
-        texts = values.isna().map({True: "NA", False: None}).fillna(values) if values.dtype == object else None
-        column = values.to_numpy() if texts is None else texts.map(str.strip).to_numpy(dtype=object)
-        given[name] = column.reshape(-1, 1)
-    found = session.run(None, given)
-    agree([found[0], *(found[1].T if len(found) > 1 else ())], expected(model, rows))
+        values = rows[name].tolist()
+        if rows[name].dtype == object:
+            # A text that is missing is one that counts so, and there are no blanks around the others.
+            values = np.array(["NA" if value is None else value.strip() for value in values], dtype=object)
+        given[name] = np.array(values).reshape(-1, 1)
+    prediction, *probabilities = session.run(None, given)
+    agree([prediction, *(probabilities[0].T if probabilities else ())], wanted)
 
 
 def test_typed_columns_of_postgresql_are_read_as_they_are(tmp_path, postgres):
