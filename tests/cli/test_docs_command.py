@@ -22,8 +22,6 @@ def citations() -> dict[str, str]:
         for path in folder.rglob("*"):
             if path.suffix in (".py", ".sql", ".js", ".toml"):
                 found |= dict.fromkeys(CITED.findall(path.read_text("utf-8")), path.name)
-    # Where a text says how pages are cited.
-    found.pop("docs/NAME.md")
     return found
 
 

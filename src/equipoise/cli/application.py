@@ -51,7 +51,7 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
     program = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        help="Private convex models with checkable certificates. What is cited as docs/NAME.md, equipoise docs prints.",
+        help="Private convex models with checkable certificates. The page docs/schema.md is: equipoise docs schema.",
     )
     known = commands()
     if words and words[0] in known:

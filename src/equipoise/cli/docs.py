@@ -26,7 +26,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a page of the documentation: what texts of this library cite as docs/NAME.md is docs NAME here.
+    """Print a page of the documentation: what texts cite as docs/schema.md is equipoise docs schema.
 
     On a terminal it is set, elsewhere it is printed as it was written, in Markdown.
     """
