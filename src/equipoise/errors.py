@@ -26,6 +26,7 @@ EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "pyspark": "spark",
+    "onnx": "onnx",
 }
 
 

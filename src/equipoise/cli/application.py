@@ -49,7 +49,9 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
     What one command needs takes up to a second to load, and the others of it are not missed.
     """
     program = typer.Typer(
-        no_args_is_help=True, pretty_exceptions_enable=False, help="Private convex models with checkable certificates."
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        help="Private convex models with checkable certificates. The page docs/schema.md is: equipoise docs schema.",
     )
     known = commands()
     if words and words[0] in known:

@@ -1,0 +1,77 @@
+"""A table of weights: a line for every weight, and what it weighs."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import ClassVar
+
+from equipoise.artifact.column_rules import NumberRule, Rule, TextRule, rule_of
+from equipoise.artifact.exported import Exported
+from equipoise.artifact.exports.base import Export
+from equipoise.data.schema import Column
+from equipoise.errors import InvalidParameter
+
+HEADER = ("release", "certificate", "output", "column", "weight", "divided by", "raw column", "kind", "meaning")
+INTERCEPT = ("(intercept)", "", "", "", "added to every score")
+
+
+class WeightTable(Export):
+    """A CSV file: the weights as they were released, a line each, the intercept of an output before its weights."""
+
+    name: ClassVar[str] = "csv"
+
+    def written(self, model: Exported) -> bytes:
+        """Return the table; every line names the release and the digest of its certificate."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(HEADER)
+        columns = [INTERCEPT, *_columns(model)]
+        for output, intercept, weights in zip(_outputs(model), model.intercepts, model.weights, strict=True):
+            for (name, *of), weight in zip(columns, [intercept, *weights], strict=True):
+                writer.writerow([model.release, model.certificate, output, name, repr(float(weight)), *of])
+        return text.getvalue().encode("utf-8", "replace")
+
+
+def _outputs(model: Exported) -> list[object]:
+    """Return what the scores speak for: a class each, the second of two, or the number that is predicted."""
+    if model.classes:
+        return list(model.classes if len(model.weights) > 1 else model.classes[-1:])
+    return [model.schema.target.name if model.schema is not None else "prediction"]
+
+
+def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield the name of every encoded column, what its entries are divided by, and what they are of."""
+    if model.schema is None:
+        for name in model.features:
+            yield name, "", name, "", "the number as the model was trained on it"
+        return
+    for column in model.schema.columns:
+        try:
+            says = list(_meanings(rule_of(column, 0, model.schema.missing)))
+        except InvalidParameter:
+            says = _told_by_kind(column)
+        for name, meaning in zip(column.encoded_names(), says, strict=True):
+            yield name, repr(model.row_norm), column.name, column.kind, meaning
+
+
+def _told_by_kind(column: Column) -> list[str]:
+    return [f"as docs/schema.md says of kind {column.kind}"] * column.width
+
+
+def _meanings(rule: Rule) -> Iterator[str]:
+    """Yield what the entries of a raw column are before they are divided."""
+    if isinstance(rule, NumberRule):
+        yield f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above, a line between; {rule.filled!r} if missing"
+        for knot in rule.knots:
+            number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
+            yield f"{rule.height!r} at {number!r}, 0 at the knots beside it and beyond, a line between"
+        if rule.indicator:
+            yield "1 if missing, else 0"
+    elif isinstance(rule, TextRule):
+        for entries in rule.entries.T.tolist():
+            texts = [f"{entries[place]:.17g} for {text!r}" for text, place in rule.places.items() if entries[place]]
+            others = ((rule.at_missing, "if missing"), (rule.at_unknown, "for any other text"))
+            texts += [f"{entries[place]:.17g} {words}" for place, words in others if entries[place]]
+            yield "; ".join([*texts, "else 0"])
+    else:
+        yield from _told_by_kind(rule.column)

@@ -1,0 +1,386 @@
+"""Exported models predict what the released ones do: in onnxruntime, SQLite and PostgreSQL, from raw rows."""
+
+import csv
+import io
+import re
+import sqlite3
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import equipoise as eq
+from equipoise.artifact.column_rules import ways_to_write
+from equipoise.artifact.exported import exported
+from equipoise.artifact.exports import members
+from equipoise.data.joined import raw_table
+from equipoise.data.schema import (
+    CategoryColumn,
+    CurveColumn,
+    DateColumn,
+    HashedColumn,
+    NumberColumn,
+    OrderedColumn,
+    Schema,
+    Target,
+    YesNoColumn,
+)
+from equipoise.data.schema.kinds.date import PARTS
+from equipoise.errors import InvalidParameter
+from equipoise.estimators.scoring import PredictionFacts, encoded_products, within_range
+from program import run_program
+
+pytest_plugins = ["postgres_server"]
+pytestmark = pytest.mark.usefixtures("plain_page")
+
+ROWS = 120
+MISSING = ("", "NA", "-9", "1970-01-01")
+NUMBERS = (
+    NumberColumn("age", (20, 60), fill=30, indicator=True),
+    NumberColumn('the "weight"', (-1e-3, 2e-3)),
+    CurveColumn("dose", (0, 300), fill=100, cells=4, height=0.5, indicator=True),
+)
+TEXTS = (
+    CategoryColumn("name", ("O'Brien", "a -- b", 'say "no"', "\\n", "Größe"), unknown="a -- b", fill="\\n"),
+    CategoryColumn("rooms", ("1", "2", "3"), other=True),
+    YesNoColumn("smoker"),
+    YesNoColumn("insured", yes=("has", "1"), no=("has not", "0"), unknown="no", fill="yes", indicator=True),
+    OrderedColumn("school", ("none", "primary", "secondary")),
+    OrderedColumn("stage", ("1", "2", "3"), positions=(0, 1, 10), unknown="2", fill="1", indicator=True),
+)
+DATES = (
+    DateColumn("born", parts=PARTS, years=(1900, 2030), ages=(0, 110), reference="2026-01-01", indicator=True),
+    DateColumn("seen", parts=("hour", "cyclic hour")),
+)
+TARGETS = {
+    "two": Target("ill", classes=("it's not", "ill")),
+    "three": Target("ill", classes=(0, 1, 2)),
+    "number": Target("ill", bounds=(-50, 400)),
+}
+VALUES = {
+    **dict.fromkeys((column.name for column in NUMBERS), (31.0, 25.5, -9.0, np.nan, 1e4, -1e4, 1e-3, 0.0, 299.0)),
+    "name": ("O'Brien", "a -- b", ' say "no"\t', "\\n", "Größe", "GRÖßE", "NA", None, "nobody", "O''Brien", "-9"),
+    "rooms": ("1", "2", "3", "4", None, " 2\u00a0", "1.0", ""),
+    "smoker": ("yes", "YES", "s\u00cd", "ye\u017f", "o\ufb00", "nein", "perhaps", None, "NA", "-9", "NEIN"),
+    "insured": ("has", "HAS not", "1", "0", None, "x", "-9", "na"),
+    "school": ("none", "primary", "secondary", "Primary", None, "NA"),
+    "stage": ("1", "2", "3", "4", None, "-9"),
+    "born": (
+        "2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29 23:59:59", "1999-12-31T07:30", "1970-01-01", "1969-12-31",
+        "0001-01-01", "9999-12-31", "0000-05-05", "2020-13-01", "2020-04-31", "2020-04-30 24:00", "2020-04-30 05:60",
+        "2020-04-30 05:06:07.25Z", "2020-04-30 05:06:07,5 +02:00", "2020-04-30T05:06-0330", "2020-04-30 05:06:60",
+        "2020-04-30 05:06:07.", "2020-04-30X05:06", "20-04-30", "2020-4-30", "30.4.2020", "2020-04-30 ", None, "NA",
+        "2020-04-30 05:06:07 Q", "2020-04-30 05", "2a20-04-30", "2020-04-30 05:06:7", "1935-08-09", "2100-03-01",
+    ),
+    "seen": ("14:30", "23:59:59.9", "24:00", "2024-02-29 07:00", "2024-02-29", None, "noon", "1:30", "05:30+01:00"),
+}  # fmt: skip
+MODELS = {
+    "two": eq.LogisticRegression,
+    "three": eq.LogisticRegression,
+    "number": eq.Ridge,
+    "additive two": eq.AdditiveClassifier,
+    "additive number": eq.AdditiveRegressor,
+    "svm two": eq.LinearSVC,
+    # With so small a budget rows are reduced to a few random directions (P1).
+    "reduced number": eq.Ridge,
+    # So much noise that most predictions lie outside of the target's range.
+    "noisy number": partial(eq.Ridge, mechanism="output"),
+}
+
+
+def raw_rows(seed: int, columns, target: Target | None = None) -> pd.DataFrame:
+    """Return rows in which every value of every column stands once at least, next to others by chance."""
+    coins, table = np.random.default_rng(seed), {}
+    for column in columns:
+        values = VALUES[column.name]
+        assert len(values) <= ROWS
+        chosen = [*values, *(values[place] for place in coins.integers(len(values), size=ROWS - len(values)))]
+        chosen = [chosen[place] for place in coins.permutation(ROWS)]
+        table[column.name] = pd.Series(chosen, dtype=float if isinstance(column, NumberColumn) else object)
+    if target is not None:
+        found = coins.choice(target.classes, ROWS) if target.classes else coins.uniform(-50, 400, ROWS)
+        table[target.name] = pd.Series(found.tolist())
+    return pd.DataFrame(table)
+
+
+def release(folder, kind: str, columns, row_norm: float | None = None):
+    """Return a model and the folder in which it is released; little data makes noisy weights, so that each counts."""
+    target = TARGETS[kind.split()[-1]]
+    if kind.startswith("additive"):
+        columns = tuple(column for column in columns if not isinstance(column, CurveColumn))
+    schema = Schema(ROWS, columns, target, (), "A. Officer", "2026-11-18", MISSING, row_norm)
+    options = {"cells": 4} if kind.startswith("additive") else {}
+    epsilon = {"reduced": 0.5, "noisy": 0.1}.get(kind.split()[0], 20.0)
+    model = MODELS[kind](epsilon=epsilon, domain=schema, random_state=1, **options).fit(raw_rows(0, columns, target))
+    assert bool(PredictionFacts.of(model.certificate_).projection) == kind.startswith("reduced")
+    eq.save(model, folder)
+    return model
+
+
+def expected(model, rows: pd.DataFrame) -> list[np.ndarray]:
+    """Return what the released model says: predictions, and probabilities if it has any."""
+    return [model.predict(rows), *(model.predict_proba(rows).T if hasattr(model, "predict_proba") else ())]
+
+
+def agree(found, wanted: list[np.ndarray]) -> None:
+    """Check that answers are the same: classes exactly, numbers to 1e-6."""
+    assert len(found) == len(wanted)
+    for mine, theirs in zip(found, wanted, strict=True):
+        if theirs.dtype.kind == "f":
+            np.testing.assert_allclose(np.asarray(mine, dtype=float), theirs, rtol=1e-6, atol=1e-6)
+        else:
+            assert list(mine) == theirs.tolist()
+
+
+def in_database(connection, mark: str, text: str, rows: pd.DataFrame, types: dict[str, str]) -> list[tuple]:
+    """Return the columns that a SELECT list gives for raw rows in a table, in their order."""
+    names = ", ".join('"' + name.replace('"', '""') + '"' for name in rows)
+    declared = ", ".join(f"{name} {types[column]}" for name, column in zip(names.split(", "), rows, strict=True))
+    cursor = connection.cursor()
+    cursor.execute(f"CREATE TABLE people (place INTEGER, {declared})")
+    for place, row in enumerate(rows.astype(object).itertuples(index=False)):
+        given = [None if value is None or value != value else value for value in row]
+        marks = ", ".join([mark] * (len(given) + 1))
+        cursor.execute(f"INSERT INTO people VALUES ({marks})", [place, *given])  # noqa: S608
+    cursor.execute(f"SELECT {text} FROM people ORDER BY place")  # noqa: S608
+    return list(zip(*cursor.fetchall(), strict=True))
+
+
+def types_of(rows: pd.DataFrame) -> dict[str, str]:
+    return {name: "TEXT" if rows[name].dtype == object else "DOUBLE PRECISION" for name in rows}
+
+
+CASES = (*MODELS, "two, clipped", "three, clipped", "number, clipped", "reduced number, clipped")
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory):
+    """Return what gives a model, its export, and rows to predict, for a case; with dates or without."""
+
+    @cache
+    def made(case: str, dates: bool):
+        kind, *clipped = case.split(", ")
+        columns = (*NUMBERS, *TEXTS, *(DATES if dates else ()))
+        folder = tmp_path_factory.mktemp("releases") / "release"
+        model = release(folder, kind, columns, 1.5 if clipped else None)
+        rows = raw_rows(1, model.schema_.columns)
+        return exported(folder), rows, expected(model, rows)
+
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sqlite_predicts_what_the_release_does(case, releases):
+    found, rows, wanted = releases(case, dates=True)
+    agree(in_sqlite(members()["sql"]().written(found).decode(), rows), wanted)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_postgresql_predicts_what_the_release_does(case, releases, postgres):
+    found, rows, wanted = releases(case, dates=True)
+    text = members()["sql"]().written(found).decode()
+    with postgres.connect(postgres.new_database()) as connection:
+        agree(in_database(connection, "%s", text, rows, types_of(rows)), wanted)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_onnxruntime_predicts_what_the_release_does(case, releases):
+    pytest.importorskip("onnxruntime")
+    found, rows, wanted = releases(case, dates=False)
+    agree(in_onnxruntime(members()["onnx"]().written(found), rows), wanted)
+
+
+def in_sqlite(text: str, rows: pd.DataFrame) -> list[tuple]:
+    with sqlite3.connect(":memory:") as connection:
+        return in_database(connection, "?", text, rows, types_of(rows))
+
+
+def in_onnxruntime(model: bytes, rows: pd.DataFrame) -> list[np.ndarray]:
+    """Return predictions, and the probabilities of each class."""
+    given = {}
+    for name in rows:
+        values = rows[name].tolist()
+        if rows[name].dtype == object:
+            # A text that is missing is one that counts so, and there are no blanks around the others.
+            values = np.array(["NA" if value is None else value.strip() for value in values], dtype=object)
+        given[name] = np.array(values).reshape(-1, 1)
+    prediction, *probabilities = pytest.importorskip("onnxruntime").InferenceSession(model).run(None, given)
+    return [prediction, *(probabilities[0].T if probabilities else ())]
+
+
+@pytest.mark.parametrize("to", ["sql", "onnx"])
+def test_in_few_directions_a_bounded_sum_of_entries_counts_too(to, releases):
+    found, rows, before = releases("reduced number, clipped", dates=False)
+    facts = replace(found.facts, domain=replace(found.facts.domain, row_sum=1.0))
+    table = raw_table(rows)
+    scores = encoded_products(found.schema, table, found.weights.T)
+    facts.shortened(scores, lambda columns: encoded_products(found.schema, table, columns))
+    wanted = within_range(scores + found.intercepts, facts.domain, found.schema)
+    assert np.abs(wanted - before[0]).max() > 1
+    written = members()[to]().written(replace(found, facts=facts))
+    agree(in_sqlite(written.decode(), rows) if to == "sql" else in_onnxruntime(written, rows), [wanted])
+
+
+def test_typed_columns_of_postgresql_are_read_as_they_are(tmp_path, postgres):
+    columns = (
+        NumberColumn("age", (20, 60), indicator=True),
+        NumberColumn("smokes", (0, 1), indicator=True),
+        CategoryColumn("rooms", ("1", "2"), other=True),
+        YesNoColumn("insured"),
+        DateColumn("born", parts=PARTS, years=(1900, 2030), ages=(0, 110), reference="2026-01-01", indicator=True),
+        DateColumn("visit", parts=("hour", "weekday"), indicator=True),
+    )
+    target = TARGETS["number"]
+    schema = Schema(4, columns, target, (), "A. Officer", "2026-11-18")
+    rows = pd.DataFrame(
+        {
+            "age": [31.5, np.inf, np.nan, 40.0],
+            "smokes": pd.array([True, False, None, True], dtype="boolean"),
+            "rooms": pd.array([1, 2, None, 3], dtype="Int64"),
+            "insured": pd.array([True, False, None, True], dtype="boolean"),
+            "born": pd.to_datetime(["1950-02-28", "2000-12-31", None, "1969-07-20"]),
+            "visit": pd.to_datetime(["2024-02-29 23:30:10", "2020-01-01", None, "2020-01-01 12:00"], format="ISO8601"),
+        }
+    )
+    model = eq.Ridge(epsilon=20.0, domain=schema, random_state=1).fit(rows.assign(ill=[1.0, 100.0, 50.0, 3.0]))
+    eq.save(model, tmp_path / "release")
+    text = members()["sql"]().written(exported(tmp_path / "release")).decode()
+    given = """
+        ('31.5'::numeric, true, 1, true, '1950-02-28'::date, '2024-02-29 23:30:10'::timestamp),
+        ('Infinity', false, 2, false, '2000-12-31', '2020-01-01'), (NULL, NULL, NULL, NULL, NULL, NULL),
+        (40, true, 3, true, '1969-07-20', '2020-01-01 12:00')
+    """
+    with postgres.connect(postgres.new_database()) as connection:
+        sql = f"SELECT {text} FROM (VALUES {given}) AS people (age, smokes, rooms, insured, born, visit)"  # noqa: S608
+        found = connection.execute(sql).fetchall()
+    assert len(set(found)) == 4
+    agree(list(zip(*found, strict=True)), expected(model, rows))
+
+
+def test_text_in_a_column_of_numbers_of_sqlite_is_missing_and_a_collation_does_not_count(tmp_path):
+    columns = (NumberColumn("age", (20, 60), indicator=True), CategoryColumn("name", ("Ann", "Bob"), other=True))
+    model = release_of(tmp_path / "release", columns)
+    rows = pd.DataFrame({"age": [np.nan, np.nan, 31.0, np.nan], "name": ["ann", "Ann", "Bob", "BOB "]})
+    text = members()["sql"]().written(exported(tmp_path / "release")).decode()
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE people (age REAL, name TEXT COLLATE NOCASE)")
+        given = zip(["NA", "thirty", "31", "e"], rows["name"], strict=True)
+        connection.executemany("INSERT INTO people VALUES (?, ?)", given)
+        found = connection.execute(f"SELECT {text} FROM people").fetchall()  # noqa: S608
+    agree(list(zip(*found, strict=True)), expected(model, rows))
+
+
+def release_of(folder, columns, **facts):
+    """Return a model of two classes that is released in a folder, trained on rows of nothing."""
+    schema = Schema(40, columns, TARGETS["two"], (), "A. Officer", "2026-11-18", **facts)
+    rows = pd.DataFrame({column.name: pd.Series([None] * 40, dtype=object) for column in columns})
+    rows["ill"] = ["ill", "it's not"] * 20
+    model = eq.LogisticRegression(epsilon=1.0, domain=schema, random_state=1).fit(rows)
+    eq.save(model, folder)
+    return model
+
+
+def test_the_table_of_weights_is_what_was_released(tmp_path):
+    columns = (*NUMBERS, *TEXTS, *DATES, HashedColumn("street", 3))
+    for name, kind in (("two", "two"), ("three", "three")):
+        model = release(tmp_path / name, kind, (*NUMBERS, *TEXTS, *DATES))
+        table = list(csv.DictReader(io.StringIO(members()["csv"]().written(exported(tmp_path / name)).decode())))
+        weights = np.array([float(line["weight"]) for line in table]).reshape(len(model.coef_), -1)
+        np.testing.assert_array_equal(weights, np.column_stack([model.intercept_, model.coef_]))
+        names = [line["column"] for line in table][: weights.shape[1]]
+        assert names == ["(intercept)", *model.schema_.encoded_names()]
+        outputs = list(dict.fromkeys(line["output"] for line in table))
+        assert outputs == (["ill"] if kind == "two" else ["0", "1", "2"])
+        assert {line["certificate"] for line in table} == {model.certificate_.digest}
+        assert {float(line["divided by"]) for line in table[1 : weights.shape[1]]} == {model.schema_.longest_row}
+    told = {line["column"]: line["meaning"] for line in table}
+    assert told["age"] == "-1 at 20.0 and below, 1 at 60.0 and above, a line between; -0.5 if missing"
+    assert told["dose at 1/4"] == "0.5 at 75.0, 0 at the knots beside it and beyond, a line between"
+    assert (
+        told["rooms other"]
+        == "1 for ''; 1 for 'NA'; 1 for '-9'; 1 for '1970-01-01'; 1 if missing; 1 for any other text; else 0"
+    )
+    assert "0.8" in told["stage"] or "-0.8" in told["stage"]
+    # Kinds that are exported in no other way have weights too.
+    release_of(tmp_path / "hashed", columns[-1:])
+    assert b"street bucket 2" in members()["csv"]().written(exported(tmp_path / "hashed"))
+
+
+def test_a_model_without_a_schema_has_a_table_of_weights_and_nothing_else(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(100, 2)) / 4, np.arange(100) % 2
+    model = eq.LogisticRegression(epsilon=1.0, domain=eq.Domain(row_norm=1.0, classes=(0, 1)), random_state=0).fit(X, y)
+    eq.save(model, tmp_path / "release")
+    table = members()["csv"]().written(exported(tmp_path / "release")).decode()
+    assert [line.split(",")[3] for line in table.splitlines()[1:]] == ["(intercept)", "x0", "x1"]
+    with pytest.raises(InvalidParameter, match=r"with a schema.*--to csv"):
+        members()["sql"]().written(exported(tmp_path / "release"))
+
+
+@pytest.mark.parametrize(
+    ("column", "to", "kind"),
+    [
+        (HashedColumn("street", 3), "sql", "street, of kind hashed"),
+        (NumberColumn("weight", (0, 9), unit="kg"), "sql", "number with units"),
+        (DateColumn("seen", parts=("hour",), formats=("%H h",)), "sql", "date with formats"),
+        (DateColumn("seen", parts=("hour",)), "onnx", "columns that ONNX can read.*seen, of kind date"),
+        (YesNoColumn("agrees", yes=("voluntarily, I do",)), "sql", "more than 10000 ways"),
+    ],
+)
+def test_a_column_that_another_program_cannot_read_is_refused_by_its_kind(tmp_path, column, to, kind):
+    if to == "onnx":
+        pytest.importorskip("onnx")
+    release_of(tmp_path / "release", (column,))
+    with pytest.raises(InvalidParameter, match=f"{kind}.*predict with equipoise predict"):
+        members()[to]().written(exported(tmp_path / "release"))
+
+
+def test_spellings_are_those_that_casefold_makes_the_same():
+    found = ways_to_write("stoff")
+    assert {way.casefold() for way in found} == {"stoff"}
+    assert len(found) == len(set(found))
+    # s has three forms, of which two letters at once have one more each.
+    assert len(found) == (3 * 2 + 2) * 2 * (2 * 2 + 1)
+
+
+def test_the_command_writes_a_file_that_names_the_release(tmp_path):
+    model = release_of(tmp_path / "release", NUMBERS[:1])
+    for to in ("sql", "csv"):
+        printed = run_program("export", "release", "--to", to, folder=tmp_path)
+        written = run_program("export", "release", "--to", to, "--out", f"model.{to}", folder=tmp_path)
+        assert (printed.returncode, written.returncode) == (0, 0), written.stderr
+        text = (tmp_path / f"model.{to}").read_text()
+        assert printed.stdout == text
+        assert model.certificate_.digest in text
+        assert model.certificate_.release.id in text
+        again = run_program("export", "release", "--to", to, "--out", f"model.{to}", folder=tmp_path)
+        assert (again.returncode, "one that exists" in again.stderr) == (2, True)
+    assert "spends no privacy" in (tmp_path / "model.sql").read_text()
+    told = run_program("export", "release", "--to", "sql", "--out", "other", "--json", folder=tmp_path)
+    assert re.search(rf'"certificate": "{model.certificate_.digest}"', told.stdout)
+    refused = run_program("export", "release", "--to", "onnx", folder=tmp_path)
+    assert (refused.returncode, "pass --out model.onnx" in refused.stderr) == (2, True)
+    unknown = run_program("export", "release", "--to", "pmml", folder=tmp_path)
+    assert (unknown.returncode, "choose one of csv, onnx, sql" in unknown.stderr) == (2, True)
+
+
+def test_an_onnx_file_names_the_release(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    model = release_of(tmp_path / "release", (NumberColumn("step 1", (0, 1)), CategoryColumn("x", ("a",), other=True)))
+    done = run_program("export", "release", "--to", "onnx", "--out", "model.onnx", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = onnx.load(tmp_path / "model.onnx")
+    facts = {entry.key: entry.value for entry in found.metadata_props}
+    assert facts["certificate"] == model.certificate_.digest
+    assert facts["release"] == model.certificate_.release.id
+    assert [entry.name for entry in found.graph.input] == ["step 1", "x"]
+
+
+def test_an_altered_release_is_not_exported(tmp_path):
+    release_of(tmp_path / "release", NUMBERS[:1])
+    model = tmp_path / "release" / "model.json"
+    model.write_text(model.read_text().replace('"intercepts": [', '"intercepts": [ '))
+    done = run_program("export", "release", "--to", "csv", folder=tmp_path)
+    assert (done.returncode, done.stdout) != (0, "")
+    assert "a release as it was made" in done.stderr
