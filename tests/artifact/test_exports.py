@@ -40,7 +40,7 @@ MISSING = ("", "NA", "-9", "1970-01-01")
 NUMBERS = (
     NumberColumn("age", (20, 60), fill=30, indicator=True),
     NumberColumn('the "weight"', (-1e-3, 2e-3)),
-    CurveColumn("dose", (0, 300), fill=100, cells=4, height=0.5, indicator=True),
+    CurveColumn("dose", (0, 300), fill=100, cells=4, indicator=True),
 )
 TEXTS = (
     CategoryColumn("name", ("O'Brien", "a -- b", 'say "no"', "\\n", "Größe"), unknown="a -- b", fill="\\n"),

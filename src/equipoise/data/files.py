@@ -29,7 +29,7 @@ from equipoise.data.raw import (
 )
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat
 from equipoise.data.texts import make_ready
-from equipoise.data.unpacked import Sizes, check_arrow, parquet_sizes, rows_of_a_batch
+from equipoise.data.unpacked import check_arrow, parquet_sizes, rows_of_a_batch
 from equipoise.errors import UNSPENT, InvalidData, InvalidParameter, MissingExtra, SchemaInvalid
 
 # Workers get row groups of at least so many rows together.
@@ -37,8 +37,6 @@ PART_ROWS = 2**20
 
 # So many bytes of a Parquet file are read at once, of all columns together, and of each at least so many.
 READ_BYTES, LEAST_BUFFER = 2**23, 2**12
-# What PyArrow holds for an open page, as measured: packed, unpacked, decoded, and room to grow.
-COPIES_OF_A_PAGE = 4
 
 TEXT = (".csv", ".tsv")
 OTHER_SPREADSHEETS = (".xls", ".xlsb", ".ods")
@@ -209,18 +207,11 @@ class ParquetTable(RawTable):
         shared = {chunk.path_in_schema for chunk in chunks if any("DELTA" in coding for coding in chunk.encodings)}
         return [name for name in names if name in texts - shared]
 
-    def _sizes_of(self, names: Sequence[str]) -> list[Sizes]:
-        return [self._sizes[name] for name in names if name in self._sizes]
-
-    def held(self, names: Sequence[str]) -> int:
-        """Return the bytes of a page of every column as it lies, unpacked and decoded, and what is read at once."""
-        return READ_BYTES + COPIES_OF_A_PAGE * sum(size.page for size in self._sizes_of(names))
-
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`, fewer where rows are long."""
         from pyarrow import parquet
 
-        rows = rows_of_a_batch(sum(size.row for size in self._sizes_of(names)), BATCH_ROWS)
+        rows = rows_of_a_batch(sum(self._sizes.get(name, 0) for name in names), BATCH_ROWS)
         # Read as it is used: PyArrow would otherwise hold the bytes of all row groups until the last is done.
         reading: dict[str, Any] = {"pre_buffer": False, "buffer_size": max(LEAST_BUFFER, READ_BYTES // len(names))}
         # A page that says what its bytes add up to must have them.
@@ -278,7 +269,7 @@ class ArrowTable(RawTable):
         self.kinds, self.number_types = arrow_kinds(schema, self.source), arrow_number_types(schema)
         with _opening(location, "an Arrow or Feather file"):
             self.n_samples = None if self._stream else self._count()
-            self._held = check_arrow(location, self._stream)
+            check_arrow(location, self._stream)
 
     @contextlib.contextmanager
     def _reader(self, **options: Any) -> Iterator[Any]:
@@ -294,10 +285,6 @@ class ArrowTable(RawTable):
         from pyarrow import dataset
 
         return int(dataset.dataset(str(self._location), format="ipc").count_rows())
-
-    def held(self, names: Sequence[str]) -> int:
-        """Return the bytes of the largest batch, of all columns, and of the dictionaries."""
-        return self._held
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Column]]:
         """Yield the rows of these columns, in batches of at most `BATCH_ROWS`."""

@@ -110,10 +110,6 @@ class ManyFiles(RawTable):
         """Return the parts of all files."""
         return [part for table in self.tables for part in table.parts()]
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return what the file holds that holds most."""
-        return max(table.held(names) for table in self.tables)
-
     def ends_lines_inside_quotes(self) -> bool:
         """Return whether a line of any file does."""
         return any(table.ends_lines_inside_quotes() for table in self.tables)

@@ -90,10 +90,6 @@ class RawTable(ABC):
         table.ids = name
         return table
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return how many bytes reading these columns holds besides batches, by the file's structure."""
-        return 0
-
     def parts(self) -> "Sequence[RawTable]":
         """Return tables that hold these rows one after the other, for workers to read side by side: itself, if one."""
         return (self,)

@@ -10,7 +10,7 @@ import mmap
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from equipoise.data import parquet_footer
 from equipoise.errors import InvalidData
@@ -47,61 +47,41 @@ def rows_of_a_batch(row: int, most: int) -> int:
     return max(1, min(most, LARGEST_BATCH // max(1, row)))
 
 
-class Sizes(NamedTuple):
-    """How many bytes a row of a column has at most, and its largest page."""
-
-    row: int
-    page: int
-
-
-def parquet_sizes(location: Path, footer: parquet_footer.Record) -> dict[str, Sizes]:
-    """Return the sizes of every column; refuse pieces that are too large.
+def parquet_sizes(location: Path, footer: parquet_footer.Record) -> dict[str, int]:
+    """Return how many bytes a row of every column has at most; refuse pieces that are too large.
 
     Repeated texts stand in a dictionary page, or are told by what they share with the one before; they are no longer
     than their page is. Others stand once for every row, and are counted by the mean of their row group. The footer's
     own sizes are not believed: pages tell theirs.
     """
     remedy = "write it with smaller row groups, such as row_group_size=65536, or leave that column out"
-    found: dict[str, Sizes] = {}
+    found: dict[str, int] = {}
     with open(location, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         # A header takes 7 bytes at least. Only chunks that overlap have more pages: they would take any time to count.
         left = len(data) // 7
         for chunk in parquet_footer.chunks(footer):
             unpacked, values, repeated = 0, 0, 0
-            row, largest = found.get(chunk.name, (NUMBER_BYTES, 0))
             for page in parquet_footer.pages(data, chunk):
                 left -= 1
                 if left < 0:
                     raise ValueError("more pages than fit into the file")
                 unpacked += page.unpacked
                 values += page.values
-                largest = max(largest, page.unpacked)
                 repeated = max(repeated, page.unpacked if page.repeats else 0)
             refuse_larger(unpacked, "a larger column of a row group", location.name, remedy)
             text = repeated + unpacked // max(1, values) if chunk.texts else 0
-            found[chunk.name] = Sizes(max(row, text), largest)
+            found[chunk.name] = max(found.get(chunk.name, NUMBER_BYTES), text)
     return found
 
 
-def check_arrow(location: Path, stream: bool) -> int:
-    """Refuse an Arrow file with a batch that unpacks to more than can be held; without packing nothing can grow.
-
-    Return how many bytes reading holds at once: the largest batch, as it lies and unpacked, and all dictionaries.
-    """
+def check_arrow(location: Path, stream: bool) -> None:
+    """Refuse an Arrow file with a batch that unpacks to more than can be held; without packing nothing can grow."""
     import pyarrow  # type: ignore[import-untyped]
 
     remedy = "write it in smaller batches, such as max_chunksize=65536, or without compression"
-    largest, dictionaries = 0, 0
     with pyarrow.memory_map(str(location)) as file:
         for message in _messages(file) if stream else _messages_of_blocks(file):
-            size = sum(_unpacked_buffers(message))
-            refuse_larger(size, "a larger batch", location.name, remedy)
-            size += 0 if message.body is None else message.body.size
-            if message.type == "dictionary":
-                dictionaries += size
-            else:
-                largest = max(largest, size)
-    return largest + dictionaries
+            refuse_larger(sum(_unpacked_buffers(message)), "a larger batch", location.name, remedy)
 
 
 def _messages(file: Any) -> Iterator[Any]:

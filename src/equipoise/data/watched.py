@@ -49,10 +49,6 @@ class WatchedTable(RawTable):
             rows += max(map(len, batch.values()), default=0)
             self._report(rows)
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return how many bytes reading these columns holds besides batches, by the file's structure."""
-        return self._raw.held(names)
-
     def ends_lines_inside_quotes(self) -> bool:
         """Return whether a line of the table's files does."""
         return self._raw.ends_lines_inside_quotes()

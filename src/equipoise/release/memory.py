@@ -1,18 +1,17 @@
 """How much memory a fit needs whose rows are never held: known from public facts, and refused before the spend.
 
-Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, the pages
-of a file that are open at once, and sums over rows: one for every level of their tree (N12), and those that a solver
+Four batches of rows (one is decoded, one waits, one is read, one is encoded), a few pieces of encoded rows, and sums
+over rows: one for every level of their tree (N12), and those that a solver
 holds. No term grows with the number of rows but the tree's levels, of which 10^11 rows have 25. Rows of persons are
 grouped before the first sum, which has pages of runs and a bucket in place of pieces, and the kept rows of a batch are
 a copy.
 """
 
 from equipoise.certify.claims import Trained
-from equipoise.data.engines.base import PartedTable
 from equipoise.data.engines.person_piles import descending_bytes
 from equipoise.data.engines.pieces import BYTES_AT_ONCE, EncodedParts
 from equipoise.data.unpacked import LARGEST_BATCH
-from equipoise.errors import InvalidData, InvalidParameter
+from equipoise.errors import InvalidParameter
 from equipoise.planning.work import set_by
 from equipoise.solve.objective import LARGEST_HESSIAN
 from equipoise.vocabulary.constants import tree_depth
@@ -65,11 +64,13 @@ def budget() -> int:
 
 
 def require_memory(claim: Trained, parts: EncodedParts, squares: bool, descends: bool = False) -> None:
-    """Refuse a fit that may need more than the budget: by public widths and numbers, and files by their structure.
+    """Refuse a fit that may need more than the budget: by public widths and numbers.
+
+    How large the pages and batches of a file are depends on rows, so that nothing is refused for them.
 
     One that `descends` on persons deals them to places, after they were grouped.
     """
-    table, names = parts.table, [column.name for column in parts.schema.columns]
+    table = parts.table
     width, problem = parts.schema.n_features + 1, claim.problem
     dimension = (getattr(claim, "projection", 0) or parts.schema.n_features) + 1
     numbers, rows = numbers_of_a_sum(dimension, problem.loss.outputs, squares), claim.setting().rows
@@ -84,15 +85,4 @@ def require_memory(claim: Trained, parts: EncodedParts, squares: bool, descends:
             f"a fit of rows that are never held in {budget() // 2**20} MiB",
             f"{needed // 2**20} MiB for {parts.schema.n_features} encoded columns{persons}",
             f'declare fewer {fewer}, choose another mechanism, set {VARIABLE} to more MiB, or use engine="memory"',
-        )
-    _require_pages(table, [*names, parts.schema.target.name], budget() - needed)
-
-
-def _require_pages(table: PartedTable, names: list[str], room: int) -> None:
-    # How large pages are depends on rows, and is not told.
-    if table.held(names) > room:
-        raise InvalidData(
-            f"files that can be read in {budget() // 2**20} MiB",
-            f"larger pages or batches in {table.source}",
-            "write it in smaller ones, such as row_group_size=65536 or max_chunksize=65536, or with fewer columns",
         )

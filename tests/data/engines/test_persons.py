@@ -383,8 +383,6 @@ def test_a_fit_counts_what_its_persons_take():
     table = StreamTable(FrameTable(person_table()))
     few, many = (table.grouped(PersonRule("patient", frozenset(), persons, 100)).grouping() for persons in (10, 10**9))
     assert memory.bytes_needed(10**3, 21, 463, few) < memory.budget() < memory.bytes_needed(10**11, 21, 463, many)
-    # Files are read with their ids.
-    assert table.grouped(rule()).held(["age"]) == table.held(["age", "patient"])
 
 
 def test_an_engine_that_does_not_group_is_refused_before_the_spend(tmp_path):

@@ -228,10 +228,6 @@ class GroupedTable(PartedTable):
     def _kept(self) -> int:
         """How many rows are kept, once they are grouped."""
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return what reading the table holds, ids with the rows."""
-        return self._table.held([*names, self._rule.column])
-
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield all rows of these columns."""
         return self._table.batches(names)

@@ -217,10 +217,6 @@ class SparkFiles(SparkTable):
         """Refuse a folder that holds other files than when it was opened."""
         self._raw.require_same_files()
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return what reading the files holds."""
-        return self._raw.held(names)
-
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, read here."""
         return self._raw.batches(names)

@@ -17,7 +17,12 @@ from equipoise.data.raw import RawTable
 # Columns of these types have the same values for Spark and for Arrow.
 PLAIN = ("bool", "int8", "int16", "int32", "int64", "float", "double", "string")
 # Settings under which Spark leaves out what it cannot read.
-LENIENT = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
+LENIENT = (
+    "spark.sql.files.ignoreCorruptFiles",
+    "spark.sql.files.ignoreMissingFiles",
+    # Columns would be found by numbers in the footer, not by name.
+    "spark.sql.parquet.fieldId.read.enabled",
+)
 
 
 def scanned_files(frame: Any, schema: Any) -> RawTable | None:

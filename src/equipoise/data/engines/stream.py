@@ -56,10 +56,6 @@ class StreamTable(PartedTable):
         """Refuse files that are no longer there."""
         require_files(self._raw)
 
-    def held(self, names: Sequence[str]) -> int:
-        """Return what reading the files holds."""
-        return self._raw.held(names)
-
     def batches(self, names: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of these columns, decoded ahead of their use."""
         return ahead(self._raw.batches(names))
