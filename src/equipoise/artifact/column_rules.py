@@ -62,8 +62,6 @@ class NumberRule(Rule):
         Numbers that count as missing.
     cells : int
         How many cells a curve has, 0 for a line.
-    height : float
-        That of the hats.
     indicator : bool
         Whether the last encoded column says where the number was missing.
     """
@@ -73,7 +71,6 @@ class NumberRule(Rule):
     filled: float
     missing: tuple[float, ...]
     cells: int
-    height: float
     indicator: bool
 
     @property
@@ -88,17 +85,16 @@ class NumberRule(Rule):
         --------
         >>> from equipoise.data.schema import CurveColumn, Target
         >>> schema = Schema(9, (CurveColumn("age", (0, 8), cells=2),), Target("ill", classes=(0, 1)))
-        >>> rule_of(schema.columns[0], 0, schema.missing).lines(np.array([0.0, 0.0, 1.0, 0.0]))
+        >>> rule_of(schema.columns[0], 0, schema.missing).lines(np.array([0.0, 1.0, 0.0]))
         [(1.0, 1.0), (1.0, -1.0)]
         """
-        slope = float(weights[0])
         if not self.cells:
-            return [(0.0, slope)]
-        tops = (self.height * weights[1 : self.cells + 2]).tolist()
+            return [(0.0, float(weights[0]))]
+        tops = weights[: self.cells + 1].tolist()
         found = []
         for knot, (left, right) in zip(self.knots, pairwise(tops), strict=False):
             rise = (right - left) * self.cells / 2.0
-            found.append((left - rise * knot, slope + rise))
+            found.append((left - rise * knot, rise))
         return found
 
 
@@ -149,9 +145,11 @@ def rule_of(column: Column, first: int, missing: tuple[str, ...]) -> Rule:
     """Return the rule of a column whose encoded columns begin at a place; these texts count as missing."""
     if isinstance(column, NumberColumn) and column.unit is None and column.bounds is not None:
         numbers = [number for number in map(number_of, missing) if np.isfinite(number)]
-        filled = float(_written(column, np.array([np.nan]))[0, 0])
-        cells, height = getattr(column, "cells", 0), getattr(column, "height", 1.0)
-        return NumberRule(column, first, *column.bounds, filled, tuple(numbers), cells, height, column.indicator)
+        # Of a curve the number that its hats are those of.
+        plain = NumberColumn(column.name, column.bounds, fill=column.fill)
+        filled = float(_written(plain, np.array([np.nan]))[0, 0])
+        cells = getattr(column, "cells", 0)
+        return NumberRule(column, first, *column.bounds, filled, tuple(numbers), cells, column.indicator)
     if isinstance(column, DateColumn) and not column.formats:
         return DateRule(column, first)
     if column.texts():

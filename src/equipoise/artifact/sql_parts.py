@@ -73,12 +73,11 @@ class NumberPart(Part[NumberRule]):
         return self._with_indicator(self._by_cell(lines), float(weights[-1]))
 
     def squares(self) -> str:
-        """Return the square of the entry, those of two hats, and 1 where the number is missing."""
+        """Return the square of the entry, or those of two hats, and 1 where the number is missing."""
         place, rule = self.number, self.rule
-        found, height = f"e{place} * e{place}", real(rule.height**2)
         shares = [f"((e{place} - {real(knot)}) * {real(rule.cells / 2.0)})" for knot in rule.knots[:-1]]
-        hats = [f"{height} * ({share} * {share} + (1.0 - {share}) * (1.0 - {share}))" for share in shares]
-        return self._with_indicator(f"{found} + {self._by_cell(hats)}" if hats else found, 1.0)
+        hats = [f"({share} * {share} + (1.0 - {share}) * (1.0 - {share}))" for share in shares]
+        return self._with_indicator(self._by_cell(hats) if hats else f"e{place} * e{place}", 1.0)
 
     def _by_cell(self, found: Sequence[str]) -> str:
         """Return what is true in the cell of the entry, the last of which has no end."""

@@ -61,10 +61,11 @@ def _told_by_kind(column: Column) -> list[str]:
 def _meanings(rule: Rule) -> Iterator[str]:
     """Yield what the entries of a raw column are before they are divided."""
     if isinstance(rule, NumberRule):
-        yield f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above, a line between; {rule.filled!r} if missing"
+        if not rule.cells:
+            yield f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above, a line; {rule.filled!r} if missing"
         for knot in rule.knots:
             number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
-            yield f"{rule.height!r} at {number!r}, 0 at the knots beside it and beyond, a line between"
+            yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line between"
         if rule.indicator:
             yield "1 if missing, else 0"
     elif isinstance(rule, TextRule):

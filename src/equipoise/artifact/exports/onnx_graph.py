@@ -186,7 +186,7 @@ def _number(graph: _Graph, rule: NumberRule, weights: Array) -> tuple[str, str]:
     if rule.cells:
         apart = graph.node("Abs", graph.node("Sub", blocks[0], graph.constant(np.array([rule.knots]))))
         share = graph.node("Sub", graph.constant(1.0), graph.node("Mul", apart, graph.constant(rule.cells / 2.0)))
-        blocks.append(graph.node("Mul", graph.node("Max", share, nothing), graph.constant(rule.height)))
+        blocks = [graph.node("Max", share, nothing)]
     if rule.indicator:
         blocks.append(graph.node("Where", known, nothing, graph.constant(1.0)))
     entries = graph.node("Concat", *blocks, axis=1)
