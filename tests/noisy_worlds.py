@@ -308,6 +308,13 @@ def _residual_quantile(chance: float, population: Population, told: NoisyCounts,
     return holds
 
 
+def _quantile_at_an_edge(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    """Whether the edge 0 is in the interval of the quantile that it is."""
+    below = population.template.edges.index(0.0)
+    upto = np.broadcast_to(np.arange(population.chances.shape[2]) <= below, population.chances.shape)
+    return _share(lambda _: (upto, np.ones_like(upto)), population, told, rows)
+
+
 _SHARES_OF_TWO = ("accuracy", "recall", "precision", "a bin's share", "a top precision")
 _SHARES_OF_THREE = (
     "accuracy",
@@ -341,6 +348,7 @@ _NUMBERS: dict[str, Holds] = {
     "mean residual of a bin": partial(_mean, lambda each: each.regression.residuals, slice(1, 2)),
     "median residual": partial(_residual_quantile, 0.5),
     "90 % quantile of residuals": partial(_residual_quantile, 0.9),
+    "quantile at an edge": _quantile_at_an_edge,
 }
 FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
     "two classes": (two_classes, _TWO),
