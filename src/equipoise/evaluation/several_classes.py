@@ -212,11 +212,11 @@ def sums_of_squares(largest: Array, classes: int) -> tuple[Array, Array]:
 
 
 def _sum(first: Figure, second: Figure) -> Figure:
-    """Return the sum of two figures, whatever they have to do with each other."""
+    """Return the sum of two figures, whatever they have to do with each other, if it cannot be below 0."""
     sides = ("value", "low", "high", "least", "greatest", "bins")
     value, low, high, least, greatest, bins = (getattr(first, side) + getattr(second, side) for side in sides)
     sampling, noise = (float(np.hypot(getattr(first, each), getattr(second, each))) for each in ("sampling", "noise"))
-    return Figure(value, max(low, 0.0), high, sampling, noise, max(least, 0.0), greatest, bins)
+    return Figure(max(value, 0.0), max(low, 0.0), high, sampling, noise, max(least, 0.0), greatest, bins)
 
 
 def mean_of_shares(value: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
