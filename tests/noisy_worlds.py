@@ -18,12 +18,22 @@ from scipy.stats import norm
 from equipoise.evaluation.calibration import CalibrationErrors, joined
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import intervals
-from equipoise.evaluation.means import MeansTest, apart
+from equipoise.evaluation.means import Kinds, MeansTest
 from equipoise.evaluation.ranking import PairsTest, above, on_its_side
 from equipoise.evaluation.regression import Explained, Regression
 from equipoise.evaluation.several_classes import mean_of_shares
 from equipoise.evaluation.shares import SharesTest
-from equipoise.planning.evaluation import AROUND_0, bins, bins_of_numbers, edges_between, noise_on_counts
+from equipoise.evaluation.two_classes import LEAST_SCORE
+from equipoise.planning.evaluation import (
+    AROUND_0,
+    FURTHER,
+    bins,
+    bins_of_numbers,
+    bins_of_shares,
+    edges_around,
+    edges_between,
+    noise_on_counts,
+)
 from equipoise.vocabulary.facts import Budget
 
 Array = NDArray[np.float64]
@@ -108,6 +118,17 @@ def several_classes(cell: Cell) -> Population:
     return Population(
         NoisyCounts(edges, np.zeros(chances.shape, dtype=np.int64), noise.law, noise.scale, cell.n), chances
     )
+
+
+def true_shares(cell: Cell) -> Population:
+    """Shares of the true class of three, of which margins lie within 12 of each other; those of rare rows are low."""
+    noise = noise_on_counts(Budget(cell.epsilon), further=True)
+    logits = np.array(edges_around(-math.log(2.0), 12.0, 4.0, bins_of_shares(cell.n, noise)))
+    near, far = (np.diff(np.r_[0.0, norm.cdf((logits - middle) / 1.5), 1.0]) for middle in (1.0, -2.0))
+    chances = ((1.0 - cell.share) * near + cell.share * far)[None, None]
+    counts = np.zeros(chances.shape, dtype=np.int64)
+    edges = tuple(expit(logits).tolist())
+    return Population(NoisyCounts(edges, counts, noise.law, FURTHER * noise.scale, cell.n), chances)
 
 
 def numbers(cell: Cell) -> Population:
@@ -197,11 +218,12 @@ def _pairs(kernel: Callable[[Population], Array], population: Population, told, 
 
 def _mean(values: Callable[[Population], Array], within: slice, population: Population, told, rows: Array) -> Mask:
     """The mean of a value that cells stand for, over the rare group or (`within`) bins of predictions."""
-    inside = np.zeros(population.chances.shape)
-    inside[-1, within] = 1.0
-    flat, chances = np.broadcast_to(values(population), inside.shape).ravel(), population.chances.ravel()
-    truth = float(np.sum(flat * inside.ravel() * chances) / np.sum(inside.ravel() * chances))
-    tests = MeansTest(told, rows.reshape(len(rows), -1), partial(apart, flat, inside.ravel()))
+    inside = np.zeros(population.chances.shape, dtype=bool)
+    inside[-1, within] = True
+    kinds = Kinds.of(told, values(population), inside)
+    chances = kinds.within * kinds.summed(population.chances.reshape(1, -1))[0]
+    tests = MeansTest(told, kinds.summed(rows.reshape(len(rows), -1)), kinds.apart, kinds.cells)
+    truth = float(np.sum(kinds.values * chances) / np.sum(chances))
     return _accepted(tests, truth, 0.05, len(rows))
 
 
@@ -213,12 +235,41 @@ def _log_loss(population: Population) -> Array:
     return -np.log(np.stack([1.0 - population.middles, population.middles]))
 
 
+def _largest_of_three(population: Population) -> tuple[NDArray[np.intp], Mask, Array]:
+    """The bin of the predicted class's share, whether that is the true one, and the middles of bins."""
+    _, true, output = _places(population)
+    ends = np.array([1 / 3, *population.template.edges, 1.0])
+    place = population.template.bins
+    return output % place, true == output // place, 0.5 * (ends[:-1] + ends[1:])
+
+
+def _too_low(population: Population) -> Array:
+    place, right, middles = _largest_of_three(population)
+    return right - middles[place]
+
+
+def _log_loss_of_shares(population: Population) -> Array:
+    edges = population.template.edges
+    ends = np.array([0.5 * edges[0], *edges, 1.0])
+    return -np.log(np.maximum(0.5 * (ends[:-1] + ends[1:]), LEAST_SCORE))
+
+
+def _calibration_error_of_three(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    place, right, middles = _largest_of_three(population)
+    sums = np.stack([np.eye(len(middles))[place] * mask[..., None] for mask in (~right, right)], axis=-2)
+    of_rows, chances = (np.tensordot(each, sums, 3) for each in (rows, population.chances))
+    joint = np.eye(len(middles))[joined(len(middles), population.template.n_samples)]
+    truth = np.sum(np.abs((chances[1] - middles * chances.sum(axis=0)) @ joint))
+    low, high = CalibrationErrors(told, of_rows, middles, sums.sum(axis=(0, 1, 2))).intervals()
+    return (low <= truth + 1e-12) & (truth <= high)
+
+
 def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -> Mask:
     middles, n = population.middles, population.template.n_samples
     place = np.eye(len(middles))[joined(len(middles), n)]
     group = population.chances[-1]
     truth = np.sum(np.abs((group[1] - middles * group.sum(axis=0)) @ place)) / np.sum(group)
-    low, high = CalibrationErrors(told, rows[:, -1], middles, 1).intervals()
+    low, high = CalibrationErrors(told, rows[:, -1], middles, np.array(1.0)).intervals()
     return (low <= truth + 1e-12) & (truth <= high)
 
 
@@ -241,7 +292,7 @@ def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
     of_rows = partial(Explained, figures.predictions, figures.residuals, inside=inside)
     truth = float(of_rows(rows=1e9 * population.chances.reshape(1, -1)).value[0])
     flat = rows.reshape(len(rows), -1)
-    return _accepted(MeansTest(told, flat, of_rows(rows=flat)), truth, 0.05, len(rows))
+    return _accepted(MeansTest(told, flat, of_rows(rows=flat), told.possible.ravel()), truth, 0.05, len(rows))
 
 
 def _residual_quantile(chance: float, population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -255,6 +306,13 @@ def _residual_quantile(chance: float, population: Population, told: NoisyCounts,
             tests = _shares_test(told, rows, *np.broadcast_arrays(part, np.ones(population.chances.shape, dtype=bool)))
             holds &= tests(np.arange(len(rows)), np.full(len(rows), chance))[side] > 0.5 * tests.error
     return holds
+
+
+def _quantile_at_an_edge(population: Population, told: NoisyCounts, rows: Array) -> Mask:
+    """Whether the edge 0 is in the interval of the quantile that it is."""
+    below = population.template.edges.index(0.0)
+    upto = np.broadcast_to(np.arange(population.chances.shape[2]) <= below, population.chances.shape)
+    return _share(lambda _: (upto, np.ones_like(upto)), population, told, rows)
 
 
 _SHARES_OF_TWO = ("accuracy", "recall", "precision", "a bin's share", "a top precision")
@@ -276,6 +334,12 @@ _TWO: dict[str, Holds] = {
 _THREE: dict[str, Holds] = {
     **{name: partial(_share, partial(_masks_of_three, name)) for name in _SHARES_OF_THREE},
     "balanced accuracy": _mean_of_recalls,
+    "calibration error": _calibration_error_of_three,
+    "accuracy less mean score": partial(_mean, _too_low, slice(None)),
+}
+_TRUE_SHARES: dict[str, Holds] = {
+    "log loss": partial(_mean, _log_loss_of_shares, slice(None)),
+    "mean share": partial(_mean, lambda each: each.middles, slice(None)),
 }
 _NUMBERS: dict[str, Holds] = {
     "mean absolute error": partial(_mean, lambda each: np.abs(each.regression.residuals), slice(None)),
@@ -284,11 +348,13 @@ _NUMBERS: dict[str, Holds] = {
     "mean residual of a bin": partial(_mean, lambda each: each.regression.residuals, slice(1, 2)),
     "median residual": partial(_residual_quantile, 0.5),
     "90 % quantile of residuals": partial(_residual_quantile, 0.9),
+    "quantile at an edge": _quantile_at_an_edge,
 }
 FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
     "two classes": (two_classes, _TWO),
     "a rare group": (groups_of_two_classes, _TWO),
     "three classes": (several_classes, _THREE),
+    "true shares of three classes": (true_shares, _TRUE_SHARES),
     "numbers": (numbers, _NUMBERS),
 }
 

@@ -34,7 +34,7 @@ CHARTS = {
     "several classes": {"calibration"},
     "many classes": {"calibration"},
     "regression": {"calibration", "group-1", "group-2"},
-    "hostile": {"calibration", "group-1", "group-2"},
+    "hostile": {"calibration", "group-1", "group-2", "group-3"},
 }
 
 

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, softmax
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, r2_score, roc_auc_score
 
+from equipoise.certify.claims.evaluation import Cells
+from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
 from equipoise.evaluation.several_classes import SeveralClasses
 from equipoise.evaluation.two_classes import TwoClasses
+from equipoise.release.carriers.evaluation import counted, counted_by_true_share
 from noisy_worlds import Cell, two_classes
 
 POPULATION = two_classes(Cell(5000, 10.0, 0.3))
@@ -75,6 +79,63 @@ def test_several_classes_average_their_recalls():
     assert figures.balanced_accuracy.value == pytest.approx(np.mean([300 / 330, 240 / 300, 350 / 370]))
     assert figures.precision.value == pytest.approx([300 / 335, 240 / 275, 350 / 390])
     assert figures.balanced_accuracy.low < figures.balanced_accuracy.value < figures.balanced_accuracy.high
+
+
+@pytest.fixture(scope="module")
+def shares_of_four():
+    """Shares of four classes and true classes of 4,000 rows, and figures of their counts without noise to speak of."""
+    coins = np.random.default_rng(5)
+    margins = coins.normal(0.0, 2.0, (4000, 4))
+    found = softmax(margins, axis=1)
+    truth = np.array([coins.choice(4, p=row) for row in softmax(0.8 * margins, axis=1)])
+    cells = Cells((0.4, 0.5, 0.6, 0.7, 0.8, 0.9), (0, 1, 2, 3), true_shares=tuple(expit(np.linspace(-9.0, 6.0, 120))))
+    alone = np.zeros(4000, dtype=np.int64)
+    main = counted(cells, margins, truth.astype(float), alone).reshape(cells.shape)
+    own = counted_by_true_share(cells, margins, truth).reshape(1, 1, -1)
+    further = NoisyCounts(cells.true_shares, own, "laplace", SILENT, 4000)
+    counts = NoisyCounts(cells.edges, main, "laplace", SILENT, 4000)
+    return found, truth, SeveralClasses(counts, true_shares=further)
+
+
+def test_several_classes_have_the_log_loss_of_their_rows(shares_of_four):
+    found, truth, figures = shares_of_four
+    exact = log_loss(truth, found)
+    assert figures.log_loss.value == pytest.approx(exact, abs=0.002)
+    assert figures.log_loss.low < exact - figures.log_loss.bins < exact + figures.log_loss.bins < figures.log_loss.high
+
+
+def test_the_brier_score_of_several_classes_is_between_what_its_bins_leave_open(shares_of_four):
+    found, truth, figures = shares_of_four
+    exact = np.mean(np.sum((found - np.eye(4)[truth]) ** 2, axis=1))
+    assert figures.brier.low < exact < figures.brier.high
+    assert figures.brier.high - figures.brier.low < 0.35
+
+
+def test_the_calibration_of_the_predicted_class_is_that_of_its_rows(shares_of_four):
+    found, truth, figures = shares_of_four
+    right, largest = found.argmax(axis=1) == truth, found.max(axis=1)
+    assert figures.calibration_in_the_large.low < np.mean(right - largest) < figures.calibration_in_the_large.high
+    bins = np.searchsorted([0.4, 0.5, 0.6, 0.7, 0.8, 0.9], largest)
+    exact = np.sum(np.abs(np.bincount(bins, right - largest))) / 4000
+    assert figures.calibration_error.low < exact < figures.calibration_error.high
+    assert figures.calibration_error.bins == pytest.approx(0.075)
+
+
+def test_a_class_against_the_rest_is_exact_from_a_half_on(shares_of_four):
+    found, truth, figures = shares_of_four
+    curves = figures.against_the_rest(2)
+    assert curves.recall.places == (0.5, 0.6, 0.7, 0.8, 0.9)
+    for place, threshold in enumerate(curves.recall.places):
+        said, own = found[:, 2] > threshold, truth == 2
+        assert curves.recall.value[place] == pytest.approx(np.mean(said[own]), abs=1e-6)
+        assert curves.false_positive_rate.value[place] == pytest.approx(np.mean(said[~own]), abs=1e-6)
+        assert curves.precision.value[place] == pytest.approx(np.mean(own[said]), abs=1e-6)
+
+
+def test_groups_and_older_evaluations_have_no_log_loss(shares_of_four):
+    figures = shares_of_four[2]
+    assert figures_of(figures.counts, [0], figures.true_shares).log_loss is None
+    assert figures_of(figures.counts).brier is None
 
 
 def test_without_noise_figures_of_a_regression_are_those_of_the_middles_of_bins():

@@ -115,18 +115,18 @@ class CalibrationErrors:
     counts : NoisyCounts
         Says the noise and the numbers of cells and of rows; its counts are not looked at.
     rows : array, worlds x 2 x bins
-        Rebalanced counts of the groups that are asked about, summed.
+        Rebalanced counts of the cells that are asked about, summed by bin: those of class 1 are second.
     middles : array
         What the scores of each bin announce.
-    groups : int
-        How many groups were summed. If there are others, how many rows these have is known up to noise, and the ends of
+    cells : array, 2 x bins, or what is broadcast to it
+        How many cells were summed. If there are others, how many rows these have is known up to noise, and the ends of
         its interval are taken (Berger and Boos, as for shares).
     """
 
-    def __init__(self, counts: NoisyCounts, rows: Array, middles: Array, groups: int) -> None:
+    def __init__(self, counts: NoisyCounts, rows: Array, middles: Array, cells: Array) -> None:
         bins = joined(len(middles), counts.n_samples)
         place = np.eye(int(bins[-1]) + 1)[bins]
-        cells = np.full_like(rows, float(groups))
+        cells = np.broadcast_to(cells, rows.shape)
 
         def summed(first: Array, power: int) -> Array:
             return np.asarray(((1.0 - middles) ** power * first[:, 1] + middles**power * first[:, 0]) @ place)
@@ -134,7 +134,7 @@ class CalibrationErrors:
         seen = (rows[:, 1] - middles * np.sum(rows, axis=1)) @ place
         sampled, drawn = np.maximum(summed(rows, 2), 0.0), summed(cells, 2) * variance(counts.law, counts.scale)
         fourth = np.maximum(summed(rows, 4), 0.0) + summed(cells, 4) * fourth_cumulant(counts.law, counts.scale)
-        number = float(groups * rows[0].size)
+        number = float(np.sum(cells[0]))
         whole = np.tile([number, 0.0, counts.counts.size - number], (len(rows), 1))
         total = np.sum(rows, axis=(1, 2))
         size = SharesTest(counts, total, total, whole)
@@ -167,7 +167,15 @@ def calibration_error(counts: NoisyCounts, middles: Array, groups: Sequence[int]
     0.08855 [0.08091, 0.09595] (sampling 0.0038, noise 0.00063)
     """
     rows = np.sum(rebalanced(counts)[list(groups)], axis=0)
-    errors = CalibrationErrors(counts, rows[None], middles, len(groups))
+    return error_of(CalibrationErrors(counts, rows[None], middles, np.array(float(len(groups)))))
+
+
+def error_of(errors: CalibrationErrors, hidden: float = 0.0) -> Figure:
+    """Return the figure of one histogram; `hidden` is how far a score may lie from the middle of its bin.
+
+    So far at most the error of the scores themselves is from that of the middles, for every row adds no more.
+    """
     low, high = errors.intervals()
-    value = np.clip(errors.values(), low, high)
-    return Figure(*(float(each[0]) for each in (value, low, high, errors.sampling, errors.noise)))
+    found = np.clip(errors.values(), low, high), np.maximum(low - hidden, 0.0), np.minimum(high + hidden, 1.0)
+    value, lower, upper, sampling, noise = (float(each[0]) for each in (*found, errors.sampling, errors.noise))
+    return Figure(value, lower, upper, sampling, noise, bins=hidden)

@@ -60,7 +60,7 @@ class Evaluation:
         Intervals count the sampling of rows and the known noise; their coverage was measured, not proved
         (tests/evaluation/test_coverage.py).
         """
-        return figures_of(self.counts, groups)
+        return figures_of(self.counts, groups, NoisyCounts.of_true_shares(self.claim))
 
     @property
     def accuracy(self) -> Figure:

@@ -10,9 +10,15 @@ from equipoise.evaluation.two_classes import TwoClasses
 Figures = TwoClasses | SeveralClasses | Regression
 
 
-def figures_of(counts: NoisyCounts, groups: Sequence[int] | None = None) -> Figures:
-    """Return every figure that follows from counts; of some groups where they are named."""
+def figures_of(
+    counts: NoisyCounts, groups: Sequence[int] | None = None, true_shares: NoisyCounts | None = None
+) -> Figures:
+    """Return every figure that follows from counts; of some groups where they are named.
+
+    Of several classes, and all groups together, `true_shares` are the counts by the share of the true class.
+    """
     if counts.range is not None:
         return Regression(counts, groups)
-    kind = TwoClasses if counts.counts.shape[1] == 2 else SeveralClasses
-    return kind(counts, groups)
+    if counts.counts.shape[1] == 2:
+        return TwoClasses(counts, groups)
+    return SeveralClasses(counts, groups, None if groups is not None else true_shares)

@@ -7,7 +7,7 @@ and 1 this is the exact binomial law; otherwise chances are estimated, and cover
 """
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,23 +55,71 @@ Deviations = Callable[[Places, Array], Array]
 
 
 class MeansTest:
-    """Tests of a figure under which `deviations` have mean zero over all rows; ``rows`` are rebalanced counts."""
+    """Tests of a figure under which `deviations` have mean zero over all rows.
 
-    def __init__(self, counts: NoisyCounts, rows: Array, deviations: Deviations) -> None:
-        self.possible = np.flatnonzero(counts.possible)
-        self.counts, self.rows, self.deviations = counts, rows[:, self.possible], deviations
-        self.chances = estimated_chances(self.rows)
+    Parameters
+    ----------
+    counts : NoisyCounts
+        Says the noise and the number of rows; its counts are not looked at.
+    rows : array, questions x kinds
+        Rebalanced counts of the kinds of cells.
+    deviations : Deviations
+        What a row of each kind deviates.
+    cells : array
+        How many cells that rows can lie in each kind has.
+    """
+
+    def __init__(self, counts: NoisyCounts, rows: Array, deviations: Deviations, cells: Array) -> None:
+        self.kept = np.flatnonzero(cells)
+        self.counts, self.rows, self.deviations = counts, rows[:, self.kept], deviations
+        self.cells, self.chances = cells[self.kept].astype(float), estimated_chances(self.rows)
 
     def __call__(self, which: Places, hypotheses: Array) -> tuple[Array, Array]:
         """Return how likely so large, and so small, a sum of deviations is, if the hypotheses are true."""
-        values = self.deviations(which, hypotheses)[:, self.possible]
-        weights = values - np.mean(values, axis=1, keepdims=True)
-        noise = CellNoise(self.counts.law, self.counts.scale, weights, np.ones_like(weights))
+        values = self.deviations(which, hypotheses)[:, self.kept]
+        weights = values - (values @ self.cells / np.sum(self.cells))[:, None]
+        noise = CellNoise(self.counts.law, self.counts.scale, weights, np.tile(self.cells, (len(which), 1)))
         rows = Rows(np.full(len(which), float(self.counts.n_samples)), values, tilted(values, self.chances[which]))
         return tails([rows], noise, np.sum(values * self.rows[which], axis=1))
 
 
-def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> Figure:
+@dataclass(frozen=True)
+class Kinds:
+    """Cells by the value that they stand for: those of one value are one kind, for only their sum matters.
+
+    Parameters
+    ----------
+    place : array
+        The kind of each cell.
+    values, within : array
+        The value of each kind, and 1 if the mean is over its rows, 0 if not.
+    cells : array
+        How many cells that rows can lie in each kind has.
+    """
+
+    place: NDArray[np.intp]
+    values: Array
+    within: Array
+    cells: Array
+
+    @classmethod
+    def of(cls, counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> "Kinds":
+        """Return the kinds of the cells of a histogram, whose values are broadcast to its shape."""
+        both = np.stack([np.where(within, values, 0.0).ravel(), within.ravel().astype(float)])
+        found, place = np.unique(both, axis=1, return_inverse=True)
+        cells = np.bincount(place.ravel(), counts.possible.ravel()).astype(float)
+        return cls(place.ravel(), found[0], found[1], cells)
+
+    def summed(self, rows: Array) -> Array:
+        """Return rows (questions x cells) by kind."""
+        return np.array([np.bincount(self.place, each, len(self.cells)) for each in rows])
+
+    def apart(self, which: Places, hypotheses: Array) -> Array:
+        """Return what rows of each kind deviate from hypotheses about the mean."""
+        return np.asarray(self.within * (self.values - hypotheses[:, None]))
+
+
+def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_], error: float = 1.0 - LEVEL) -> Figure:
     """Return the mean of a value that each cell stands for over the rows in these cells.
 
     Where other cells have rows too the number of rows is not public: the mean is a ratio, tested as one.
@@ -82,31 +130,54 @@ def mean_of(counts: NoisyCounts, values: Array, within: NDArray[np.bool_]) -> Fi
     >>> print(mean_of(counts, np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((1, 2, 2), dtype=bool)))
     0.1613 [0.154, 0.1688] (sampling 0.0037, noise 0.00056)
     """
-    flat, inside = np.broadcast_to(values, counts.counts.shape).ravel().astype(float), within.ravel().astype(float)
-    rows = rebalanced(counts).ravel()
-    total = max(float(np.sum(rows * inside)), 1.0)
-    value = float(np.sum(rows * inside * flat)) / total
-    influence = inside * (flat - value) * counts.n_samples / total
-    reached = flat[(within & counts.possible).ravel()]
-    least, greatest = float(np.min(reached)), float(np.max(reached))
-    return figure_of(counts, partial(apart, flat, inside), least, greatest, value, influence)
+    kinds = Kinds.of(counts, values, within)
+    rows = kinds.summed(rebalanced(counts).reshape(1, -1))
+    total = max(float(np.sum(rows * kinds.within)), 1.0)
+    value = float(np.sum(rows * kinds.within * kinds.values)) / total
+    influence = kinds.within * (kinds.values - value) * counts.n_samples / total
+    reached = kinds.values[(kinds.within * kinds.cells) > 0.0]
+    ends = float(np.min(reached)), float(np.max(reached))
+    return figure_of(MeansTest(counts, rows, kinds.apart, kinds.cells), ends, value, influence, error)
 
 
-def apart(values: Array, within: Array, which: Places, hypotheses: Array) -> Array:
-    """Return what cells deviate from hypotheses about the mean over the rows within some of them."""
-    return np.asarray(within[None, :] * (values[None, :] - hypotheses[:, None]))
+def mean_between(
+    counts: NoisyCounts,
+    ends: tuple[Array, Array, Array],
+    within: NDArray[np.bool_],
+    error: float = 1.0 - LEVEL,
+) -> Figure:
+    """Return the mean of a value of rows: in each cell it is at least the first, about the second, at most the third.
+
+    Examples
+    --------
+    >>> counts = NoisyCounts((0.3, 0.6), np.array([[[5120, 2870, 2015]]]), "laplace", 4.0, 10_000)
+    >>> ends = np.array([0.0, 0.3, 0.6]), np.array([0.15, 0.45, 0.8]), np.array([0.3, 0.6, 1.0])
+    >>> print(mean_between(counts, ends, np.ones((1, 1, 3), dtype=bool)))
+    0.3669 [0.2022, 0.5324] (sampling 0.0025, noise 0.00026, bins 0.16)
+    """
+    lowest, middle, highest = (mean_of(counts, values, within, error) for values in ends)
+    return between(lowest, middle, highest)
+
+
+def between(lowest: Figure, middle: Figure, highest: Figure) -> Figure:
+    """Return a figure whose interval reaches from the low end of the first to the high end of the last."""
+    low, high = lowest.low, max(lowest.low, highest.high)
+    value = min(max(middle.value, low), high)
+    ends = min(lowest.least, middle.least), max(middle.greatest, highest.greatest)
+    bins = max(0.5 * (high - low - (middle.high - middle.low)), 0.0)
+    return Figure(value, low, high, middle.sampling, middle.noise, *ends, bins)
 
 
 def figure_of(
-    counts: NoisyCounts, deviations: Deviations, least: float, greatest: float, value: float, influence: Array
+    tests: MeansTest, ends: tuple[float, float], value: float, influence: Array, error: float = 1.0 - LEVEL
 ) -> Figure:
-    """Return a figure from its tests, its estimate, and what a row in each cell adds to n times the estimate."""
-    rows = rebalanced(counts).reshape(1, -1)
-    tests = MeansTest(counts, rows, deviations)
-    found = intervals(tests, 1, np.array([least]), np.array([greatest]), np.array([1.0 - LEVEL]))
+    """Return a figure from its tests, what it can be, its estimate, and what rows of each kind add to n times that."""
+    counts, (least, greatest) = tests.counts, ends
+    found = intervals(tests, 1, np.array([least]), np.array([greatest]), np.array([error]))
     low, high = (float(end[0]) for end in found)
-    chances, influence = tests.chances[0], influence[tests.possible]
+    chances, influence = tests.chances[0], influence[tests.kept]
     spread = float(np.sum(chances * influence**2) - np.sum(chances * influence) ** 2)
-    drawn = float(np.sum((influence - np.mean(influence)) ** 2)) * variance(counts.law, counts.scale)
+    centred = influence - np.sum(tests.cells * influence) / np.sum(tests.cells)
+    drawn = float(np.sum(tests.cells * centred**2)) * variance(counts.law, counts.scale)
     sampling, noise = np.sqrt(max(spread, 0.0) / counts.n_samples), np.sqrt(drawn) / counts.n_samples
     return Figure(min(max(value, low), high), low, high, float(sampling), float(noise), least, greatest)

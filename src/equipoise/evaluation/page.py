@@ -73,7 +73,8 @@ def _record(certificate: Certificate, target: str) -> EvaluationRecord:
         asked = "the certificate of an evaluation"
         raise ReleaseUnreadable(asked, f"one of kind {certificate.kind!r}", page_file.AGAIN)
     counts, cells, terms, made = NoisyCounts.of(claim), claim.cells, certificate.terms, certificate.release
-    figures, labels = figures_of(counts), tuple(map(str, cells.labels))
+    figures = figures_of(counts, true_shares=NoisyCounts.of_true_shares(claim))
+    labels = tuple(map(str, cells.labels))
     return EvaluationRecord(
         task=_task(figures),
         target=target,
@@ -140,10 +141,12 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
     right = Line("accuracy", _shown(figures.accuracy, share=True), "the share of rows that get their true class")
     evened = _shown(figures.balanced_accuracy, share=True)
     balanced = Line("balanced accuracy", evened, "the mean of the classes' recalls, however rare a class is")
+    off = _shown(figures.calibration_error, share=True)
+    announced = Line("calibration error", off, "the mean distance of scores from the shares that they announce")
     if isinstance(figures, SeveralClasses):
-        return (right, balanced)
+        return (right, balanced, announced, *_of_true_shares(figures))
     recall, false_positive_rate, precision = (_shown(figure, share=True) for figure in figures.decided)
-    off, (no, yes) = _shown(figures.calibration_error, share=True), labels
+    no, yes = labels
     return (
         right,
         balanced,
@@ -152,8 +155,18 @@ def lines_of(figures: Figures, labels: Sequence[str]) -> tuple[Line, ...]:
         Line("precision", precision, f"where it says {yes}, the share that is so"),
         Line("false positives", false_positive_rate, f"of those who are {no}, the share that it calls {yes}"),
         Line(f"share of {yes}", _shown(figures.prevalence, share=True), f"the share of rows that are {yes} in truth"),
-        Line("calibration error", off, "the mean distance of scores from the shares that they announce"),
+        announced,
         Line("Brier score", _shown(figures.brier), "the mean squared distance of score and class; less is better"),
+        Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
+    )
+
+
+def _of_true_shares(figures: SeveralClasses) -> tuple[Line, ...]:
+    """Return what follows from counts by the true class's share, where there are any."""
+    if figures.brier is None or figures.log_loss is None:
+        return ()
+    return (
+        Line("Brier score", _shown(figures.brier), "the squared distances of all scores from the truth, in the mean"),
         Line("log loss", _shown(figures.log_loss), "the mean of -log of the true class's score; less is better"),
     )
 
@@ -206,8 +219,15 @@ def bars_of(counts: NoisyCounts, cells: Cells) -> tuple[Bars, ...]:
     accuracy = Bars("accuracy", "the share of the group's rows that get their true class", right)
     pairs = [each for each in classifiers if isinstance(each, TwoClasses)]
     if not pairs:
-        evened = tuple(_shown(each.balanced_accuracy, share=True) for each in classifiers)
-        return accuracy, Bars("balanced accuracy", "the mean of the classes' recalls in the group", evened)
+        several = [each for each in classifiers if isinstance(each, SeveralClasses)]
+        evened = tuple(_shown(each.balanced_accuracy, share=True) for each in several)
+        promised = tuple(_shown(each.calibration_in_the_large, share=True) for each in several)
+        words = "the accuracy less the mean score: above 0 scores are too low for this group, below too high"
+        return (
+            accuracy,
+            Bars("balanced accuracy", "the mean of the classes' recalls in the group", evened),
+            Bars("calibration", words, promised, least=-1.0),
+        )
     found = tuple(_shown(each.decided[0], share=True) for each in pairs)
     offset = tuple(_shown(each.calibration_in_the_large, share=True) for each in pairs)
     yes = cells.labels[1]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from equipoise.evaluation.figure import Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places
-from equipoise.evaluation.means import figure_of, mean_of
+from equipoise.evaluation.means import MeansTest, between, figure_of, mean_between
 from equipoise.evaluation.prediction_sets import conformal_level
 from equipoise.evaluation.shares import Share, rebalanced, shares
 
@@ -60,22 +60,17 @@ class Regression:
     @cached_property
     def mean_squared_error(self) -> Figure:
         """The mean of squared residuals."""
-        return self._mean(self.near**2, self.residuals**2, self.far**2, self._all)
+        return mean_between(self.counts, (self.near**2, self.residuals**2, self.far**2), self._all)
 
     @cached_property
     def mean_absolute_error(self) -> Figure:
         """The mean of absolute residuals."""
-        return self._mean(self.near, np.abs(self.residuals), self.far, self._all)
+        return mean_between(self.counts, (self.near, np.abs(self.residuals), self.far), self._all)
 
     @cached_property
     def mean_residual(self) -> Figure:
         """The mean of residuals: above 0 predictions are too low."""
-        return self._mean(self.ends[:-1], self.residuals, self.ends[1:], self._all)
-
-    def _mean(self, lowest: Array, middle: Array, highest: Array, within: NDArray[np.bool_]) -> Figure:
-        """Return the mean of a value that lies between two numbers in each bin: no row is outside of both ends."""
-        found = [mean_of(self.counts, values, within) for values in (lowest, middle, highest)]
-        return _between(*found)
+        return mean_between(self.counts, (self.ends[:-1], self.residuals, self.ends[1:]), self._all)
 
     @cached_property
     def r2(self) -> Figure:
@@ -91,12 +86,13 @@ class Regression:
         spread = _half_widths(np.array([*(self.counts.range or (0.0, 1.0)), *self.counts.predictions]))
         room = np.broadcast_to(spread[:, None] + _half_widths(self.ends), self.counts.counts.shape).ravel()
         worst, best = middle.shifted(self.far, -room), middle.shifted(self.near, room)
-        return _between(*(self._ratio(each) for each in (worst, middle, best)))
+        return between(*(self._ratio(each) for each in (worst, middle, best)))
 
     def _ratio(self, ratio: "Explained") -> Figure:
         value = float(ratio.value[0])
         influence = ratio(np.zeros(1, dtype=np.intp), np.array([value]))[0] * self.counts.n_samples / ratio.around[0]
-        return figure_of(self.counts, ratio, LEAST_R2, 1.0, value, influence)
+        rows, cells = rebalanced(self.counts).reshape(1, -1), self.counts.possible.ravel().astype(float)
+        return figure_of(MeansTest(self.counts, rows, ratio, cells), (LEAST_R2, 1.0), value, influence)
 
     def residual_quantile(self, chance: float) -> Figure:
         """Return the residual below which this share of rows lies; the interval's ends are edges of bins.
@@ -124,7 +120,7 @@ class Regression:
         """For every bin of predictions, the mean residual: zero where predictions are right in the mean."""
         rows = np.arange(len(self.predictions))[:, None]
         ends = self.ends[:-1], self.residuals, self.ends[1:]
-        found = [self._mean(*ends, self._all & (rows == place)) for place in range(len(rows))]
+        found = [mean_between(self.counts, ends, self._all & (rows == place)) for place in range(len(rows))]
         return Curve.of(tuple(self.predictions.tolist()), found)
 
     def prediction_intervals(self, coverage: float) -> tuple[float, float]:
@@ -189,15 +185,6 @@ class Explained:
     def __call__(self, which: Places, hypotheses: Array) -> Array:
         """Return ``(1 - hypothesis) (target - mean)^2 - residual^2`` for each cell."""
         return np.asarray(self.inside * ((1.0 - hypotheses)[:, None] * self.apart[which] - self.squared))
-
-
-def _between(lowest: Figure, middle: Figure, highest: Figure) -> Figure:
-    """Return a figure whose interval reaches from the low end of the first to the high end of the last."""
-    low, high = lowest.low, max(lowest.low, highest.high)
-    value = min(max(middle.value, low), high)
-    ends = min(lowest.least, middle.least), max(middle.greatest, highest.greatest)
-    bins = max(0.5 * (high - low - (middle.high - middle.low)), 0.0)
-    return Figure(value, low, high, middle.sampling, middle.noise, *ends, bins)
 
 
 def _half_widths(ends: Array) -> Array:

@@ -2,15 +2,27 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.evaluation.figure import Curve, Figure
+from equipoise.evaluation.calibration import CalibrationErrors, error_of
+from equipoise.evaluation.figure import LEVEL, Curve, Figure
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.shares import Cells, Share, shares
+from equipoise.evaluation.means import mean_between
+from equipoise.evaluation.shares import Cells, Share, rebalanced, shares
+from equipoise.evaluation.two_classes import LEAST_SCORE
 
 Array = NDArray[np.float64]
+
+
+class AgainstTheRest(NamedTuple):
+    """One class against all others, at thresholds on its share: recall, false positive rate and precision."""
+
+    recall: Curve
+    false_positive_rate: Curve
+    precision: Curve
 
 
 class SeveralClasses:
@@ -22,19 +34,32 @@ class SeveralClasses:
         Groups x C true classes x outputs: bins of the predicted class's score, one predicted class after the other.
     groups : sequence of int, optional
         The groups whose rows the figures are about; all by default.
+    true_shares : NoisyCounts, optional
+        The same rows by the share that the model gives their true class, all groups together. Log loss and Brier score
+        need them.
+
+    Notes
+    -----
+    Figures of shares count what bins hide: rows may lie anywhere in theirs. The predicted class has a share of at least
+    one over the number of classes.
 
     Examples
     --------
     >>> table = np.array([[[3080, 211, 95], [205, 3110, 60], [120, 90, 3029]]])
-    >>> figures = SeveralClasses(NoisyCounts((), table, "laplace", 4.0, 10_000))
+    >>> own = NoisyCounts((0.1, 0.4, 0.8), np.array([[[310, 1020, 4120, 4570]]]), "laplace", 32.0, 10_000)
+    >>> figures = SeveralClasses(NoisyCounts((), table, "laplace", 4.0, 10_000), true_shares=own)
     >>> print(figures.accuracy)
     0.9219 [0.9162, 0.9273] (sampling 0.0027, noise 0.0008)
     >>> figures.recall.value.round(3)
     array([0.91 , 0.921, 0.935])
+    >>> print(figures.log_loss)
+    0.478 [0.2363, 0.829] (sampling 0.0053, noise 0.0086, bins 0.28)
     """
 
-    def __init__(self, counts: NoisyCounts, groups: Sequence[int] | None = None) -> None:
-        self.counts = counts
+    def __init__(
+        self, counts: NoisyCounts, groups: Sequence[int] | None = None, true_shares: NoisyCounts | None = None
+    ) -> None:
+        self.counts, self.true_shares = counts, true_shares
         self.groups = list(range(len(counts.counts))) if groups is None else list(groups)
         self.classes = counts.counts.shape[1]
         shape = (counts.counts.shape[0], self.classes, self.classes, counts.bins)
@@ -43,7 +68,8 @@ class SeveralClasses:
             each.reshape(counts.counts.shape) for each in np.indices(shape)
         )
         self._all = np.isin(self._group, self.groups)
-        self.middles = 0.5 * (np.array([0.0, *counts.edges]) + np.array([*counts.edges, 1.0]))
+        ends = np.clip([0.0, *counts.edges, 1.0], 1.0 / self.classes, 1.0)
+        self.ends, self.middles = ends, 0.5 * (ends[:-1] + ends[1:])
 
     def _shares(self, asked: list[tuple[Cells, Cells]]) -> list[Figure]:
         return shares(self.counts, [Share(part & whole & self._all, whole & self._all) for part, whole in asked])
@@ -98,6 +124,99 @@ class SeveralClasses:
         correct = self._true == self._predicted
         asked = [(correct, self._bin == place) for place in range(self.counts.bins)]
         return Curve.of(tuple(self.middles.tolist()), self._shares(asked))
+
+    @cached_property
+    def calibration_error(self) -> Figure:
+        """The mean over rows of the distance between the predicted class's score and how often it is the true one.
+
+        Bins are joined as for two classes. A score lies within half a bin of its middle, which is counted.
+        """
+        rows, masks = rebalanced(self.counts), [self._true != self._predicted, self._true == self._predicted]
+        summed, cells = (
+            np.array(
+                [np.bincount(self._bin[mask & self._all], each[mask & self._all], self.counts.bins) for mask in masks]
+            )
+            for each in (rows, np.ones_like(rows))
+        )
+        hidden = float(np.max(0.5 * np.diff(self.ends)))
+        return error_of(CalibrationErrors(self.counts, summed[None], self.middles, cells), hidden)
+
+    @cached_property
+    def calibration_in_the_large(self) -> Figure:
+        """The accuracy less the mean score of the predicted class: below 0 scores promise too much."""
+        correct = np.asarray(self._true == self._predicted, dtype=float)
+        scores = (self.ends[1:], self.middles, self.ends[:-1])
+        lowest, middle, highest = (correct - each[self._bin] for each in scores)
+        return mean_between(self.counts, (lowest, middle, highest), self._all)
+
+    @cached_property
+    def log_loss(self) -> Figure | None:
+        """The mean of ``-log`` of the true class's share; None where rows were not counted by it.
+
+        A share is taken to be at least half of the lowest edge, and at least `LEAST_SCORE`.
+        """
+        if self.true_shares is None:
+            return None
+        edges = self.true_shares.edges
+        ends = np.array([0.5 * edges[0], *edges, 1.0])
+        scores = (ends[1:], 0.5 * (ends[:-1] + ends[1:]), ends[:-1])
+        lowest, middle, highest = (-np.log(np.maximum(each, LEAST_SCORE)) for each in scores)
+        everywhere = np.ones(self.true_shares.counts.shape, dtype=bool)
+        return mean_between(self.true_shares, (lowest, middle, highest), everywhere)
+
+    @cached_property
+    def brier(self) -> Figure | None:
+        """The mean over rows of the squared distances of all shares from the truth; None as for `log_loss`.
+
+        It is the mean of ``1 - 2 (the true class's share)``, from counts by that, and of the sum of squares of a row's
+        shares, which nobody counted. Given the largest of C shares, t, that sum is least if the others are equal and
+        largest if as many as possible are as large: ``t^2 + (1 - t)^2/(C - 1)`` and ``k t^2 + (1 - k t)^2``, k the
+        whole part of 1/t. Both grow with t. Each mean errs with half of the chance, for both see the same rows.
+        """
+        if self.true_shares is None:
+            return None
+        error, largest = 0.5 * (1.0 - LEVEL), (self.ends[:-1], self.middles, self.ends[1:])
+        bounds = [sums_of_squares(each, self.classes) for each in largest]
+        lowest, middle, highest = (each[self._bin] for each in (bounds[0][0], np.mean(bounds[1], axis=0), bounds[2][1]))
+        every = mean_between(self.counts, (lowest, middle, highest), self._all, error)
+        ends = np.array([0.0, *self.true_shares.edges, 1.0])
+        twice = (1.0 - 2.0 * ends[1:], 1.0 - ends[:-1] - ends[1:], 1.0 - 2.0 * ends[:-1])
+        own = mean_between(self.true_shares, twice, np.ones(self.true_shares.counts.shape, dtype=bool), error)
+        return _sum(own, every)
+
+    def against_the_rest(self, label: int) -> AgainstTheRest:
+        """Return figures of one class (by its number) against all others, at the edges of bins from a half on.
+
+        A class whose share is above a half is the predicted one, so that its share is in the counts; below a half it is
+        not known of rows that are predicted as another class, and curves end there.
+        """
+        edges = [place for place, edge in enumerate(self.counts.edges) if edge >= 0.5]
+        said = [(self._predicted == label) & (self._bin > place) for place in edges]
+        own = self._true == label
+        places = tuple(self.counts.edges[place] for place in edges)
+        asked = [[(each, own) for each in said], [(each, ~own) for each in said], [(own, each) for each in said]]
+        return AgainstTheRest(*(Curve.of(places, self._shares(pairs) if pairs else []) for pairs in asked))
+
+
+def sums_of_squares(largest: Array, classes: int) -> tuple[Array, Array]:
+    """Return the least and the greatest sum of squares of so many shares, of which the largest is known.
+
+    Examples
+    --------
+    >>> sums_of_squares(np.array([0.4, 0.7]), 3)
+    (array([0.34 , 0.535]), array([0.36, 0.58]))
+    """
+    others = 1.0 - largest
+    full = np.floor(1.0 / largest)
+    return largest**2 + others**2 / (classes - 1), full * largest**2 + (1.0 - full * largest) ** 2
+
+
+def _sum(first: Figure, second: Figure) -> Figure:
+    """Return the sum of two figures, whatever they have to do with each other, if it cannot be below 0."""
+    sides = ("value", "low", "high", "least", "greatest", "bins")
+    value, low, high, least, greatest, bins = (getattr(first, side) + getattr(second, side) for side in sides)
+    sampling, noise = (float(np.hypot(getattr(first, each), getattr(second, each))) for each in ("sampling", "noise"))
+    return Figure(max(value, 0.0), max(low, 0.0), high, sampling, noise, max(least, 0.0), greatest, bins)
 
 
 def mean_of_shares(value: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:

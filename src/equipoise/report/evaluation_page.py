@@ -258,7 +258,10 @@ def _reading(record: EvaluationRecord) -> str:
         "two classes": "Those of accuracy and of the confusion matrix come from an exact test; the others were tried "
         "on simulated tables, and are measured, not proved. Scores were counted in bins: in AUC two scores of one bin "
         "are a tie, and calibration error, Brier score and log loss take each at the middle of its bin.",
-        "several classes": "They were tried on simulated tables of three classes, and are measured, not proved.",
+        "several classes": "They were tried on simulated tables of three classes, and are measured, not proved. Scores "
+        "were counted in bins: intervals of calibration error, Brier score and log loss also hold what rows at the "
+        "ends of their bins would give, and that of the Brier score every way in which the scores of classes that are "
+        "neither predicted nor true can add up to the rest.",
         "regression": "They were tried on simulated tables, and are measured, not proved. Predictions and residuals "
         "were counted in bins, and the middle of a bin stands for all in it; the intervals also hold what rows at the "
         "ends of their bins would give, which is most of their length where bins are wide. True numbers are clipped "
