@@ -62,7 +62,8 @@ def _meanings(rule: Rule) -> Iterator[str]:
     """Yield what the entries of a raw column are before they are divided."""
     if isinstance(rule, NumberRule):
         if not rule.cells:
-            yield f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above, a line; {rule.filled!r} if missing"
+            ends = f"-1 at {rule.low!r} and below, 1 at {rule.high!r} and above"
+            yield f"{ends}, a line between; {rule.filled!r} if missing"
         for knot in rule.knots:
             number = rule.low + (knot + 1.0) / 2.0 * (rule.high - rule.low)
             yield f"1 at {number!r}, 0 at the knots beside it and beyond, a line between"
