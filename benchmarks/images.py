@@ -13,7 +13,6 @@ import gzip
 import math
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from scipy.special import softmax
 
 import equipoise as eq
 from equipoise.data.drawn_images import BLOCK
-from equipoise.data.scattering import Scattering
+from equipoise.data.scattering import Scattering, width_of
 from equipoise.planning.laws.gaussian import largest_mu
 
 EPSILON, DELTA = 3.0, 1e-5
@@ -101,13 +100,11 @@ def measure(pictures: Pictures, directions: int | None) -> None:
 
 def scattered(images: NDArray[np.uint8]) -> NDArray[np.float32]:
     scattering = Scattering(28, 28, np.float32)
-
-    def rows() -> Iterator[NDArray[np.floating]]:
-        for start in range(0, len(images), BLOCK):
-            block = images[start : start + BLOCK].astype(np.float32) / np.float32(255)
-            yield scattering.rows(block.reshape(-1, 28, 28))
-
-    return np.concatenate(list(rows()), dtype=np.float32)
+    rows = np.empty((len(images), width_of(28, 28)), dtype=np.float32)
+    for start in range(0, len(images), BLOCK):
+        block = images[start : start + BLOCK].astype(np.float32) / np.float32(255)
+        rows[start : start + BLOCK] = scattering.rows(block.reshape(-1, 28, 28))
+    return rows
 
 
 def recipe(pictures: Pictures, seed: int) -> None:

@@ -20,7 +20,7 @@ Single = NDArray[np.float32]
 
 # Images are drawn in a square of so many units, and so many at a time.
 SQUARE = 28.0
-BLOCK = 32
+BLOCK = 512
 STROKES = 6
 # How many images the map is fitted to. Six times as many change no accuracy that was measured (docs/feature-maps.md).
 IMAGES = 5_000
@@ -85,13 +85,10 @@ def even_map(height: int, width: int, count: int, public_seed: int, images: int 
     scattering = Scattering(height, width)
     total = np.zeros(width_of(height, width))
     squares = np.zeros((len(total), len(total)))
-    rows: list[Array] = []
     for block in drawn_images(images, height, width, public_seed):
-        rows.append(scattering.rows(block))
-        if len(rows) == BLOCK:
-            _add(rows, total, squares)
-    if rows:
-        _add(rows, total, squares)
+        rows = scattering.rows(block)
+        total += rows.sum(axis=0)
+        squares += rows.T @ rows
     centre = total / images
     squares /= images
     squares -= np.outer(centre, centre)
@@ -102,11 +99,3 @@ def even_map(height: int, width: int, count: int, public_seed: int, images: int 
     columns *= np.sign(largest) * (np.maximum(variances, 0.0) + ridge) ** -POWER
     # The most telling direction first.
     return EvenMap(centre.astype(np.float32), np.ascontiguousarray(columns[:, ::-1], dtype=np.float32))
-
-
-def _add(rows: list[Array], total: Array, squares: Array) -> None:
-    """Add what was gathered to the sums, and forget it."""
-    gathered = np.concatenate(rows)
-    total += gathered.sum(axis=0)
-    squares += gathered.T @ gathered
-    rows.clear()
