@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from equipoise.data.scattering import Scattering, unit, width_of
+from equipoise.data.scattering import Images, Scattering, unit, width_of
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -62,10 +62,9 @@ class EvenMap(NamedTuple):
     centre: Single
     directions: Single
 
-    def __call__(self, rows: Single) -> Single:
+    def __call__(self, rows: Images) -> Images:
         """Return rows of norm at most 1."""
-        moved: Single = (rows - self.centre) @ self.directions
-        return unit(moved)
+        return unit((rows - self.centre) @ self.directions)
 
 
 @functools.lru_cache(maxsize=2)

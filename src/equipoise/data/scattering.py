@@ -164,7 +164,8 @@ def wave(sides: tuple[int, int], scale: int, place: int) -> NDArray[np.float64]:
             beside = LENGTH * (across * math.cos(angle) - down * math.sin(angle))
             bell += np.exp(-(spread**2) * (along**2 + beside**2) / 2)
             shifted += np.exp(-(spread**2) * ((along - centre) ** 2 + beside**2) / 2)
-    return shifted - shifted[0, 0] / bell[0, 0] * bell
+    shifted -= shifted[0, 0] / bell[0, 0] * bell
+    return shifted
 
 
 def means(side: int, step: int) -> NDArray[np.float64]:
@@ -179,5 +180,6 @@ def means(side: int, step: int) -> NDArray[np.float64]:
     count = cells(side)
     middles = MARGIN + (np.arange(count) + 0.5) * side / count - 0.5
     distances = np.arange(0, padded(side), step)[None, :] - middles[:, None]
-    weights = np.exp(-(distances**2) / (2 * (2 * SPREAD) ** 2))
-    return weights / weights.sum(axis=1, keepdims=True)
+    weights: NDArray[np.float64] = np.exp(-(distances**2) / (2 * (2 * SPREAD) ** 2))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
