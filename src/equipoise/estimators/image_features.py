@@ -59,7 +59,7 @@ class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KnownPara
     >>> domain = eq.Domain(row_norm=1.0, classes=tuple(range(10)))
     >>> private = eq.LogisticRegression(epsilon=3.0, delta=1e-5, domain=domain, fit_intercept=False, random_state=0)
     >>> model = make_pipeline(features, private).fit(X[:1500], y[:1500])
-    >>> bool(model.score(X[1500:], y[1500:]) > 0.75)
+    >>> bool(model.score(X[1500:], y[1500:]) > 0.5)
     True
     """
 
