@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.feature_selector import FeatureSelector
     from equipoise.estimators.grid_search import PrivateGridSearch
     from equipoise.estimators.huber import HuberRegressor
+    from equipoise.estimators.image_features import ImageFeatures
     from equipoise.estimators.logistic import LogisticRegression
     from equipoise.estimators.noisy_sgd import NoisySGDClassifier, NoisySGDRegressor
     from equipoise.estimators.other_methods import plan_method, release_method
@@ -55,6 +56,7 @@ __all__ = [
     "Evaluation",
     "FeatureSelector",
     "HuberRegressor",
+    "ImageFeatures",
     "Ledger",
     "LinearSVC",
     "LogisticRegression",
@@ -114,6 +116,7 @@ _HOMES = {
     "Evaluation": "equipoise.evaluation.evaluation",
     "FeatureSelector": "equipoise.estimators.feature_selector",
     "HuberRegressor": "equipoise.estimators.huber",
+    "ImageFeatures": "equipoise.estimators.image_features",
     "LinearSVC": "equipoise.estimators.svm",
     "release_solution": "equipoise.estimators.bring_your_own",
     "Ledger": "equipoise.ledger",

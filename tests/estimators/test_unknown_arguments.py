@@ -41,7 +41,7 @@ def test_the_answer_fits_the_model_and_the_value_in_three_lines(kind, name, valu
     assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["asked", "found", "to do"]
 
 
-ALL = [*estimators.members().values(), eq.SchemaEncoder]
+ALL = [*estimators.members().values(), eq.SchemaEncoder, eq.ImageFeatures]
 
 
 def made(kind: type) -> object:
