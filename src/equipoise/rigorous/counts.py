@@ -1,11 +1,9 @@
 """Choices, bounds of columns, counts in cells and coins, in balls (E5, E6, N4, N6, Q1, G5)."""
 
-from typing import Any
-
 from flint import arb
 
 from . import curves
-from .balls import Undecided, at_most, certain, largest, number
+from .balls import at_most, certain, largest, number
 from .kinds import Answer, Record
 
 # A row's score is a whole number of such parts (E5), and what the drawn number of runs may cost (E6).
@@ -106,7 +104,3 @@ def simplex(claim: Record) -> Answer:
     tested = curves.Sum([(1, curve, number(test["epsilon"]))])
     return Answer((hidden,), curves.Largest([tested], number(test.get("delta", 0.0))))
 
-
-def dropout(claim: dict[str, Any]) -> Answer:
-    """Refuse for now: the constants of masked rows are not written in balls."""
-    raise Undecided("dropout's constants and the released curvature (G3, G4)")

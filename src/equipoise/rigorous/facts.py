@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from flint import arb
 
 from .balls import INFINITY, Undecided, certain, number, smallest
-from .losses import Loss, Penalty, loss_of, penalty_of
+from .losses import Logistic, Loss, Penalty, loss_of, penalty_of
 
 # The unit roundoff of doubles.
 UNIT = arb(2) ** -53
@@ -33,6 +33,11 @@ class Problem(NamedTuple):
     rows_a_person: int
     persons: bool
     declared: dict[str, Any]
+
+    @property
+    def bends(self) -> bool:
+        """Whether the loss is curved at every prediction: the plain logistic one."""
+        return isinstance(self.loss, Logistic) and not self.loss.cap.is_finite()
 
     @property
     def dimension(self) -> int:

@@ -9,6 +9,7 @@ from . import curves, descents
 from .balls import INFINITY, Finding, Undecided, at_most, number, smallest
 from .descents import Descent
 from .facts import UNIT, Facts, Problem, constants, descent_constants, problem_of, rounding_unit, steps_of, within
+from .sampled import Sampled
 from .solvers import ends, slack, solved
 
 Record = dict[str, Any]
@@ -54,17 +55,32 @@ def in_ball(problem: Problem, radius: float) -> Facts:
 
 
 def noisy_gradient(claim: Record) -> Answer:
-    """Return those of noise in every mean gradient over all rows (C5)."""
-    if claim.get("batch"):
-        raise Undecided("C3 composes in whole numbers, which are rounded up; its profile is not written in balls here")
-    problem, n = problem_of(claim), claim["n_samples"]
-    facts, clip = in_ball(problem, claim["radius"]), number(claim["clip"])
-    unit = (1 if problem.loss.outputs == 1 else 2) * rounding_unit(n * problem.rows_a_person, problem.dimension)
+    """Return those of noise in every mean gradient over all rows (C5), or over secret batches (C3)."""
+    problem, n, batch, steps = problem_of(claim), claim["n_samples"], claim.get("batch", 0), claim["steps"]
+    facts, clip, rows = in_ball(problem, claim["radius"]), number(claim["clip"]), batch or n
+    unit = (1 if problem.loss.outputs == 1 else 2) * rounding_unit(rows * problem.rows_a_person, problem.dimension)
     rounding = unit * (clip * problem.row + facts.smoothness * facts.radius)
-    moved = 2 * clip * problem.row / n + 2 * rounding
+    moved = 2 * clip * problem.row / rows + 2 * rounding
     sensitivity, scale = number(claim["sensitivity"]), number(claim["noise"]["scale"])
-    curve = curves.Gaussian(arb(claim["steps"]).sqrt() * sensitivity / scale, claim["steps"])
-    return Answer((at_most("C5 bounds a gradient's change", moved, sensitivity),), curve)
+    finding = at_most(f"{claim['theorem']} bounds a gradient's change", moved, sensitivity)
+    if batch:
+        return Answer((finding,), Sampled(scale / sensitivity, arb(batch) / n, steps))
+    return Answer((finding,), curves.Gaussian(arb(steps).sqrt() * sensitivity / scale, steps))
+
+
+def noisy_sgd(claim: Record) -> Answer:
+    """Return those of noise in every step on a secret batch (C3)."""
+    problem, recipe, n = problem_of(claim), claim["recipe"], claim["n_samples"]
+    clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
+    ball = in_ball(problem, claim["radius"])
+    facts, batch, steps = within(problem, ball.radius, ball.curvature, clip), recipe["batch_size"], steps_of(recipe, n)
+    rounding = 2 * (batch * problem.rows_a_person + 33) * descents.UNIT * facts.lipschitz
+    if facts.smoothness.is_finite():
+        rounding += 2 * (problem.dimension + 11) * descents.UNIT * facts.smoothness * facts.radius / batch
+    sensitivity = number(claim["sensitivity"])
+    finding = at_most("C3 bounds a batch's change", facts.diameter / batch + rounding, sensitivity)
+    noise = number(claim["noise"]["scale"]) / sensitivity
+    return Answer((finding,), Sampled(noise, arb(batch) / n, steps, number(claim.get("order", 0.0))))
 
 
 def products(claim: Record) -> Answer:

@@ -8,7 +8,7 @@ from . import curves
 from .balls import Undecided, at_most, largest, number
 from .facts import UNIT, Facts, Problem, constants, problem_of, rounding_floor
 from .kinds import Answer, noise_curve
-from .solvers import conditioned, ends
+from .solvers import conditioned, ends, provable
 
 
 def objective(claim: dict[str, Any]) -> Answer:
@@ -23,7 +23,7 @@ def objective(claim: dict[str, Any]) -> Answer:
     least = 20 * (rounding_floor(facts, rows, problem.dimension) + tilted + drawn)
     finish = noise_curve(claim["finish"], 2 * tolerance / facts.curvature)
     findings = [
-        at_most("rounding lets a solver prove its tolerance (E4)", least, tolerance),
+        provable("rounding lets a solver prove its tolerance (E4)", least, tolerance),
         *conditioned(problem, facts, rows),
         *ends(problem, facts, rows, tolerance, claim.get("passes")),
     ]

@@ -1,21 +1,23 @@
 """A certificate's tree of claims: every inequality between numbers, enclosed, and whether it holds."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 from . import counts, curves, kinds
+from .budgets import largest_within_budget, within_budget
 from .balls import EXCEEDS, HOLDS, OPEN, Finding, Undecided, at_most, number
+from .dropout import dropout
 from .objective import objective
 
 KINDS = {
     "choice": counts.choice,
     "chosen-bounds": counts.chosen_bounds,
-    "dropout": counts.dropout,
+    "dropout": dropout,
     "evaluation": counts.evaluation,
     "functional": kinds.functional,
     "method": kinds.method,
     "noisy-gradient": kinds.noisy_gradient,
+    "noisy-sgd": kinds.noisy_sgd,
     "objective": objective,
     "output": kinds.output,
     "phased": kinds.phased,
@@ -79,13 +81,7 @@ def _meets(curve: curves.Curve, budget: dict[str, Any]) -> Finding:
 
 
 def _adds_up(claim: dict[str, Any]) -> Finding:
-    """Return whether budgets of a sequence add up, or the largest of other parts counts, in fractions."""
-    whole, shares = claim["budget"], [part["budget"] for part in claim["of"]]
-    combined = sum if claim["kind"] == "sequence" else max
-    rooms = []
-    for name in ("epsilon", "delta"):
-        spent = combined(Fraction(share.get(name, 0.0)) for share in shares)
-        limit = Fraction(whole.get(name, 0.0))
-        rooms.append(Fraction(0) if limit == spent == 0 else (limit - spent) / max(limit, spent))
-    room = min(rooms)
-    return Finding("the parts' budgets fit in the whole", HOLDS if room >= 0 else EXCEEDS, float(room))
+    """Return whether budgets of a sequence add up, or the largest of other parts counts."""
+    shares = [part["budget"] for part in claim["of"]]
+    together = within_budget if claim["kind"] == "sequence" else largest_within_budget
+    return together("the parts' budgets fit in the whole", shares, claim["budget"])
