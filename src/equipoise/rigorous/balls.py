@@ -32,10 +32,8 @@ class Finding(NamedTuple):
     room: float = 0.0
 
     def __str__(self) -> str:
-        """Return one line."""
-        if self.verdict == OPEN:
-            return f"not enclosed: {self.claim}"
-        return f"enclosed: {self.claim} {self.verdict} by {abs(self.room):.3g} (relative)"
+        """Return one line, without the verdict."""
+        return self.claim if self.verdict == OPEN else f"{self.claim}, by {abs(self.room):.3g} (relative)"
 
 
 def number(value: float | int) -> arb:
@@ -87,7 +85,7 @@ def at_most(claim: str, found: arb, limit: arb) -> Finding:
     Examples
     --------
     >>> str(at_most("A1", number(1) / 3, number(0.5)))
-    'enclosed: A1 holds by 0.333 (relative)'
+    'A1, by 0.333 (relative)'
     >>> at_most("A1", number(1), number(0.5)).verdict
     'exceeds'
     """
