@@ -21,9 +21,13 @@ def composes(path: Path) -> bool:
 
 
 def line(name: str, found: tuple[Finding, ...]) -> str:
-    """Return the row of a table: inequalities, the verdict, and the one with the least room, or why there is none."""
+    """Return the row of a table: inequalities, the verdict, and the one with the least room, or why there is none.
+
+    Where both sides are the same number, of passes say, the arithmetic is exact and room says nothing.
+    """
     open_ones = [finding for finding in found if finding.verdict == OPEN]
-    least = open_ones[0] if open_ones else min(found, key=lambda finding: finding.room)
+    apart = [finding for finding in found if finding.room != 0] or list(found)
+    least = open_ones[0] if open_ones else min(apart, key=lambda finding: finding.room)
     room = "" if open_ones else f"{least.room:.0e}"
     return f"| {name} | {len(found)} | {verdict(found)} | {room} | {least.claim} |"
 

@@ -41,8 +41,8 @@ def number(value: float | int) -> arb:
 
     Examples
     --------
-    >>> number(0.5) + number(1)
-    1.50000000000000
+    >>> float(number(0.5) + number(1))
+    1.5
     """
     return INFINITY if value == "infinity" else arb(value)
 

@@ -79,8 +79,8 @@ def sigmoid(place: arb) -> arb:
 
     Examples
     --------
-    >>> sigmoid(arb(0)), sigmoid(INFINITY)
-    (0.500000000000000, 1.00000000000000)
+    >>> float(sigmoid(arb(0))), float(sigmoid(INFINITY))
+    (0.5, 1.0)
     """
     return 1 / (1 + (-place).exp())
 

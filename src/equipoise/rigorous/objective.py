@@ -78,8 +78,8 @@ def free_determinant(half: arb, share: arb, persons: bool) -> arb:
 
     Examples
     --------
-    >>> free_determinant(arb(1), arb(0), False)
-    2.00000000000000
+    >>> float(free_determinant(arb(1), arb(0), False))
+    2.0
     """
     low, high = arb(0), arb(1)
     for _ in range(60):
