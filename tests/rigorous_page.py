@@ -39,7 +39,9 @@ def page(before: str, after: str) -> str:
     every = [finding.verdict for found in answers.values() for finding in found]
     counts = f"Of {len(verdicts)} stored certificates {verdicts.count(HOLDS)} hold with every inequality enclosed, "
     counts += f"{verdicts.count(EXCEEDS)} exceed, {verdicts.count(OPEN)} are not enclosed in whole. Of {len(every)} "
-    counts += f"inequalities {every.count(HOLDS)} hold, {every.count(EXCEEDS)} exceed, {every.count(OPEN)} are not enclosed."
+    counts += (
+        f"inequalities {every.count(HOLDS)} hold, {every.count(EXCEEDS)} exceed, {every.count(OPEN)} are not enclosed."
+    )
     head = "| certificate | inequalities | verdict | least room | of which inequality |\n|---|---|---|---|---|"
     rows = [line(name, found) for name, found in answers.items()]
     return "\n".join([before + BEGIN, "", counts, "", head, *rows, "", END + after])

@@ -65,7 +65,9 @@ def test_a_number_altered_by_a_hundred_millionth_on_the_unsafe_side_is_refused(n
 def test_the_page_says_of_every_stored_certificate_what_is_found():
     text = rigorous_page.PAGE.read_text(encoding="utf-8")
     assert [path.stem for path in STORED if f"| {path.stem} |" not in text] == []
-    missing = [line for path in QUICK if (line := rigorous_page.line(path.stem, rigorous_page.found_in(path))) not in text]
+    missing = [
+        line for path in QUICK if (line := rigorous_page.line(path.stem, rigorous_page.found_in(path))) not in text
+    ]
     assert missing == []
 
 
@@ -97,8 +99,19 @@ def test_composed_losses_are_enclosed_from_above_and_close_to_the_trusted_ones()
 
 @pytest.mark.parametrize(
     "name",
-    ["logistic", "clipped-logistic:0.3", "clipped-logistic:0.5", "hinge", "absolute", "squared", "huber:0.7"]
-    + ["clipped-squared:1.5", "smooth-absolute:0.25", "smooth-hinge:0.5", "multinomial:4"],
+    [
+        "logistic",
+        "clipped-logistic:0.3",
+        "clipped-logistic:0.5",
+        "hinge",
+        "absolute",
+        "squared",
+        "huber:0.7",
+        "clipped-squared:1.5",
+        "smooth-absolute:0.25",
+        "smooth-hinge:0.5",
+        "multinomial:4",
+    ],
 )
 def test_constants_of_losses_agree_with_the_vocabulary_to_the_last_digits(name):
     ours, theirs = loss_of(name), losses.named(name)

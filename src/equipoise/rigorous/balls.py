@@ -17,7 +17,7 @@ INFINITY = arb.pos_inf()
 HOLDS, EXCEEDS, OPEN = "holds", "exceeds", "not enclosed"
 
 
-class Undecided(ArithmeticError):
+class Undecided(ArithmeticError):  # noqa: N818 - named by what is wrong, as all errors of this house
     """Two balls overlap where a formula has to know which is larger, or a formula is not written in balls here."""
 
 
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
         return self.claim if self.verdict == OPEN else f"{self.claim}, by {abs(self.room):.3g} (relative)"
 
 
-def number(value: float | int) -> arb:
+def number(value: float | str) -> arb:
     """Return a recorded number, exactly; JSON's word for infinity is one.
 
     Examples

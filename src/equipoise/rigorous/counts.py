@@ -40,7 +40,7 @@ class Chosen(curves.Curve):
     def __init__(self, claim: Record) -> None:
         """Take the numbers of a stopping claim."""
         self.mu, self.gamma, self.order = (number(claim[name]) for name in ("mu", "gamma", "order"))
-        self.shape = claim["shape"]
+        self.shape = int(claim["shape"])
 
     def delta(self, epsilon: arb) -> arb:
         """Return ``exp((a-1)(D - epsilon)) (1 - 1/a)^(a-1) / a`` with the divergence D of the choice."""
@@ -103,4 +103,3 @@ def simplex(claim: Record) -> Answer:
     hidden = at_most("coins hide a row (G5)", curve.delta(number(coins["epsilon"])), number(coins.get("delta", 0.0)))
     tested = curves.Sum([(1, curve, number(test["epsilon"]))])
     return Answer((hidden,), curves.Largest([tested], number(test.get("delta", 0.0))))
-

@@ -1,6 +1,6 @@
 """Privacy curves in balls: delta as a function of epsilon, from the proof pages' exact formulas."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from flint import acb, arb
 
@@ -104,7 +104,7 @@ def profile(epsilon: arb, ratio: arb, dimension: int) -> arb:
     return _integral(part, (epsilon / ratio).acos()) / _integral(whole, arb.pi())
 
 
-def _integral(function: object, end: arb) -> arb:
+def _integral(function: Callable[[acb, bool], acb], end: arb) -> arb:
     return acb.integral(function, 0, acb(end), rel_tol=arb(2) ** -80, eval_limit=10**6).real
 
 

@@ -1,6 +1,6 @@
 """Descents in balls: how far two of them end apart (B1, B3, B4, B5, B6, C1), and what rounding adds."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from flint import arb
@@ -59,18 +59,18 @@ class Descent(NamedTuple):
         return steps_of(self.recipe, self.n)
 
     @property
-    def count(self) -> int:
+    def passes(self) -> int:
         """How many passes there are, the last one perhaps in part."""
         return -(-self.steps // self.batches)
 
     @property
     def rest(self) -> int:
         """How many steps the last pass has."""
-        return self.steps - (self.count - 1) * self.batches
+        return self.steps - (self.passes - 1) * self.batches
 
     def longest(self) -> Iterator[arb]:
         """Yield the longest step of every pass, its first."""
-        for count in range(self.count):
+        for count in range(self.passes):
             decayed = 1 / (self.decay * (count * self.batches + 1)) if self.decay > 0 else INFINITY
             yield smallest(self.length, decayed)
 
@@ -105,14 +105,15 @@ def hypotheses(where: Descent, theorem: str) -> Iterator[Finding]:
         claim = "a common step shrinks differences by 1 - step alpha: step (beta + 2 alpha) <= 2 (B4)"
         yield at_most(claim, where.length * (facts.smoothness + 2 * facts.curvature), arb(2))
     if theorem.startswith("C1"):
-        yield at_most("a ridge shrinks by no more than all: step alpha <= 1 (C1)", where.length * facts.curvature, arb(1))
+        yield at_most(
+            "a ridge shrinks by no more than all: step alpha <= 1 (C1)", where.length * facts.curvature, arb(1)
+        )
 
 
 def sensitivity(where: Descent, theorem: str) -> arb:
     """Return how far one row moves the end, over the reals."""
-    found = {"B1": _b1, "B3": _b3, "B4": _b4, "C1": _c1, "ball.descent": lambda at: 2 * at.facts.radius}.get(theorem)
-    if found is not None:
-        return found(where)
+    if theorem in BOUNDS:
+        return BOUNDS[theorem](where)
     trials, _ = trials_of(where)
     return smallest(distance(where, theorem, trials), 2 * where.facts.radius)
 
@@ -145,19 +146,19 @@ def _b3(where: Descent) -> arb:
         return 1 - kept**steps
 
     if where.order == "permutation":
-        return push * fall(where.count * where.batches) / fall(where.batches)
+        return push * fall(where.passes * where.batches) / fall(where.batches)
     gap = where.rest if where.average == "last" else 1
-    return push * (1 + kept**gap * fall((where.count - 1) * where.batches) / fall(where.batches))
+    return push * (1 + kept**gap * fall((where.passes - 1) * where.batches) / fall(where.batches))
 
 
 def _b4(where: Descent) -> arb:
     push = where.facts.diameter / (where.batch * where.facts.curvature)
     if where.average == "last":
-        return push * where.count / where.steps
+        return push * where.passes / where.steps
     if where.average == "suffix":
         return push * (arb(1) / where.batches + arb(2) / where.steps)
     total = 1 + arb(where.batches).log()
-    total += sum((count * (arb(count) / (count - 1)).log() for count in range(2, where.count + 1)), arb(0))
+    total += sum((count * (arb(count) / (count - 1)).log() for count in range(2, where.passes + 1)), arb(0))
     return push * total / where.steps
 
 
@@ -207,7 +208,7 @@ def growth(where: Descent, length: arb) -> Growth:
 
 
 def _c1(where: Descent) -> arb:
-    laws = [growth(where, where.length)] * where.count
+    laws = [growth(where, where.length)] * where.passes
     if where.decay > 0:
         laws = [growth(where, length) for length in where.longest()]
     if where.average == "uniform" and where.facts.curvature.is_zero():
@@ -219,21 +220,21 @@ def _c1(where: Descent) -> arb:
 
 def _fixed_order(where: Descent, laws: list[Growth]) -> arb:
     before, now = arb(0), laws[0].hit(arb(0))
-    for count in range(1, where.count):
+    for count in range(1, where.passes):
         before, now = now, laws[count].hit(laws[count - 1].common(now, where.batches - 1))
     ends = [now, laws[-1].common(now, where.rest - 1)]
-    if where.count > 1 and where.rest < where.batches:
-        earlier = laws[where.count - 2]
+    if where.passes > 1 and where.rest < where.batches:
+        earlier = laws[where.passes - 2]
         ends += [earlier.common(before, where.rest), earlier.common(before, where.batches - 1)]
     return largest(*ends)
 
 
 def _fresh_orders(where: Descent, laws: list[Growth], early: bool) -> arb:
-    law, steps = laws[0], where.batches if where.count > 1 else where.rest
+    law, steps = laws[0], where.batches if where.passes > 1 else where.rest
     distance = law.common(law.hit(arb(0)), steps - 1 if early else 0)
     highest = largest(law.hit(arb(0)), distance)
-    for count in range(1, where.count):
-        law, steps = laws[count], where.batches if count < where.count - 1 else where.rest
+    for count in range(1, where.passes):
+        law, steps = laws[count], where.batches if count < where.passes - 1 else where.rest
         at_once, distance = law.hit(distance), law.hit(law.common(distance, steps - 1))
         highest = largest(highest, at_once, distance)
     return distance if where.average == "last" else highest
@@ -242,7 +243,7 @@ def _fresh_orders(where: Descent, laws: list[Growth], early: bool) -> arb:
 def _mean_distance(where: Descent, laws: list[Growth]) -> arb:
     total = distance = arb(0)
     for count, law in enumerate(laws):
-        steps = where.batches if count < where.count - 1 else where.rest
+        steps = where.batches if count < where.passes - 1 else where.rest
         if where.order == "permutation" or count == 0:
             distance = law.hit(distance)
             total += _area(distance, law.square, steps)
@@ -259,11 +260,18 @@ def _area(distance: arb, square: arb, steps: int) -> arb:
     return 2 * steps * (end**2 + end * distance + distance**2) / (3 * (end + distance))
 
 
+def _ball(where: Descent) -> arb:
+    return 2 * where.facts.radius
+
+
+BOUNDS: dict[str, Callable[[Descent], arb]] = {"B1": _b1, "B3": _b3, "B4": _b4, "C1": _c1, "ball.descent": _ball}
+
+
 def trials_of(where: Descent) -> tuple[int, arb]:
     """Return how many trials decide on meetings with a row, and the chance of one (B5, B6)."""
     if where.order == "replacement":
         return where.steps * where.batch, arb(1) / where.n
-    return where.count, 1 - number(where.recipe.get("skip", 0.0))
+    return where.passes, 1 - number(where.recipe.get("skip", 0.0))
 
 
 def distance(where: Descent, theorem: str, hits: int) -> arb:

@@ -23,7 +23,7 @@ def dropout(claim: Record) -> Answer:
 
 
 def _findings(claim: Record, tested: bool) -> Iterator[Finding]:
-    n, count, weights = claim["n_samples"], claim["masks"]["count"], claim["weights"]
+    n, count, weights = int(claim["n_samples"]), claim["masks"]["count"], claim["weights"]
     problem, rows, tolerance = masked(claim), n * max(1, count), number(claim["tolerance"])
     facts, most = constants(problem, claim), most_of_a_row(problem, claim)
     error = (rounding_unit(rows, problem.dimension) + 100 * problem.dimension * UNIT) * most

@@ -24,7 +24,9 @@ class Answer(NamedTuple):
 
 def noise_curve(noise: Record, sensitivity: arb, scale: float | None = None) -> curves.Curve:
     """Return the curve of recorded noise for a sensitivity."""
-    return curves.law_of(noise["law"], sensitivity, noise["dimension"], number(noise["scale"] if scale is None else scale))
+    return curves.law_of(
+        noise["law"], sensitivity, noise["dimension"], number(noise["scale"] if scale is None else scale)
+    )
 
 
 def minimiser_bound(theorem: str, problem: Problem, facts: Facts, n: int, tolerance: arb) -> arb:
@@ -140,7 +142,9 @@ def phased(claim: Record) -> Answer:
     """Return those of phases on disjoint rows (K1)."""
     problem, recipe = problem_of(claim), claim["recipe"]
     clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
-    start, findings, parts = number(claim["radius"]), [], []
+    start = number(claim["radius"])
+    findings: list[Finding] = []
+    parts: list[curves.Curve] = []
     for phase in claim["phases"]:
         theorem, rows, sensitivity = phase["theorem"], phase["rows"], number(phase["sensitivity"])
         if problem.loss.curvature().is_finite():
@@ -204,7 +208,7 @@ def share_of(name: str, counts: list[int], n: int) -> tuple[arb, arb]:
 
 def momentum(claim: Record, name: str, gamma: arb) -> arb:
     """Return B9's bound for heavy ball and Nesterov's method."""
-    problem, recipe, n = problem_of(claim), claim["recipe"], claim["n_samples"]
+    problem, recipe, n = problem_of(claim), claim["recipe"], int(claim["n_samples"])
     length, ridge, steps = number(recipe["step"]), problem.penalty.ridge, steps_of(recipe, n)
     bend = problem.loss.curvature() * problem.row**2
     if name == "heavy-ball":

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from flint import arb
 
-from .balls import INFINITY, Undecided, certain, number, smallest
 from ..vocabulary.losses.logistic_table import DIAMETERS, NORMS
+from .balls import INFINITY, Undecided, certain, number, smallest
 
 
 class Loss:

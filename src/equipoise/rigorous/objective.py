@@ -54,7 +54,9 @@ def tilt_of(claim: dict[str, Any], problem: Problem, facts: Facts, scale: arb) -
         corners = [(1, 2 * problem.row), (1, problem.row)]
     if theorem in ("E3a", "E3b"):
         paid = price if theorem == "E3a" else arb(0)
-        parts = [(count, curves.law_of(law, length, problem.dimension, scale), paid) for count, length in _felt(corners)]
+        parts = [
+            (count, curves.law_of(law, length, problem.dimension, scale), paid) for count, length in _felt(corners)
+        ]
         if theorem == "E3b":
             parts.append((1, curves.law_of(law, problem.row, problem.dimension, scale), share))
         return curves.Sum(parts)
@@ -71,7 +73,7 @@ def _felt(corners: list[tuple[int, arb]]) -> list[tuple[int, arb]]:
 
 
 def free_determinant(half: arb, share: arb, persons: bool) -> arb:
-    """Return ``max over p in [0, 1] of half (1 + p) + ln(1 + share p (1 - p))`` (E2a), the logarithm left out for persons.
+    """Return ``max over p in [0, 1] of half (1 + p) + ln(1 + share p (1 - p))`` (E2a); for persons ``share p (1 - p)``.
 
     The maximum of a concave function lies between two points where its slope has changed sign, and each term is at
     most its own maximum between them.

@@ -10,8 +10,8 @@ from .facts import UNIT, Facts, Problem, depth, rounding_unit, smallest_toleranc
 Findings = Iterator[Finding]
 
 
-# The pages ask for 20 floors, and their proofs need a little less: 1.5 floors are to be at most 0.0751 tau (A4), 1.834 at
-# most 0.0918 tau (E4). With corners the billionth is part of `slack` (L3).
+# The pages ask for 20 floors, and their proofs need a little less: 1.5 floors are to be at most 0.0751 tau (A4), 1.834
+# at most 0.0918 tau (E4). With corners the billionth is part of `slack` (L3).
 NEARLY = 1 - arb(10) ** -9
 
 
@@ -21,7 +21,7 @@ def provable(claim: str, least: arb, tolerance: arb) -> Finding:
 
 
 def slack(problem: Problem, facts: Facts, tolerance: arb) -> arb:
-    """Return ``2 tau / mu``; with corners a billionth more: half for the rounding of the test's own norm and root (L3)."""
+    """Return ``2 tau / mu``; with corners a billionth more, for the rounding of the test's norm and root (L3)."""
     corners = not problem.loss.curvature().is_finite()
     return 2 * tolerance * (1 + (arb(10) ** -9 if corners else 0)) / facts.curvature
 
@@ -46,7 +46,9 @@ def conditioned(problem: Problem, facts: Facts, rows: int) -> Findings:
 def ends(problem: Problem, facts: Facts, rows: int, tolerance: arb, passes: int | None) -> Findings:
     """Yield that a recorded number of passes is enough (N10)."""
     if passes is not None:
-        yield at_most("a solver ends after so many passes (N10)", passes_of(problem, facts, rows, tolerance), arb(passes))
+        yield at_most(
+            "a solver ends after so many passes (N10)", passes_of(problem, facts, rows, tolerance), arb(passes)
+        )
 
 
 def passes_of(problem: Problem, facts: Facts, rows: int, tolerance: arb) -> arb:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import counts, curves, kinds
-from .budgets import largest_within_budget, within_budget
 from .balls import EXCEEDS, HOLDS, OPEN, Finding, Undecided, at_most, number
+from .budgets import largest_within_budget, within_budget
 from .dropout import dropout
 from .objective import objective
 
