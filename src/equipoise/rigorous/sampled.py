@@ -76,12 +76,12 @@ def step_profile(loss: arb, mu: arb, share: arb) -> arb:
 def composed(mu: arb, share: arb, steps: int, epsilon: arb) -> arb:
     """Return the delta of all steps together."""
     interval, highest, lowest = _grid(float(mu), float(share), steps)
-    place = arb(interval)
-    step, infinite = _one_step(mu, share, place, highest, lowest)
     reach = math.ceil(WIDTH * FINENESS * math.sqrt(steps))
     window = -max(reach, -lowest), max(2 * reach, highest + reach)
     if window[1] - window[0] > MOST_DOTS:
         raise Undecided(f"{steps} steps of C3, whose sums of losses have {window[1] - window[0]:,} dots")
+    place = arb(interval)
+    step, infinite = _one_step(mu, share, place, highest, lowest)
     run = step, lowest, infinite
     for digit in bin(steps)[3:]:
         run = _then(run, run, window)
