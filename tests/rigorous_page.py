@@ -29,7 +29,9 @@ def line(name: str, found: tuple[Finding, ...]) -> str:
     apart = [finding for finding in found if finding.room != 0] or list(found)
     least = open_ones[0] if open_ones else min(apart, key=lambda finding: finding.room)
     room = "" if open_ones else f"{least.room:.0e}"
-    return f"| {name} | {len(found)} | {verdict(found)} | {room} | {least.claim} |"
+    moved = [finding.room for finding in found if " bounds " in finding.claim and finding.verdict != OPEN]
+    bounds = f"{min(moved):.1e}" if moved else ""
+    return f"| {name} | {len(found)} | {verdict(found)} | {bounds} | {room} | {least.claim} |"
 
 
 def page(before: str, after: str) -> str:
@@ -42,7 +44,8 @@ def page(before: str, after: str) -> str:
     counts += (
         f"inequalities {every.count(HOLDS)} hold, {every.count(EXCEEDS)} exceed, {every.count(OPEN)} are not enclosed."
     )
-    head = "| certificate | inequalities | verdict | least room | of which inequality |\n|---|---|---|---|---|"
+    head = "| certificate | inequalities | verdict | room of bounds | least room | of which inequality |"
+    head += "\n|---|---|---|---|---|---|"
     rows = [line(name, found) for name, found in answers.items()]
     return "\n".join([before + BEGIN, "", counts, "", head, *rows, "", END + after])
 

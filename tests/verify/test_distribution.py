@@ -163,7 +163,7 @@ print(*importlib.metadata.requires("equipoise-verify"), sep="; ")
     assert done.stdout.splitlines() == [
         "equipoise-verify mpmath",
         "",
-        "mpmath>=1.3; cryptography>=44; extra == 'signature'",
+        "mpmath>=1.3; python-flint>=0.8; extra == 'rigorous'; cryptography>=44; extra == 'signature'",
     ]
 
 

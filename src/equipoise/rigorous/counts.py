@@ -86,8 +86,8 @@ class Coins(curves.Curve):
             total += term
             term *= arb(below) / (ones - below + 1)
             if term < arb(2) ** -200:
-                # What is left falls at least as fast as a geometric series of quotient place / (ones - place + 1).
-                quotient = arb(place) / (ones - place + 1)
+                # What is left falls at least as fast as a geometric series of this quotient.
+                quotient = arb(below) / (ones - below + 1)
                 total += (term / (1 - quotient)).union(arb(0))
                 break
         logarithm = arb(ones + 1).lgamma() - arb(place + 1).lgamma() - arb(ones - place + 1).lgamma()

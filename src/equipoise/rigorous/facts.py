@@ -125,6 +125,11 @@ def _settled(pull: Callable[[arb], arb], step: Callable[[arb], arb], row: arb) -
     return radius
 
 
+def projected(radius: arb, dimension: int) -> arb:
+    """Return the largest norm of weights that were projected to a ball in doubles, as rows are clipped (M4)."""
+    return radius * (1 + (arb(dimension) / 2 + 5) * UNIT)
+
+
 def rounding_unit(rows: int, dimension: int) -> arb:
     """Return ``(block + depth + d + 20) 2^-53`` (A4, N12)."""
     return (BLOCK + depth(rows) + dimension + 20) * UNIT
@@ -164,7 +169,8 @@ def descent_constants(problem: Problem, recipe: dict[str, Any], rows: int) -> Fa
         reaches.append(pull / ridge)
         if steepest.is_finite():
             reaches.append(((loss.pull(INFINITY, problem.label) + length * steepest**2) / ridge).sqrt())
-    radius = smallest(*(reach * 101 / 100 for reach in reaches if reach.is_finite()), problem.constraint or INFINITY)
+    limit = INFINITY if problem.constraint is None else projected(problem.constraint, problem.dimension)
+    radius = smallest(*(reach * 101 / 100 for reach in reaches if reach.is_finite()), limit)
     return within(problem, radius, ridge, clip)
 
 

@@ -8,7 +8,7 @@ from flint import arb
 from . import curves, descents
 from .balls import INFINITY, Finding, Undecided, at_most, number, smallest
 from .descents import Descent
-from .facts import UNIT, Facts, Problem, constants, descent_constants, problem_of, rounding_unit, steps_of, within
+from .facts import Facts, Problem, constants, descent_constants, problem_of, projected, rounding_unit, steps_of, within
 from .sampled import Sampled
 from .solvers import ends, slack, solved
 
@@ -53,7 +53,7 @@ def output(claim: Record) -> Answer:
 
 def in_ball(problem: Problem, radius: float) -> Facts:
     """Return the constants over a public ball, to which weights are projected in doubles (C5)."""
-    return constants(problem, number(radius) * (1 + (arb(problem.dimension) / 2 + 5) * UNIT))
+    return constants(problem, projected(number(radius), problem.dimension))
 
 
 def noisy_gradient(claim: Record) -> Answer:
@@ -142,7 +142,7 @@ def phased(claim: Record) -> Answer:
     """Return those of phases on disjoint rows (K1)."""
     problem, recipe = problem_of(claim), claim["recipe"]
     clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
-    start = number(claim["radius"])
+    start = projected(number(claim["radius"]), problem.dimension)
     findings: list[Finding] = []
     parts: list[curves.Curve] = []
     for phase in claim["phases"]:
@@ -170,21 +170,21 @@ def phased(claim: Record) -> Answer:
 def method(claim: Record) -> Answer:
     """Return those of an algorithm that the caller's code runs."""
     name, _, rest = claim["recipe"]["method"].partition(":")
+    further: list[Finding] = []
     numbers = [float(part) for part in rest.split("/")] if rest else []
     sensitivity, tolerance, n = number(claim["sensitivity"]), number(claim["recipe"]["tolerance"]), claim["n_samples"]
     if name in ("heavy-ball", "nesterov"):
-        moved = momentum(claim, name, number(numbers[0]))
+        moved, *further = momentum(claim, name, number(numbers[0]))
     elif claim["theorem"] == "bagging.clipped":
         problem = problem_of(claim)
-        clipped = (problem.constraint or INFINITY) * (1 + (arb(claim["noise"]["dimension"]) / 2 + 5) * UNIT)
-        moved = 2 * clipped / int(numbers[0])
+        moved = 2 * projected(problem.constraint or INFINITY, claim["noise"]["dimension"]) / int(numbers[0])
     else:
         share, stretch = share_of(name, [int(count) for count in numbers], n)
         facts = constants(problem_of(claim, stretch))
         term = facts.diameter if name != "ranking" or not numbers else smallest(facts.diameter, facts.lipschitz)
         moved = (smallest(arb(1), share) * term + 2 * tolerance * (1 + arb(10) ** -9)) / facts.curvature
     finding = at_most(f"{claim['theorem']} bounds the sensitivity", moved, sensitivity)
-    return Answer((finding,), noise_curve(claim["noise"], sensitivity))
+    return Answer((finding, *further), noise_curve(claim["noise"], sensitivity))
 
 
 def share_of(name: str, counts: list[int], n: int) -> tuple[arb, arb]:
@@ -206,17 +206,17 @@ def share_of(name: str, counts: list[int], n: int) -> tuple[arb, arb]:
     raise Undecided(f"the method {name}")
 
 
-def momentum(claim: Record, name: str, gamma: arb) -> arb:
-    """Return B9's bound for heavy ball and Nesterov's method."""
+def momentum(claim: Record, name: str, gamma: arb) -> tuple[arb, Finding, Finding]:
+    """Return B9's bound for heavy ball and Nesterov's method, and that steps are short and rounding is little."""
     problem, recipe, n = problem_of(claim), claim["recipe"], int(claim["n_samples"])
     length, ridge, steps = number(recipe["step"]), problem.penalty.ridge, steps_of(recipe, n)
     bend = problem.loss.curvature() * problem.row**2
     if name == "heavy-ball":
         flat, steep = 1 + gamma - length * ridge, length * (bend + ridge) - 1 - gamma
-        c, p, reach = (2 * gamma.sqrt()).max(flat).max(steep), gamma, arb(1)
+        c, p, reach, limit = (2 * gamma.sqrt()).max(flat).max(steep), gamma, arb(1), 2 + 2 * gamma
     else:
         kept = 1 - length * ridge
-        c, p, reach = (kept * (1 + gamma)).max(2 * (kept * gamma).sqrt()), kept * gamma, 1 + 2 * gamma
+        c, p, reach, limit = (kept * (1 + gamma)).max(2 * (kept * gamma).sqrt()), kept * gamma, 1 + 2 * gamma, arb(1)
     # The root is taken of what may be 0: only its part above 0 counts.
     larger = (c + (c**2 - 4 * p).nonnegative_part().sqrt()) / 2
     smaller, response, power, total, before = p / larger, arb(1), arb(1), arb(0), arb(0)
@@ -228,4 +228,6 @@ def momentum(claim: Record, name: str, gamma: arb) -> arb:
     radius = arb(101) / 100 * push * before * reach
     slope = problem.row * problem.loss.slope(problem.row * radius, problem.label)
     rounding = descents.UNIT * ((n + 2 * problem.dimension + 32) * length * slope + 40 * radius)
-    return (length * problem.loss.diameter(problem.row, radius, problem.label) / n + 2 * rounding) * total
+    moved = (length * problem.loss.diameter(problem.row, radius, problem.label) / n + 2 * rounding) * total
+    steady = at_most("a step is no longer than curvatures allow (B9)", length * (bend + ridge), limit)
+    return moved, steady, at_most("rounding is little next to a step (B9)", rounding, push / 100)
