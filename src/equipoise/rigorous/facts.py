@@ -20,12 +20,11 @@ BLOCK = 4096
 
 
 class Problem(NamedTuple):
-    """The record of a problem: `row` is the longest row as the objective sees it, `nominal` as it is declared."""
+    """The record of a problem: `row` is the norm of the longest row as the objective sees it, clipped in doubles."""
 
     loss: Loss
     penalty: Penalty
     row: arb
-    nominal: arb
     label: arb
     constraint: arb | None
     intercept: arb
@@ -69,7 +68,6 @@ def problem_of(claim: dict[str, Any], stretch: arb | None = None, kept: arb | No
         loss_of(record["loss"]),
         penalty_of(record["penalty"]),
         factor * ((declared * clipped) ** 2 + intercept**2).sqrt(),
-        factor * (declared**2 + intercept**2).sqrt(),
         # Targets are clipped to this very double.
         arb(1) if labels is None else number((labels[1] - labels[0]) / 2),
         None if radius is None else number(radius),
