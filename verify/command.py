@@ -14,8 +14,11 @@ from .artifact.findings import Findings, files_at, findings_of
 from .artifact.parts import NOT_SIGNED, WORDS
 from .artifact.shipped import strangers
 from .artifact.statement import digests_of, found_in
-from .certify.folder import DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN
-from .errors import EquipoiseError, NotCheckable, UnknownMember
+from .certify.folder import CHECK_FAILED, DONE, NOT_CHECKABLE, REFUSED, STATEMENT, WITHDRAWN
+from .errors import EquipoiseError, MissingExtra, NotCheckable, UnknownMember
+
+# The first words of a line about an inequality (rigorous/balls.py, which needs python-flint).
+HOLDS, EXCEEDS = "holds", "exceeds"
 
 
 def main() -> None:
@@ -23,23 +26,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="equipoise-verify", description="Check a released folder, without its data.")
     parser.add_argument("release", type=Path, help="a released folder, or a certificate.json")
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    what = "enclose every inequality as well: nothing is granted for rounding (needs python-flint)"
+    parser.add_argument("--rigorous", action="store_true", help=what)
     parser.add_argument("--version", action="version", version=f"equipoise-verify {version('equipoise-verify')}")
     asked = parser.parse_args()
     try:
         found, (code, verdict) = examined(asked.release)
+        enclosed = enclosures(found) if asked.rigorous and code in (DONE, WITHDRAWN) else ()
     except EquipoiseError as error:
         beyond = isinstance(error, NotCheckable | UnknownMember)
         sys.stderr.write(f"asked  {error.asked}\nfound  {error.found}\nto do  {error.remedy}\n")
         sys.exit(NOT_CHECKABLE if beyond else REFUSED)
     try:
         lines = [f"{verdict}{next(found.lines()).removeprefix(found.verdict[1])}", *list(found.lines())[1:]]
-        print(
-            json.dumps({**found.plain(), "verdict": verdict}, indent=2) if asked.json else "\n".join(lines), flush=True
-        )
+        plain = {**found.plain(), "verdict": verdict} | ({"enclosed": enclosed} if asked.rigorous else {})
+        print(json.dumps(plain, indent=2) if asked.json else "\n".join((*lines, *enclosed)), flush=True)
     except BrokenPipeError:
         # Whoever read our output has left; Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    verdicts = {line.partition(":")[0] for line in enclosed}
+    if code == DONE and verdicts - {HOLDS}:
+        code = CHECK_FAILED if EXCEEDS in verdicts else NOT_CHECKABLE
     sys.exit(code)
+
+
+def enclosures(found: Findings) -> tuple[str, ...]:
+    """Return one line for every inequality of a certificate, evaluated in balls (docs/rigorous.md)."""
+    try:
+        from .rigorous import findings
+    except ImportError:
+        remedy = 'pip install "equipoise-verify[rigorous]"'
+        raise MissingExtra("inequalities in balls", "python-flint is not installed", remedy) from None
+    return tuple(f"{entry.verdict}: {entry}" for entry in findings(json.loads(found.certificate.to_json())))
 
 
 def examined(path: Path) -> tuple[Findings, tuple[int, str]]:

@@ -12,6 +12,7 @@ SHARED = (
     "py.typed",
     "vocabulary",
     "certify",
+    "rigorous",
     "artifact/findings.py",
     "artifact/page_file.py",
     "artifact/parts.py",

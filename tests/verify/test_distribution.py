@@ -139,6 +139,7 @@ def test_the_wheel_holds_the_very_files_of_the_trusted_base(wheel):
         held = {name: opened.read(name) for name in opened.namelist() if ".dist-info/" not in name}
     sources = ROOT / "src" / "equipoise"
     shared = [*(sources / "vocabulary").rglob("*.py"), *(sources / "certify").rglob("*.py")]
+    shared += (sources / "rigorous").rglob("*.py")
     shared += [sources / "errors.py", sources / "wording.py", sources / "keys" / "signatures.py", sources / "py.typed"]
     shared += [
         sources / "artifact" / f"{name}.py" for name in ("findings", "page_file", "parts", "shipped", "statement")
@@ -162,7 +163,7 @@ print(*importlib.metadata.requires("equipoise-verify"), sep="; ")
     assert done.stdout.splitlines() == [
         "equipoise-verify mpmath",
         "",
-        "mpmath<2,>=1.3; cryptography>=44; extra == 'signature'",
+        "mpmath<2,>=1.3; python-flint>=0.8; extra == 'rigorous'; cryptography>=44; extra == 'signature'",
     ]
 
 
@@ -235,6 +236,11 @@ def test_every_stored_certificate_checks_without_numpy(alone):
     done = alone.run("python", "-c", CHECK_ALL, *STORED)
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout).values()) == {DONE}
+
+
+def test_a_check_in_balls_says_what_it_needs_where_python_flint_is_missing(alone):
+    path = next(path for path in STORED if path.stem == "output-ordinary")
+    assert "python-flint is not installed" in refused(alone.run("equipoise-verify", "--rigorous", path), REFUSED)
 
 
 def test_a_divergence_that_accounts_for_the_steps_is_checked_in_little_memory(alone, tmp_path):

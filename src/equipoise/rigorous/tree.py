@@ -1,0 +1,87 @@
+"""A certificate's tree of claims: every inequality between numbers, enclosed, and whether it holds."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import counts, curves, kinds
+from .balls import EXCEEDS, HOLDS, OPEN, Finding, Undecided, at_most, number
+from .budgets import largest_within_budget, within_budget
+from .dropout import dropout
+from .objective import objective
+
+KINDS = {
+    "choice": counts.choice,
+    "chosen-bounds": counts.chosen_bounds,
+    "dropout": dropout,
+    "evaluation": counts.evaluation,
+    "functional": kinds.functional,
+    "method": kinds.method,
+    "noisy-gradient": kinds.noisy_gradient,
+    "noisy-sgd": kinds.noisy_sgd,
+    "objective": objective,
+    "output": kinds.output,
+    "phased": kinds.phased,
+    "private-bounds": counts.private_bounds,
+    "sgd": kinds.sgd,
+    "simplex": counts.simplex,
+    "stopping": counts.stopping,
+    "sufficient-statistics": kinds.products,
+}
+COMPOSITIONS = ("sequence", "disjoint", "held-out", "post-processing")
+
+
+def findings(certificate: dict[str, Any]) -> tuple[Finding, ...]:
+    """Return what is known of every inequality between numbers of a certificate's claim, parts included.
+
+    What is no inequality (which loss a theorem allows, whether names fit) is the ordinary check's. A recorded number is
+    taken as the double that it is, and nothing is granted for rounding.
+    """
+    return tuple(_checked(certificate["claim"]))
+
+
+def verdict(found: tuple[Finding, ...]) -> str:
+    """Return "holds" where all inequalities do, "exceeds" where one does not, "not enclosed" otherwise."""
+    verdicts = {finding.verdict for finding in found}
+    return EXCEEDS if EXCEEDS in verdicts else OPEN if OPEN in verdicts else HOLDS
+
+
+def _checked(claim: dict[str, Any]) -> Iterator[Finding]:
+    kind = claim["kind"]
+    for part in (*claim.get("of", ()), *_evaluated(claim)):
+        yield from _checked(part)
+    yield from (finding._replace(claim=f"{kind}: {finding.claim}") for finding in _own(claim))
+
+
+def _evaluated(claim: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if claim["kind"] == "held-out" and claim.get("released") is not None:
+        yield claim["released"]
+
+
+def _own(claim: dict[str, Any]) -> Iterator[Finding]:
+    try:
+        if claim["kind"] in COMPOSITIONS:
+            yield _adds_up(claim)
+            return
+        if claim["kind"] not in KINDS:
+            raise Undecided(f"the kind {claim['kind']}")
+        answer = KINDS[claim["kind"]](claim)
+        yield from answer.findings
+        yield _meets(answer.curve, claim["budget"])
+    except Undecided as error:
+        yield Finding(str(error), OPEN)
+
+
+def _meets(curve: curves.Curve, budget: dict[str, Any]) -> Finding:
+    epsilon, delta = number(budget["epsilon"]), number(budget.get("delta", 0.0))
+    if delta.is_zero():
+        if curve.level is None:
+            return Finding("noise that is never pure, for delta = 0", EXCEEDS)
+        return at_most("the noise's level is within epsilon", curve.level, epsilon)
+    return at_most("delta at epsilon is within the budget", curve.delta(epsilon), delta)
+
+
+def _adds_up(claim: dict[str, Any]) -> Finding:
+    """Return whether budgets of a sequence add up, or the largest of other parts counts."""
+    shares = [part["budget"] for part in claim["of"]]
+    together = within_budget if claim["kind"] == "sequence" else largest_within_budget
+    return together("the parts' budgets fit in the whole", shares, claim["budget"])
