@@ -21,7 +21,7 @@ FLOORS = (
     ("estimators",),
     ("release",),
     ("planning", "noise", "ledger", "data", "solve"),
-    ("certify", "keys"),
+    ("certify", "rigorous", "keys"),
     ("vocabulary",),
     ("errors",),
 )
@@ -41,6 +41,7 @@ QUESTIONS = {
     "data": "where rows come from",
     "solve": "which weights minimise?",
     "certify": "is this claim true?",
+    "rigorous": "the same, in balls",
     "keys": "who says so?",
     "vocabulary": "what are we talking about?",
     "errors": "what to do about it",
