@@ -28,6 +28,7 @@ from additive_tables import HELD_OUT, NAMED, TABLES, Table
 from sklearn.metrics import r2_score, roc_auc_score
 
 import equipoise as eq
+from equipoise import __version__
 from equipoise.data.schema import NumberColumn, Schema
 
 SPLITS, MEASURED, PEERS = Path("build/additive-splits"), Path("build/additive.json"), Path("build/additive-peers.json")
@@ -105,7 +106,7 @@ def _fits(name: str, described: Schema) -> Iterator[dict[str, Any]]:
                 line = curve if cells == 0 else kinds[0](**settings, random_state=seed, public_seed=seed).fit(train)
                 found = {"line": scores(line, test, schema), "curve": scores(curve, test, schema)}
                 facts = {"table": name, "rows": len(train), "seed": seed, "epsilon": epsilon, "share": share}
-                yield {**facts, "cells": cells, **found, "version": eq.__version__}
+                yield {**facts, "cells": cells, **found, "version": __version__}
 
 
 def page() -> None:

@@ -34,7 +34,7 @@ CELLS = (
     Cells((0.0,), predictions=(1.0,), range=(0.0, 2.0)),
 )
 MADE = Release("0" * 32, "2026-11-17T10:00:00+00:00", ())
-FACTS = page_file.written(page_file.PageFacts((("equipoise", "0.2.0"),)))
+FACTS = page_file.written(page_file.PageFacts((("equipoise", "0.2.0"), ("vl-convert-python", "1.7.0"))))
 
 
 def _released(cells: Cells) -> Certificate:

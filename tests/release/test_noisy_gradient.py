@@ -406,6 +406,7 @@ def test_what_is_released_follows_from_the_noisy_gradients_and_the_procedure(los
 @pytest.mark.parametrize("loss", MODELS)
 def test_a_clipped_gradient_is_the_mean_of_rows_gradients_each_clipped(loss, form, chosen, monkeypatch):
     monkeypatch.setattr("equipoise.data.rows.BLOCK_ROWS", 4)
+    monkeypatch.setattr("equipoise.data.view_heights.BLOCK_ROWS", 4)
     generator = np.random.default_rng(3)
     member, domain = losses.named(loss), MODELS[loss][1]
     places = np.arange(10) if chosen == "all rows" else np.array(chosen.split(), dtype=np.intp)

@@ -98,7 +98,7 @@ def test_skips_starts_hands_and_rows_that_count_for_less(table):
     expected = plain(mapped(X, 0.0), y, run, [order], skips, start, shares=shares)
     found = run_passes(rows, y, LOSS, run, [order], skips=iter(skips), start=start.ravel(), persons=persons)
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    hand = Hand(rows.arrays(), y, order, shares)
+    hand = Hand(rows.arrays(), y, order, persons)
     np.testing.assert_array_equal(run_hands([hand], D, LOSS, run, skips=iter(skips), start=start.ravel()), found)
 
 

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -97,6 +97,9 @@ def main() -> None:
         _say(error.asked, error.found, error.remedy)
         sys.exit(code_of(error))
     except ModuleNotFoundError as error:
+        # A module of our own that is not there is a fault of ours.
+        if str(error.name).startswith("equipoise"):
+            _unforeseen(error)
         absent = MissingExtra.of("what this command needs", error)
         _say(absent.asked, absent.found, absent.remedy)
         sys.exit(code_of(absent))
@@ -110,15 +113,19 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNFORESEEN)
     except Exception as error:
-        if os.environ.get("EQUIPOISE_DEBUG"):
-            raise
-        # The text of an unforeseen error might quote a file's contents; its type does not.
-        _say(
-            "a result",
-            f"a fault of the program ({type(error).__name__})",
-            "run it again on public data with EQUIPOISE_DEBUG=1 and report what it prints",
-        )
-        sys.exit(UNFORESEEN)
+        _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> NoReturn:
+    """Say that the program is at fault. The text of the error might quote a file's contents; its type does not."""
+    if os.environ.get("EQUIPOISE_DEBUG"):
+        raise error
+    _say(
+        "a result",
+        f"a fault of the program ({type(error).__name__})",
+        "run it again on public data with EQUIPOISE_DEBUG=1 and report what it prints",
+    )
+    sys.exit(UNFORESEEN)
 
 
 def _explain(error: Exception) -> None:
