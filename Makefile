@@ -22,6 +22,9 @@ SPARK_READY := $(SPARK)/.ready
 HANDBOOK := .handbook
 HANDBOOK_READY := $(HANDBOOK)/.ready
 
+# What tests look at pages with; their tests skip where npm could not install it.
+AXE_READY := tests/accessibility/.ready
+
 .PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench bench-additive dist lock clean
 
 help:  ## show the commands
@@ -67,6 +70,10 @@ $(FUZZER_READY): fuzz/requirements.lock $(READY)
 
 fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
 	PYTHONPATH=$(FUZZER):.:tests OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
+
+$(AXE_READY): tests/accessibility/package-lock.json
+	cd tests/accessibility && npm ci --silent --no-audit --no-fund
+	@touch $(AXE_READY)
 
 proofs:  ## have Coq check the theorems of docs/machine-checked.md, one to two minutes (Debian: coq, libcoq-mathcomp-analysis)
 	timeout 600 proofs/check
