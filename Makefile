@@ -84,6 +84,7 @@ $(HANDBOOK_READY): handbook/requirements.lock $(READY)
 
 docs: $(READY) $(HANDBOOK_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
 	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
+	$(BIN)/pytest -q tests/handbook/test_site.py
 
 house: $(READY)  ## draw docs/house.svg, the rooms and their doors, from the import graph
 	$(BIN)/python -m handbook.house

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from handbook import evidence, executed, house, mathematics, reference
+from handbook import accessible, evidence, executed, house, mathematics, reference
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -109,6 +109,7 @@ def main() -> None:
     status = build_main(
         ["-q", "-W", "--keep-going", "-c", str(ROOT / "handbook"), "-D", extra, str(source), str(drawn)]
     )
+    accessible.mend(drawn)
     print(f"open {drawn / 'index.html'}" if status == 0 else "the site was not built: see above")
     sys.exit(status)
 
