@@ -25,7 +25,7 @@ HANDBOOK_READY := $(HANDBOOK)/.ready
 # What tests look at pages with; their tests skip where npm could not install it.
 AXE_READY := tests/accessibility/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench bench-additive dist lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-additive dist lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -85,6 +85,9 @@ $(HANDBOOK_READY): handbook/requirements.lock $(READY)
 docs: $(READY) $(HANDBOOK_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
 	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
 	$(BIN)/pytest -q tests/handbook/test_site.py
+
+gallery: $(READY)  ## run the twelve programs of docs/gallery.md and draw their pictures again
+	cd docs/gallery && for program in ../../examples/gallery/*.py; do "$(CURDIR)/$(BIN)/python" $$program || exit 1; done
 
 house: $(READY)  ## draw docs/house.svg, the rooms and their doors, from the import graph
 	$(BIN)/python -m handbook.house

@@ -1,4 +1,4 @@
-"""The gallery: every program runs on fewer rows and draws, and the page shows each with words for who does not see it."""
+"""The gallery: every program runs on fewer rows and draws; the page shows each, with words for who does not see it."""
 
 import re
 import runpy

@@ -14,9 +14,10 @@ def lines(
     records: Records, across: str, along: str, by: str, picture: str | Path, *, points: bool = True, log: bool = False
 ) -> None:
     """Draw a line for each value of `by`, over `across`, on a logarithmic axis if `log`."""
-    horizontal = alt.X(f"{across}:Q").scale(type="log", nice=False) if log else alt.X(f"{across}:Q").scale(nice=False)
-    ticks = sorted({record[across] for record in records}) if log else None
-    horizontal = horizontal.axis(grid=False, format="~g", labelFlush=False, **({"values": ticks} if log else {}))
+    horizontal = alt.X(f"{across}:Q").axis(grid=False, labelFlush=False)
+    if log:
+        ticks = sorted({record[across] for record in records})
+        horizontal = horizontal.scale(type="log", nice=False).axis(grid=False, values=ticks, format="~g")
     ink = alt.Color(f"{by}:N").scale(range=INKS).sort(None).legend(title=None, orient="top", columns=1, labelLimit=300)
     mark = alt.Chart(alt.Data(values=list(records))).mark_line(strokeWidth=2.2, point=points)
     save(mark.encode(x=horizontal, y=alt.Y(f"{along}:Q").scale(zero=False), color=ink), picture)
@@ -42,9 +43,9 @@ def squares(records: Records, by: str, picture: str | Path) -> None:
     ink = alt.Color("value:Q").scale(scheme="blueorange", domainMid=0).legend(None)
     mark = alt.Chart(alt.Data(values=list(records))).mark_rect()
     panel = mark.encode(x=alt.X("column:O").axis(None), y=alt.Y("row:O").axis(None), color=ink)
-    panel = panel.properties(width=120, height=120)
+    panel, order = panel.properties(width=120, height=120), list(dict.fromkeys(record[by] for record in records))
     save(
-        panel.facet(facet=alt.Facet(f"{by}:N", sort=None, title=None), columns=4).resolve_scale(color="independent"),
+        panel.facet(facet=alt.Facet(f"{by}:N", sort=order, title=None), columns=4).resolve_scale(color="independent"),
         picture,
     )
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import numpy as np
-from drawing import lines
+from drawing import bars
 
 import equipoise as eq
 
@@ -22,7 +22,7 @@ def main(rows: int = 2_000, picture: str = "postgresql-ledger.svg", database: st
         coins = np.random.default_rng(0)
         X = coins.uniform(-1, 1, (rows, 2)) / np.sqrt(2)
         y = (X[:, 0] > 0).astype(int)
-        found = [{"fits": 0, "epsilon": 3.0, "what": "left in the ledger"}]
+        found = [{"when": "at first", "epsilon": 3.0, "what": "left in the ledger"}]
         for fit in range(1, 8):
             # No seed here: a ledger refuses noise that can be repeated.
             model = eq.LogisticRegression(epsilon=0.8, domain=eq.Domain(1.0, classes=(0, 1)), ledger=ledger)
@@ -33,10 +33,10 @@ def main(rows: int = 2_000, picture: str = "postgresql-ledger.svg", database: st
                 print(f"fit {fit} was refused before a row was read: {refused.found}")
                 break
             left = float(eq.Ledger(ledger).balance().epsilon_left)
-            found.append({"fits": fit, "epsilon": left, "what": "left in the ledger"})
+            found.append({"when": f"after fit {fit}", "epsilon": left, "what": "left in the ledger"})
             print(f"fit {fit}: {left:.2f} of epsilon 3 left")
         print(f"the chain of entries holds: {eq.Ledger(ledger).verify() == ()}")
-    lines(found, "fits", "epsilon", "what", picture)
+    bars(found, "when", "epsilon", "what", picture)
 
 
 if __name__ == "__main__":

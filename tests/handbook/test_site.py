@@ -11,15 +11,12 @@ SITE = Path(__file__).parents[2] / "build" / "handbook" / "html"
 # One page of every sort: tables, blocks of code with their output, formulas, a picture, docstrings, a search box.
 PAGES = (
     "index",
-    "for-auditors",
+    "gallery",
     "from-scikit-learn",
     "certificate",
-    "evidence",
     "architecture",
-    "proofs/README",
     "proofs/E2",
     "reference/LogisticRegression",
-    "utility",
     "search",
 )
 
