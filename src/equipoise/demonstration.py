@@ -190,7 +190,8 @@ def _image(weights: Array) -> Image:
 
 def in_ten_lines(certificate: Certificate) -> tuple[tuple[str, str], ...]:
     """Return the whole of a certificate of a trained model in ten lines, each with its name."""
-    gains, checked = certificate.gains(), tuple(certificate.claim.checked())
+    claim: Any = certificate.claim
+    gains, checked = certificate.gains(), tuple(claim.checked())
     failing = certificate.verify()
     rates = dict(gains.true_positive_rates)
     return (
@@ -202,7 +203,7 @@ def in_ten_lines(certificate: Certificate) -> tuple[tuple[str, str], ...]:
         ),
         ("model", f"logistic regression with a ridge of alpha = {certificate.alpha:.3g}, from public facts alone"),
         ("noise enters", f"{certificate.kind}, by theorem {certificate.theorem}"),
-        ("noise", f"{certificate.mechanism}, deviation {deviation_of(certificate.claim.noise):.3g} a coordinate"),
+        ("noise", f"{certificate.mechanism}, deviation {deviation_of(claim.noise):.3g} a coordinate"),
         ("attacker", f"names the right one of two rows in at most {percent(gains.guess)} of cases; a coin in 50 %"),
         ("false alarms", f"at {percent(0.01)} of them the row is found in at most {percent(rates[0.01])} of cases"),
         (
