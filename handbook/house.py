@@ -13,7 +13,7 @@ import grimp
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "house.svg"
-# From the street to the cellar: DESIGN's one direction of flow. A room that is not named here fails the drawing.
+# From the street to the cellar, one direction of flow. A room that is not named here fails the drawing.
 FLOORS = (
     ("cli", "demonstration", "saving"),
     ("evaluation", "report", "lab"),
