@@ -22,7 +22,10 @@ SPARK_READY := $(SPARK)/.ready
 HANDBOOK := .handbook
 HANDBOOK_READY := $(HANDBOOK)/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs house bench bench-additive dist lock clean
+# What tests look at pages with; their tests skip where npm could not install it.
+AXE_READY := tests/accessibility/.ready
+
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-additive dist lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -68,6 +71,10 @@ $(FUZZER_READY): fuzz/requirements.lock $(READY)
 fuzz: $(READY) $(FUZZER_READY)  ## hostile input for every reader, 10^6 in all, about 40 minutes: make fuzz INPUTS=100000
 	PYTHONPATH=$(FUZZER):.:tests OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m fuzz.run --inputs $(INPUTS)
 
+$(AXE_READY): tests/accessibility/package-lock.json
+	cd tests/accessibility && npm ci --silent --no-audit --no-fund
+	@touch $(AXE_READY)
+
 proofs:  ## have Coq check the theorems of docs/machine-checked.md, one to two minutes (Debian: coq, libcoq-mathcomp-analysis)
 	timeout 600 proofs/check
 
@@ -77,6 +84,10 @@ $(HANDBOOK_READY): handbook/requirements.lock $(READY)
 
 docs: $(READY) $(HANDBOOK_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
 	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
+	$(BIN)/pytest -q tests/handbook/test_site.py
+
+gallery: $(READY)  ## run the twelve programs of docs/gallery.md and draw their pictures again
+	cd docs/gallery && for program in ../../examples/gallery/*.py; do "$(CURDIR)/$(BIN)/python" $$program || exit 1; done
 
 house: $(READY)  ## draw docs/house.svg, the rooms and their doors, from the import graph
 	$(BIN)/python -m handbook.house

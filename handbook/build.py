@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from handbook import executed, house, mathematics, reference, witnesses
+from handbook import accessible, executed, house, mathematics, reference, witnesses
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -112,6 +112,7 @@ def main() -> None:
     status = build_main(
         ["-q", "-W", "--keep-going", "-c", str(ROOT / "handbook"), "-D", extra, str(source), str(drawn)]
     )
+    accessible.mend(drawn)
     print(f"open {drawn / 'index.html'}" if status == 0 else "the site was not built: see above")
     sys.exit(status)
 

@@ -1,11 +1,14 @@
 """The demonstration: what it prints, the page that it writes, and that page in a browser."""
 
+import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from browser import needs_browser, visit
+from devtools import browser_window, faults, needs_axe
 from equipoise import demonstration
 from program import run_program as equipoise
 
@@ -37,17 +40,44 @@ def test_the_demo_writes_a_page_that_needs_no_network(done, folder):
     assert "Study on public data" in page
     for outside in ('src="http', "src='http", 'href="http', "@import", "url(http"):
         assert outside not in page
-    assert (folder / "privacy-utility.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_shows_a_model_its_curve_what_an_attacker_gains_and_ten_lines_of_a_certificate(done, folder):
+    page = (folder / "index.html").read_text()
+    for title in ("A model", "Its curve over epsilon", "What an attacker gains", "The certificate in ten lines"):
+        assert f"<h2>{title}</h2>" in page
+    lines = re.findall(r"<li><span>(.*?)</span><div>(.*?)</div></li>", page)
+    assert len(lines) == 10
+    told = dict(lines)
+    assert told["claim"] == "(1, 0)-differential privacy, proved"
+    assert "all hold" in told["checked"]
+    # The models that were trained are seeded, and the page says so beside the word.
+    assert "seeded" in page.split("<dt>is that bound", 1)[1][:120]
+
+
+def test_a_certificate_that_does_not_follow_says_so_in_its_ten_lines():
+    plan = demonstration.LogisticRegression(epsilon=1.0, domain=demonstration.CLASSES).plan(365, 64)
+    altered = replace(plan, terms=replace(plan.terms, n_samples=366))
+    assert "all hold" in dict(demonstration.in_ten_lines(plan))["checked"]
+    assert "failing" in dict(demonstration.in_ten_lines(altered))["checked"]
 
 
 @needs_browser
 def test_the_chart_is_drawn_without_errors_or_outside_requests(done, folder):
     assert done.returncode == 0, done.stderr
     seen = visit(folder / "index.html")
-    assert "<svg" in seen.drawn("chart")
-    for panel in ("breast cancer (accuracy)", "digits 3-vs-5 (accuracy)", "diabetes (R2)"):
-        assert panel in seen.drawn("chart")
+    names = re.findall(r'data-chart="(.*?)-data"', (folder / "index.html").read_text())
+    assert len(names) == len(demonstration.DATASETS) + len(demonstration.LOOKED_AT) + 2
+    for name in names:
+        assert "<svg" in seen.drawn(name), name
     assert seen.complaints == []
+
+
+@needs_browser
+@needs_axe
+def test_the_page_is_for_everybody(done, folder):
+    with browser_window() as window:
+        assert faults(window, folder / "index.html") == {}
 
 
 def test_a_demo_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ import pytest
 
 import equipoise as eq
 from browser import PHONE, Outline, measure, needs_browser, visit
+from devtools import browser_window, faults, needs_axe
 from equipoise.artifact import folder as released
 from equipoise.artifact.page import Shown, page_of, record_of
 from equipoise.certify.certificate import Certificate
@@ -619,6 +620,20 @@ def test_a_phone_shows_the_whole_page_without_scrolling_sideways(pages, name):
     assert seen.measured["cut"] == []
     assert set(seen.measured["drawn"]) >= (ELSEWHERE if name == "objective" else CHARTS)
     assert seen.measured["widest"] <= PHONE
+
+
+@needs_browser
+@needs_axe
+@pytest.mark.parametrize(
+    "name",
+    [
+        "several classes",
+        *(pytest.param(name, marks=pytest.mark.statistics) for name in sorted({*MODELS, *FEWER} - {"several classes"})),
+    ],
+)
+def test_the_page_is_for_everybody(pages, name):
+    with browser_window() as window:
+        assert faults(window, pages(name)) == {}
 
 
 @needs_browser

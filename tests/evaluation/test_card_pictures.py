@@ -10,6 +10,7 @@ import pytest
 
 import equipoise as eq
 from browser import PHONE, Outline, measure, needs_browser
+from devtools import browser_window, faults, needs_axe
 from equipoise.artifact.card import card_of
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
 from equipoise.evaluation.card import evaluation_of
@@ -109,3 +110,11 @@ def test_a_phone_shows_the_whole_card_without_scrolling_sideways(card, tmp_path)
     assert seen.measured["inner"] == PHONE
     assert seen.measured["wide"] <= PHONE
     assert (seen.measured["cut"], seen.measured["requests"], seen.measured["intruded"]) == ([], [], False)
+
+
+@needs_browser
+@needs_axe
+def test_the_card_is_for_everybody(card, tmp_path):
+    (tmp_path / "card.html").write_text(html(card), encoding="utf-8")
+    with browser_window() as window:
+        assert faults(window, tmp_path / "card.html") == {}

@@ -9,6 +9,7 @@ import pytest
 
 import equipoise as eq
 from browser import PHONE, Outline, measure, needs_browser, visit
+from devtools import browser_window, faults, needs_axe
 from equipoise.certify.certificate import Certificate
 from equipoise.certify.claims.evaluation import Cells
 from equipoise.certify.folder import REPORT
@@ -233,3 +234,13 @@ def test_every_chart_is_drawn_under_its_own_policy(pages, name):
     assert seen.complaints == []
     for chart in CHARTS[name]:
         assert "<svg" in seen.drawn(chart), chart
+
+
+@needs_browser
+@needs_axe
+@pytest.mark.parametrize(
+    "name", ["hostile", *(pytest.param(name, marks=pytest.mark.statistics) for name in CELLS if name != "hostile")]
+)
+def test_the_page_is_for_everybody(pages, name):
+    with browser_window() as window:
+        assert faults(window, pages(name)) == {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handbook import evidence, executed, house, mathematics
+from handbook import accessible, evidence, executed, house, mathematics
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -95,6 +95,14 @@ def test_no_formula_of_the_proofs_loses_a_sign() -> None:
                 continue
             digits = re.sub(r"<[^<>]*>", "", re.sub(r"width='.2em'", "", drawn))
             assert re.findall(r"\d", digits) == re.findall(r"\d", written), (page.name, written)
+
+
+def test_keys_reach_what_scrolls_and_headings_have_a_level() -> None:
+    page = '<p class="caption" role="heading">More</p><pre>x</pre><div class="formula">y</div>'
+    better = accessible.mended(page)
+    assert better.count('tabindex="0"') == 2
+    assert 'role="heading" aria-level="2"' in better
+    assert accessible.mended(better) == better
 
 
 def test_every_study_has_its_evidence_and_the_page_is_drawn_from_it() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import equipoise as eq
 from browser import PHONE, POLICY, Outline, measure, needs_browser, visit
+from devtools import browser_window, faults, needs_axe
 from equipoise.certify.certificate import Certificate
 from equipoise.cli import plan as plan_command
 from equipoise.errors import InvalidParameter
@@ -380,6 +381,13 @@ def test_a_phone_shows_the_whole_page(page):
     assert seen.measured["wide"] <= PHONE
     assert set(seen.measured["drawn"]) == CHARTS
     assert seen.measured["widest"] <= PHONE
+
+
+@needs_browser
+@needs_axe
+def test_the_page_is_for_everybody(page):
+    with browser_window() as window:
+        assert faults(window, page) == {}
 
 
 CHOOSE = """<script>addEventListener('load', () => setTimeout(() => {

@@ -1,4 +1,4 @@
-"""`equipoise demo`: a study on public data, as a table, a picture and a page."""
+"""`equipoise demo`: a study on public data, as a table and a page."""
 
 import json
 from dataclasses import asdict
@@ -31,7 +31,7 @@ NOTICE = (
 
 
 def command(
-    out: Annotated[Path, typer.Option(help="The folder that gets the page and the picture.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="The folder that gets the page.")] = Path("demo"),
     repetitions: Annotated[int, typer.Option(help="Splits a dataset.", min=1)] = 20,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -48,13 +48,11 @@ def command(
     console.print(f"\n{NOTICE}\n", style="yellow")
     try:
         with waiting("drawing the page", quiet or as_json):
-            paths = _write(out, cells, repetitions)
+            document = _write(out, cells, repetitions)
     except MissingExtra as absent:
         console.print(f"no page: {absent.found}; with one: {absent.remedy}", markup=False, soft_wrap=True)
         return
-    for path in paths:
-        console.print(f"wrote {path}")
-    console.print(f"open in a browser: file://{paths[0].resolve()}", soft_wrap=True)
+    console.print(f"open in a browser: {document.resolve().as_uri()}", soft_wrap=True)
 
 
 def _with_progress(repetitions: int, silent: bool) -> list["Cell"]:
@@ -102,33 +100,44 @@ def _print_table(console: Console, cells: list["Cell"]) -> None:
     console.print(f"{UNITS}.", highlight=False)
 
 
-def _write(out: Path, cells: list["Cell"], repetitions: int) -> tuple[Path, Path]:
-    from equipoise.report import charts, page
-    from equipoise.report.runtime import runtime
+def _right(share: float) -> str:
+    return f"{100 * share:.1f} % of new images right."
 
-    chart = charts.privacy_utility([asdict(cell) for cell in cells])
-    examples = [
-        (f"{cell.dataset} at epsilon = {cell.epsilon:g}: the whole argument", cell.explanation)
-        for cell in cells
-        if cell.epsilon == 1.0
+
+def _write(out: Path, cells: list["Cell"], repetitions: int) -> Path:
+    from equipoise.demonstration import IMAGES, in_ten_lines, look
+    from equipoise.report import page
+    from equipoise.report.demonstration_page import Demonstration, Portrait, demonstration_page
+
+    model, scores = look(), {cell.epsilon: cell for cell in cells if cell.dataset == IMAGES}
+    portraits = [Portrait("without privacy", _right(next(iter(scores.values())).plain), model.plain)]
+    portraits += [
+        Portrait(f"at epsilon = {epsilon:g}", _right(scores[epsilon].private) if epsilon in scores else "", weights)
+        for epsilon, weights in model.private.items()
     ]
-    text = page.study_page(
-        "Equipoise: what privacy costs",
-        f"Three public datasets, {repetitions} random splits each, default parameters; "
-        "pure differential privacy under replace-one adjacency.",
-        NOTICE,
-        charts.specification(chart),
-        runtime(),
-        page.table(HEADER, [_texts(cell) for cell in cells], f"{UNITS}."),
-        examples,
+    text = demonstration_page(
+        Demonstration(
+            notice=NOTICE,
+            repetitions=repetitions,
+            cells=[asdict(cell) for cell in cells],
+            portraits=portraits,
+            signs=("for a five", "for a three"),
+            certificate=in_ten_lines(model.plan),
+            grade=model.plan.grade,
+            numbers=page.table(HEADER, [_texts(cell) for cell in cells], f"{UNITS}."),
+            arguments=[
+                (f"{cell.dataset} at epsilon = {cell.epsilon:g}: the whole argument", cell.explanation)
+                for cell in cells
+                if cell.epsilon == 1.0
+            ],
+        )
     )
-    document, picture = out / "index.html", out / "privacy-utility.png"
+    document = out / "index.html"
     try:
         out.mkdir(parents=True, exist_ok=True)
         document.write_text(text, encoding="utf-8")
-        charts.save_image(chart, str(picture))
     except OSError as error:
         raise InvalidParameter(
             f"to write into {out}", f"{error.strerror}", "pass --out with a folder that can be written"
         ) from None
-    return document, picture
+    return document

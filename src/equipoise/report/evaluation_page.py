@@ -301,7 +301,7 @@ def _check(record: EvaluationRecord) -> str:
     software = ", ".join(f"{name} {version}" for name, version in record.software)
     made = paragraph(f"Made by {software}.") if software else ""
     return f"""<section class="check"><h2>Check it yourself</h2>
-<pre>equipoise verify evaluation/ --release release/</pre>
+<pre tabindex="0">equipoise verify evaluation/ --release release/</pre>
 <p>checks this folder without any data, draws this page again and compares, and says whether the evaluation is about
 that release. Arithmetic cannot prove that noise was drawn: that rests on whoever ran the evaluation.</p>
 <p>Release: <span class="digest">{escape(record.release)}</span></p>

@@ -13,8 +13,11 @@ LONGEST_LABEL = 20
 # More classes than these do not fit beside each other on a phone.
 MOST_BESIDE = 4
 
+# The darkest shade of a cell, on which letters are still read with ease, by day and by night.
+DEEPEST = 0.45
+
 MATRIX_STYLE = """
-.matrix td { text-align: center; } .matrix small { display: block; color: var(--soft); }
+.matrix td { text-align: center; } .matrix small { display: block; }
 .matrix td:first-child { text-align: left; font-weight: 600; min-width: 5rem; }
 """
 
@@ -78,7 +81,7 @@ def confusion_matrix(labels: Sequence[str], matrix: Sequence[Sequence[Shown]]) -
 
 def _shaded(said: str, shown: Shown) -> str:
     share = 0 if shown.verdict else round(min(max(shown.value, 0.0), 1.0) * 100)
-    colour = f"background: color-mix(in srgb, var(--first) {round(share * 0.7)}%, transparent)"
+    colour = f"background: color-mix(in srgb, var(--first) {round(share * DEEPEST)}%, transparent)"
     name = f'data-name="said {escape(said)}"'
     return f'<td {name} style="{colour}">{escape(shown.text)}<small>{escape(shown.interval)}</small></td>'
 

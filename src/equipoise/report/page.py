@@ -219,20 +219,3 @@ def _inert(data: str) -> str:
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def study_page(
-    title: str, lead: str, notice: str, chart: str, runtime: str, cells: str, examples: Sequence[tuple[str, str]]
-) -> str:
-    """Return the page of a study: notice, interactive chart, table, and example arguments in full."""
-    arguments = "".join(folded(name, f"<pre>{escape(text)}</pre>") for name, text in examples)
-    caption = (
-        "Solid: private model, mean over splits; band: from the 10 % to the 90 % quantile. Dashed: scikit-learn "
-        "without privacy, hardly regularised. Scores below -1 are drawn at -1."
-    )
-    place = figure("chart", "Test score over epsilon; the table has the numbers.", caption)
-    body = f"""<h1>{escape(title)}</h1><p class="soft">{escape(lead)}</p><p class="notice">{escape(notice)}</p>
-<h2>Score over epsilon</h2><div class="wide">{place}</div>
-<h2>The numbers</h2>{cells}
-<h2>The argument, before any row is read</h2>{arguments}"""
-    return document(title, body, {"chart": chart}, runtime)

@@ -60,7 +60,7 @@ def release_page(record: ReleaseRecord) -> str:
         _ledger(record),
         _reasons(record),
         "<h2>The whole argument</h2>",
-        folded("in words and numbers", f"<pre>{escape(record.explanation)}</pre>", opened=True),
+        folded("in words and numbers", f'<pre tabindex="0">{escape(record.explanation)}</pre>', opened=True),
         _list("Assumptions that make it conditional", record.assumptions),
         _list("What to keep in mind", record.caveats),
     )
@@ -155,7 +155,7 @@ def _check(record: ReleaseRecord) -> str:
     schema = ""
     if record.schema_digest:
         schema = f'<p>Schema: <span class="digest">{escape(record.schema_digest)}</span></p>'
-    return f"""<section class="check"><h2>Check it yourself</h2><pre>pip install equipoise
+    return f"""<section class="check"><h2>Check it yourself</h2><pre tabindex="0">pip install equipoise
 equipoise verify release/
 equipoise verify release/ --key THEIR.pub --ledger LEDGER</pre>
 <p>The second line checks every file, this page and every inequality of the certificate again, without any data, and
