@@ -47,10 +47,12 @@ def test_a_long_table_is_descended_as_noisy_sgd_would():
     certificate = eq.LogisticRegression(delta=464_809**-2.0, domain=SEVEN).plan(464_809, 54)
     alpha = certificate.claim.alpha
     other = eq.NoisySGDClassifier(delta=464_809**-2.0, domain=SEVEN, alpha=alpha).plan(464_809, 54)
-    assert certificate.kind == "noisy-sgd" and certificate.claim == other.claim
+    assert certificate.kind == "noisy-sgd"
+    assert certificate.claim == other.claim
     assert certificate.verify() == ()
     taken, second = certificate.notes["menu"][:2]
-    assert taken["verdict"].startswith("taken: no dearer") and second["kind"] == "noisy-gradient"
+    assert taken["verdict"].startswith("taken: no dearer")
+    assert second["kind"] == "noisy-gradient"
 
 
 def test_rows_that_a_schema_encodes_keep_full_gradients_and_the_menu_names_the_estimator():
@@ -66,12 +68,14 @@ def test_where_the_model_tells_a_loss_nothing_is_composed(monkeypatch):
     monkeypatch.setattr(noisy_sgd, "smallest_multiplier", composed)
     plan, menu = choose(request(60_000, 784, 10))
     assert plan.claim.kind == "noisy-gradient"
-    assert plan.share < line(menu).cost < np.inf and "times as much" in line(menu).verdict
+    assert plan.share < line(menu).cost < np.inf
+    assert "times as much" in line(menu).verdict
 
 
 def test_a_short_table_is_not_considered():
     plan, menu = choose(request(32_561, 108, 2))
-    assert plan.claim.kind == "noisy-gradient" and line(menu) is None
+    assert plan.claim.kind == "noisy-gradient"
+    assert line(menu) is None
 
 
 @pytest.mark.usefixtures("short")
@@ -93,7 +97,8 @@ def test_a_fit_by_batches_is_released_saved_and_opened(persons, tmp_path):
     model = eq.LogisticRegression(delta=1e-8, domain=domain, random_state=0)
     model.plan(20_000, 20)
     model.fit(X, y, groups=np.arange(20_000) if persons else None)
-    assert model.certificate_.kind == "noisy-sgd" and model.certificate_.verify() == ()
+    assert model.certificate_.kind == "noisy-sgd"
+    assert model.certificate_.verify() == ()
     assert model.score(X, y) > 0.9
     eq.save(model, tmp_path / "release")
     assert np.array_equal(eq.load(tmp_path / "release").predict_proba(X[:9]), model.predict_proba(X[:9]))
