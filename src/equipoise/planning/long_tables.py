@@ -1,4 +1,4 @@
-"""Tables so long that full gradients take many seconds: "auto" may then take steps on secret batches of rows.
+"""Tables so long that full gradients take seconds: "auto" may then take steps on secret batches of rows.
 
 Noisy SGD is the noisy gradient on batches. Where both cost the same by the model, it meets fewer numbers of the table.
 Its plan composes all of its steps, a second or two of work, so that it is considered only beside a fit that takes
@@ -19,8 +19,8 @@ from equipoise.planning.request import Request
 from equipoise.planning.work import NUMBERS_A_DRAW
 from equipoise.vocabulary.facts import Recipe
 
-# From this work on, in numbers met, noisy gradients of all rows take some ten seconds of one core.
-LONG = 1e10
+# From this work on, in numbers met, noisy gradients of all rows take some five seconds of one core.
+LONG = 2e10
 
 # Steps on batches are taken where they are at most this part of that work.
 FASTER = 1 / 3
