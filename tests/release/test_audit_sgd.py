@@ -80,7 +80,7 @@ CASES = {
     "sgd, the mean of a suffix": case(eq.SGDClassifier, 20, **STRAIGHT, passes=1, batch_size=1, average="suffix"),
     "sgd, skips": case(eq.SGDClassifier, 6, **STRAIGHT, passes=3, batch_size=1, skip=0.5, delta=0.1),
     "noisy sgd, one row a step": case(
-        eq.NoisySGDClassifier, 4, domain=SMALL, step=1e-5, passes=2, batch_size=1, delta=0.1, average="last"
+        eq.NoisySGDClassifier, 2, domain=SMALL, step=1e-5, passes=2, batch_size=1, delta=0.1, average="last"
     ),
     "phases, a row of the second": case(eq.PhasedClassifier, 16, 8, 1, domain=SMALL, step=1e-4),
     "phases, hinge": case(eq.PhasedClassifier, 16, domain=SMALL, step=1e-4, loss="hinge"),
@@ -194,6 +194,12 @@ def test_a_tenth_of_the_noise_is_caught_by_few_runs_behind_secret_batches(name):
 def test_halved_noise_is_caught(name):
     """Also what the sensitivity of adding or removing a row would give: half of that of replacing one."""
     assert observed(name, HalvedNoise, runs=1500) > 1.0
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("name", ["sgd, skips", "noisy sgd, one row a step"])
+def test_halved_noise_is_caught_by_more_runs_behind_skips_and_batches_of_one(name):
+    assert observed(name, HalvedNoise, runs=3000) > 1.0
 
 
 @pytest.mark.statistics

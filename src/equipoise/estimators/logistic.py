@@ -26,11 +26,12 @@ class LogisticRegression(PrivateClassifier):
     alpha : float or "public"
         The ridge; "public" picks it from n, the number of columns, the domain and the budget alone.
     mechanism : str
-        Where the noise enters. "auto" takes the way with the smallest modelled cost, from public facts alone; the
-        certificate shows the menu (docs/mechanisms.md). "output" adds it to the weights; "objective" tilts the
-        objective, with slopes clipped, at CLIP for "objective:CLIP"; "noisy-gradient" (delta > 0) adds it to every
-        gradient, of BATCH secret rows for "noisy-gradient:BATCH". A law of noise on the output can be named instead:
-        "spherical-laplace", "laplace", "gaussian".
+        Where the noise enters. "auto" takes the way with the smallest modelled cost, from public facts alone, and noisy
+        SGD for a long table where that costs no more and is faster; the certificate shows the menu
+        (docs/mechanisms.md). "output" adds it to the weights; "objective" tilts the objective, with slopes clipped, at
+        CLIP for "objective:CLIP"; "noisy-gradient" (delta > 0) adds it to every gradient, of BATCH secret rows for
+        "noisy-gradient:BATCH". A law of noise on the output can be named instead: "spherical-laplace", "laplace",
+        "gaussian".
     fit_intercept : bool
         Whether a penalised constant column, covered by the theorem, is appended.
     random_state : int, optional

@@ -22,7 +22,7 @@ SELECTION = (
 )
 
 # What a request records, but no plan depends on: repeated runs need not be planned anew.
-_NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "schema": "", "vouched": "", "selection": ""}
+_NO_SAY: Any = {"public_seed": 0, "seeded": False, "ledger": None, "vouched": "", "selection": ""}
 
 
 @remembered(most=1024)

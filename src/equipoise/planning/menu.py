@@ -1,7 +1,7 @@
 """Which kind of release? As asked for by name, or the one with the smallest modelled cost."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from equipoise.certify import laws
@@ -9,6 +9,7 @@ from equipoise.errors import EquipoiseError, InvalidParameter, NoTheoremApplies
 from equipoise.planning.arithmetic import within_doubles
 from equipoise.planning.kinds import Plan, Planner, named, planner_of
 from equipoise.planning.laws import ANY
+from equipoise.planning.long_tables import batches_beside
 from equipoise.planning.reference import RESOLUTION
 from equipoise.planning.request import Request
 from equipoise.vocabulary.discovery import look_up, split_name
@@ -108,7 +109,10 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
         reason = f"taken: slopes unclipped, cost below {NEGLIGIBLE:g}"
     elif chosen is not found[0]:
         reason = "taken: no dearer than the cheapest, as far as the model can tell"
-    lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in found]
+    taken, beside = _by_batches(request, chosen)
+    if taken is not None:
+        found, chosen, reason = [taken, *found], taken, "taken: no dearer, with a part of the work"
+    lines = [_line(plan, reason if plan is chosen else _loss(plan, chosen)) for plan in found] + beside
     lines += [
         Choice(name, "", "", 0.0, None, float("inf"), f"refused: {error.remedy}") for name, error in refusals.items()
     ]
@@ -124,9 +128,32 @@ def _line(plan: Plan, verdict: str) -> Choice:
     return Choice(claim.kind, claim.theorem, claim.law, claim.alpha, plan.clip, plan.share, verdict, directions)
 
 
+def _by_batches(request: Request, chosen: Plan) -> tuple[Plan | None, list[Choice]]:
+    """Return noisy SGD's plan where it is taken for the chosen one, or its line of the menu where it was considered."""
+    try:
+        beside = batches_beside(request, chosen)
+        if beside is None:
+            return None, []
+        if beside.beats(chosen) and beside.allowed:
+            plan = next(plans(named()[beside.claim.kind], beside.request, None))
+            # The noise that all steps ask for together is known now.
+            if plan.share <= chosen.share + RESOLUTION:
+                return replace(plan, clip=beside.clip), []
+    except EquipoiseError:
+        return None, []
+    claim, verdict = beside.claim, _more(beside.cost, chosen.share)
+    if beside.beats(chosen) and not beside.allowed:
+        verdict = "as good and faster, but rows may lie with workers: NoisySGDClassifier takes it"
+    return None, [Choice(claim.kind, claim.theorem, claim.law, claim.alpha, beside.clip, beside.cost, verdict)]
+
+
 def _loss(plan: Plan, chosen: Plan) -> str:
-    if plan.share < chosen.share:
+    return _more(plan.share, chosen.share)
+
+
+def _more(share: float, chosen: float) -> str:
+    if share < chosen:
         return "cheaper by less than the model can tell"
-    if not 0 < chosen.share < float("inf"):
+    if not 0 < chosen < float("inf"):
         return "costs as much, as far as the model can tell"
-    return f"costs {plan.share / chosen.share:.3g} times as much"
+    return f"costs {share / chosen:.3g} times as much"

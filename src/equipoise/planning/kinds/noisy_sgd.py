@@ -24,7 +24,7 @@ from equipoise.planning.modelled_descents import (
 from equipoise.planning.request import Request
 from equipoise.planning.sampling import best_order, renyi_multiplier, smallest_multiplier
 from equipoise.planning.words import Section, number, passes
-from equipoise.vocabulary.facts import Averaging, Bound, Constants, Problem, Recipe
+from equipoise.vocabulary.facts import Averaging, Bound, Constants, Hypothesis, Problem, Recipe
 
 # A batch whose modelled cost is this close to the least is as good, and a larger one draws less noise.
 NEARLY = 0.01
@@ -50,27 +50,9 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
 
     def plans(self, request: Request, parameter: float | None) -> Iterator[Plan]:
         """Yield the one plan, calibrated by the composition of all steps."""
-        asked = asked_recipe(request)
-        if request.budget.delta <= LATTICE_DELTA:
-            remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
-            raise BudgetImpossible("noise in every step with pure privacy", "delta=0", remedy)
-        problem = _problem(request)
-        dimension = problem.dimension(request.n_features)
-        open_claim = NoisyDescent(
-            budget=request.budget,
-            n_samples=request.n_samples,
-            problem=problem,
-            n_features=request.n_features,
-            noise=Noise("gaussian", 1.0, dimension),
-            sensitivity=1.0,
-            theorem="C3",
-            recipe=asked,
-            radius=problem.domain.radius or guessed_ball(problem, request.n_features),
-        )
-        hypotheses = tuple(secret_batches(open_claim.setting()))
-        require(hypotheses, "noisy SGD")
-        recipe = _filled(asked, request, problem, open_claim.constants)
-        sensitivity = replace(open_claim, recipe=recipe).movement()
+        open_claim, hypotheses, _ = begun(request)
+        recipe, problem = open_claim.recipe, open_claim.problem
+        sensitivity = open_claim.movement()
         choices = accounted(request, recipe.steps(request.n_samples), recipe.batch_size)
         chosen = choices[0]
         scale = sensitivity * chosen.multiplier
@@ -116,6 +98,33 @@ class NoisyDescentPlanner(Planner[NoisyDescent]):
         return "each coordinate of the gradient of every step"
 
 
+def begun(request: Request) -> tuple[NoisyDescent, tuple[Hypothesis, ...], float]:
+    """Return the claim before its noise is known, what it needs, and its modelled cost where nothing is composed.
+
+    That cost is infinite where nothing of the recipe was left open.
+    """
+    asked = asked_recipe(request)
+    if request.budget.delta <= LATTICE_DELTA:
+        remedy = "pass delta > 0, or use SGDClassifier or PhasedClassifier, which can be pure"
+        raise BudgetImpossible("noise in every step with pure privacy", "delta=0", remedy)
+    problem = _problem(request)
+    open_claim = NoisyDescent(
+        budget=request.budget,
+        n_samples=request.n_samples,
+        problem=problem,
+        n_features=request.n_features,
+        noise=Noise("gaussian", 1.0, problem.dimension(request.n_features)),
+        sensitivity=1.0,
+        theorem="C3",
+        recipe=asked,
+        radius=problem.domain.radius or guessed_ball(problem, request.n_features),
+    )
+    hypotheses = tuple(secret_batches(open_claim.setting()))
+    require(hypotheses, "noisy SGD")
+    recipe, cost = _filled(asked, request, problem, open_claim.constants)
+    return replace(open_claim, recipe=recipe), hypotheses, cost
+
+
 def accounted(request: Request, steps: int, batch: int) -> list[Accounted]:
     """Return the noise that each way of accounting asks for, the smallest first: that one is used (M2).
 
@@ -148,14 +157,16 @@ def _problem(request: Request) -> Problem:
     return request.problem(request.alpha)
 
 
-def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants) -> Recipe:
-    """Return the recipe with what was left open: the largest batch of nearly the least modelled cost, and its average.
+def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants) -> tuple[Recipe, float]:
+    """Return the recipe with what was left open, and its modelled cost.
+
+    It is the largest batch of nearly the least modelled cost, and its average.
 
     The noise is that of the limit of many steps, ``mu = q sqrt(T (exp(1/z^2) - 1))`` for the multiplier z. It grows
     with the number of steps where a batch is too small to hide a row, and a large batch takes too few steps.
     """
     if not request.left_open:
-        return asked
+        return asked, math.inf
     mu = largest_mu(request.budget.epsilon, request.budget.delta)
     if mu == 0:
         raise BudgetImpossible("noisy SGD", "a delta too small for this epsilon", "raise delta")
@@ -170,7 +181,7 @@ def _filled(asked: Recipe, request: Request, problem: Problem, facts: Constants)
         costs[batch] = min((_paced(recipe, request, problem, scale)[0], recipe.average) for recipe in tries)
     least = min(cost for cost, _ in costs.values())
     batch = max(batch for batch in batches if costs[batch][0] <= least * (1 + NEARLY))
-    return replace(asked, batch_size=batch, average=costs[batch][1])
+    return replace(asked, batch_size=batch, average=costs[batch][1]), costs[batch][0]
 
 
 def _paced(recipe: Recipe, request: Request, problem: Problem, scale: float) -> tuple[float, float]:
