@@ -19,21 +19,25 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema
 from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
 
 
 def plain_model(
-    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, schema: Schema | None
+    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, facts: Domain | Schema | None
 ) -> Any:
-    """Return a linear model of a class of scikit-learn, behind a column transformer where a schema encodes columns."""
-    if schema is None:
-        return _linear(kind, coefficients, intercepts, classes)
-    columns = _ColumnTransform(schema, coefficients)
+    """Return a linear model of a class of scikit-learn, behind what encodes columns by a schema or scales by bounds."""
+    if not isinstance(facts, Schema):
+        model = _linear(kind, coefficients, intercepts, classes)
+        if facts is None or facts.bounds is None:
+            return model
+        return Pipeline([("columns", _scaler(facts, coefficients.shape[1])), ("model", model)])
+    columns = _ColumnTransform(facts, coefficients)
     intercepts = intercepts + columns.constants
     weights = columns.weights
-    if schema.target.bounds is not None:
-        low, high = schema.target.bounds
+    if facts.target.bounds is not None:
+        low, high = facts.target.bounds
         weights, intercepts = weights * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
     return Pipeline([("columns", columns.transformer), ("model", _linear(kind, weights, intercepts, classes))])
 
@@ -46,6 +50,13 @@ def _linear(kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[
     else:
         plain.coef_, plain.intercept_, plain.classes_ = coefficients.copy(), intercepts.copy(), classes.copy()
     return plain
+
+
+def _scaler(domain: Domain, n_features: int) -> Pipeline:
+    """Return what scales columns by their bounds, fitted on two rows that hold nothing else."""
+    ends = np.broadcast_to(np.array(domain.bounds), (n_features, 2)).T
+    filler = SimpleImputer(strategy="constant", fill_value=min(max(domain.fill, -1.0), 1.0), keep_empty_features=True)
+    return make_pipeline(MinMaxScaler(feature_range=(-1, 1), clip=True), filler).fit(ends)
 
 
 class _ColumnTransform:

@@ -51,7 +51,7 @@ class Domain(Record):
     Parameters
     ----------
     row_norm : float
-        Every row is clipped to this L2 norm.
+        Every row is clipped to this L2 norm. Bounds of every column imply one, the root of their number.
     classes : tuple of labels, or "observed", optional
         The public label set of a classification; an unknown label is mapped to the first class. "observed" is the
         user's word that the label set found in the data is public, and makes the certificate "conditional".
@@ -60,7 +60,7 @@ class Domain(Record):
     radius : float, optional
         A constraint on the norm of the weights (constant column included).
     fill : float
-        What a non-finite value becomes.
+        What a non-finite value becomes; with bounds, in the units that they are scaled to, where 0 is the middle.
     rows_a_person : int, optional
         None where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the
         number of persons is public, and the promise is about all rows of one (N1).
@@ -70,16 +70,22 @@ class Domain(Record):
     row_sum : float, optional
         Every row is clipped so that the absolute values of its entries add up to this at most: rows of a few entries
         that are not 0 need less noise for it (E2d). None where only the norm is bounded.
+    bounds : ((low, high), ...) or (low, high), optional
+        The public range of every column, or one for all columns: values are clipped into it and scaled to [-1, 1],
+        ``(x - middle) / half``, before anything else. Norm, sum and weights are about columns so scaled. None where
+        rows are taken as they are.
 
     Examples
     --------
     >>> Domain(row_norm=1.0, classes=(0, 1)).classes
     (0, 1)
+    >>> Domain(bounds=[(17, 90), (0, 1), (0, 99), (0, 1)], classes=(0, 1)).row_norm
+    2.0
     >>> Domain(row_norm=1.0, labels=(0.0, 400.0)).label_bound
     200.0
     """
 
-    row_norm: float
+    row_norm: float = 0.0
     classes: tuple[Label, ...] | Literal["observed"] | None = None
     labels: tuple[float, float] | None = None
     radius: float | None = None
@@ -87,10 +93,15 @@ class Domain(Record):
     rows_a_person: int | None = None
     class_weights: tuple[float, ...] | None = None
     row_sum: float | None = None
+    bounds: tuple[tuple[float, float], ...] | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
-        remedy = "declare the largest L2 norm a row may have; longer rows are clipped to it"
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", _settled_bounds(self.bounds))
+            if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
+                object.__setattr__(self, "row_norm", math.sqrt(len(self.bounds)))
+        remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
@@ -106,7 +117,7 @@ class Domain(Record):
         if self.classes is not None and self.classes != "observed":
             object.__setattr__(self, "classes", _settled_classes(self.classes))
         if self.labels is not None:
-            object.__setattr__(self, "labels", _settled_labels(self.labels))
+            object.__setattr__(self, "labels", _settled_ends("label", self.labels))
         if self.class_weights is not None:
             object.__setattr__(self, "class_weights", _settled_weights(self.class_weights, self.classes))
 
@@ -161,15 +172,22 @@ def _settled_weights(given: object, classes: object) -> tuple[float, ...]:
     return tuple(require_number("class weight", weight, above=0.0, largest=1.0, remedy=remedy) for weight in weights)
 
 
-def _settled_labels(given: object) -> tuple[float, float]:
-    remedy = "write labels=(low, high), the public range of the target"
+def _settled_ends(of: str, given: object) -> tuple[float, float]:
+    remedy = f"write (low, high), the public range of the {'target' if of == 'label' else 'column'}"
     ends = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     if len(ends) != 2:
-        raise InvalidParameter("label bounds (low, high)", f"labels={given!r}", remedy)
-    low, high = (require_number("label bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
+        raise InvalidParameter(f"{of} bounds (low, high)", f"{given!r:.80}", remedy)
+    low, high = (require_number(f"{of} bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
     if not low < high or high - low < SMALLEST:
-        raise InvalidParameter("label bounds with low < high", f"labels={given!r}", remedy)
+        raise InvalidParameter(f"{of} bounds with low < high", f"{given!r:.80}", remedy)
     return low, high
+
+
+def _settled_bounds(given: object) -> tuple[object, ...]:
+    pairs = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if not pairs or not any(isinstance(pair, Iterable) for pair in pairs):
+        return _settled_ends("column", pairs or given)
+    return tuple(_settled_ends("column", pair) for pair in pairs)
 
 
 class Problem(Record):
