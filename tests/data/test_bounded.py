@@ -1,6 +1,7 @@
 """Domains by bounds of columns: one public rule for every container, in training and in prediction."""
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ def model(domain: eq.Domain = DOMAIN, **settings: object) -> eq.LogisticRegressi
 
 
 def test_a_model_of_bounds_is_that_of_rows_scaled_by_hand():
-    plain = eq.Domain(row_norm=np.sqrt(3), classes=(0, 1))
+    plain = eq.Domain(row_norm=DOMAIN.row_norm, classes=(0, 1))
     table, new = rows(), rows(50, seed=1)
     bounded, known = model().fit(table, labels(table)), model(plain).fit(by_hand(table), labels(table))
     assert bounded.coef_ == pytest.approx(known.coef_, rel=1e-9)
@@ -58,9 +59,9 @@ def test_a_model_of_bounds_predicts_as_that_of_a_schema_with_the_same_bounds():
     table = rows()
     frame = pd.DataFrame(table, columns=list("abc"))
     described = eq.LogisticRegression(epsilon=1.0, domain=schema, random_state=0).fit(frame, labels(table))
-    assert model().fit(table, labels(table)).predict_proba(table) == pytest.approx(
-        described.predict_proba(frame), rel=1e-4
-    )
+    longest = eq.Domain(row_norm=np.sqrt(3), bounds=BOUNDS, classes=(0, 1))
+    bounded = model(longest).fit(table, labels(table))
+    assert bounded.predict_proba(table) == pytest.approx(described.predict_proba(frame), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_sparse_rows_stay_sparse_around_zero_and_are_refused_elsewhere():
 
 def test_persons_rows_are_scaled_alike():
     domain = eq.Domain(bounds=BOUNDS, classes=(0, 1), rows_a_person=2)
-    plain = eq.Domain(row_norm=np.sqrt(3), classes=(0, 1), rows_a_person=2)
+    plain = eq.Domain(row_norm=DOMAIN.row_norm, classes=(0, 1), rows_a_person=2)
     table, ids = rows(), np.arange(400) // 2
     bounded, known = model(domain), model(plain)
     bounded.plan(n_samples=200)
@@ -143,11 +144,12 @@ def test_a_certificate_without_bounds_has_the_digest_that_it_had():
     assert Certificate.from_json(json.dumps(older)).verify() == ()
 
 
-def test_plain_scikit_learn_scales_by_the_same_bounds():
+@pytest.mark.parametrize("norm", [0.5, 1.0, np.sqrt(3)])
+def test_plain_scikit_learn_scales_and_clips_by_the_same_bounds(norm):
     table = rows()
     finite = np.where(np.isinf(table), np.nan, table)
-    fitted = model().fit(finite, labels(table))
-    plain = fitted.to_sklearn()
+    fitted = model(eq.Domain(row_norm=norm, bounds=BOUNDS, classes=(0, 1))).fit(finite, labels(table))
+    plain = pickle.loads(pickle.dumps(fitted.to_sklearn()))  # noqa: S301 - its own bytes
     assert plain.predict_proba(finite) == pytest.approx(fitted.predict_proba(finite), rel=1e-9)
     new = np.full((2, 3), np.nan)
     assert plain.decision_function(new) == pytest.approx(fitted.decision_function(new), rel=1e-9)
@@ -167,7 +169,7 @@ def test_an_evaluation_scores_rows_as_predictions_do():
 
 
 def test_the_diagnosis_counts_rows_after_scaling():
-    found = eq.check_rows(rows(), labels(rows()), DOMAIN)
+    found = eq.check_rows(rows(), labels(rows()), eq.Domain(row_norm=np.sqrt(3), bounds=BOUNDS, classes=(0, 1)))
     assert (found.rows, found.filled, found.clipped) == (400, 16, 0)
     short = eq.Domain(row_norm=0.5, bounds=BOUNDS, classes=(0, 1))
     assert eq.check_rows(rows(), labels(rows()), short).clipped > 300
@@ -191,6 +193,14 @@ def test_the_diagnosis_counts_rows_after_scaling():
 def test_what_are_no_bounds_is_refused(bounds, found):
     with pytest.raises(InvalidParameter, match=found):
         eq.Domain(bounds=bounds, classes=(0, 1))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 30, 1000])
+def test_few_rows_that_are_spread_evenly_over_bounds_are_clipped(columns):
+    found = eq.Domain(bounds=[(0, 1)] * columns, classes=(0, 1)).row_norm
+    lengths = np.linalg.norm(np.random.default_rng(0).uniform(-1, 1, size=(4000, columns)), axis=1)
+    assert 0.01 < np.mean(lengths > found) < 0.05
+    assert found < np.sqrt(columns)
 
 
 def test_bounds_of_arrays_are_taken_and_no_facts_at_all_are_refused():

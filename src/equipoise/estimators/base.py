@@ -391,8 +391,8 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         """Return the released model as plain scikit-learn objects, which need this library no longer.
 
         With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. With bounds: one that
-        takes rows as `fit` does, and scales them. Rows longer than the row norm are not clipped there, and predictions
-        not kept inside the target's range.
+        takes rows as `fit` does, and scales and clips them; without, rows longer than the row norm are not clipped.
+        Predictions are not kept inside the target's range.
         """
         check_is_fitted(self, "coef_")
         if self._facts.projection:

@@ -51,7 +51,8 @@ class Domain(Record):
     Parameters
     ----------
     row_norm : float
-        Every row is clipped to this L2 norm. Bounds of every column imply one, the root of their number.
+        Every row is clipped to this L2 norm. Bounds of all `d` columns imply ``sqrt(d/3 + 0.6 sqrt(d))``, which one in
+        40 rows is longer than where values are spread evenly; none is longer than ``sqrt(d)``.
     classes : tuple of labels, or "observed", optional
         The public label set of a classification; an unknown label is mapped to the first class. "observed" is the
         user's word that the label set found in the data is public, and makes the certificate "conditional".
@@ -79,8 +80,8 @@ class Domain(Record):
     --------
     >>> Domain(row_norm=1.0, classes=(0, 1)).classes
     (0, 1)
-    >>> Domain(bounds=[(17, 90), (0, 1), (0, 99), (0, 1)], classes=(0, 1)).row_norm
-    2.0
+    >>> round(Domain(bounds=[(17, 90), (0, 1), (0, 99), (0, 1)], classes=(0, 1)).row_norm, 3)
+    1.592
     >>> Domain(row_norm=1.0, labels=(0.0, 400.0)).label_bound
     200.0
     """
@@ -100,7 +101,10 @@ class Domain(Record):
         if self.bounds is not None:
             object.__setattr__(self, "bounds", _settled_bounds(self.bounds))
             if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
-                object.__setattr__(self, "row_norm", math.sqrt(len(self.bounds)))
+                # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
+                object.__setattr__(
+                    self, "row_norm", math.sqrt(len(self.bounds) / 3 + 0.6 * math.sqrt(len(self.bounds)))
+                )
         remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
