@@ -53,7 +53,7 @@ def line(name: str, rows: Array, target: Array, bounds: list[tuple[float, float]
     known = {"labels": (0, 400)} if "R2" in name else {"classes": (0, 1)}
     low, high = np.array(bounds, dtype=float).T
     shares, plain = (rows - low) / (high - low), eq.Domain(row_norm=math.sqrt(rows.shape[1]), **known)
-    scaled = eq.Domain(bounds=bounds, **known)
+    scaled = eq.Domain(row_norm=plain.row_norm, bounds=bounds, **known)
     pairs = np.array(
         [
             (score(shares, target, plain, epsilon, seed), score(rows, target, scaled, epsilon, seed))

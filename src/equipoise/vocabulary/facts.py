@@ -102,9 +102,8 @@ class Domain(Record):
             object.__setattr__(self, "bounds", _settled_bounds(self.bounds))
             if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
                 # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
-                object.__setattr__(
-                    self, "row_norm", math.sqrt(len(self.bounds) / 3 + 0.6 * math.sqrt(len(self.bounds)))
-                )
+                count = len(self.bounds)
+                object.__setattr__(self, "row_norm", math.sqrt(count / 3 + 0.6 * math.sqrt(count)))
         remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
