@@ -7,22 +7,21 @@ ones are optional, with a default that reproduces the old behaviour.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 from ..errors import InvalidParameter, NoTheoremApplies
+from .declared import is_label as is_label
+from .declared import settled_bounds, settled_classes, settled_ends, settled_weights
 from .discovery import split_name
 from .losses import Loss
 from .methods import method_named
-from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
+from .numbers import LARGEST_EPSILON, plain, require_count, require_number, settle
 from .penalties import Penalty
 from .records import Of
 from .records import Record as Record
 
 Label = int | float | str | bool
-
-# Labels are public and stand in files: larger numbers and longer texts are none.
-LARGEST_LABEL, LONGEST_LABEL = 1e200, 1000
 
 
 class Budget(Record):
@@ -99,7 +98,7 @@ class Domain(Record):
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
         if self.bounds is not None:
-            object.__setattr__(self, "bounds", _settled_bounds(self.bounds))
+            object.__setattr__(self, "bounds", settled_bounds(self.bounds))
             if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
                 # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
                 count = len(self.bounds)
@@ -118,11 +117,11 @@ class Domain(Record):
             remedy = "classes for a classifier, labels for a regressor"
             raise InvalidParameter("either classes or labels", "both", remedy)
         if self.classes is not None and self.classes != "observed":
-            object.__setattr__(self, "classes", _settled_classes(self.classes))
+            object.__setattr__(self, "classes", settled_classes(self.classes))
         if self.labels is not None:
-            object.__setattr__(self, "labels", _settled_ends("label", self.labels))
+            object.__setattr__(self, "labels", settled_ends("label", self.labels))
         if self.class_weights is not None:
-            object.__setattr__(self, "class_weights", _settled_weights(self.class_weights, self.classes))
+            object.__setattr__(self, "class_weights", settled_weights(self.class_weights, self.classes))
 
     @property
     def unit(self) -> str:
@@ -138,59 +137,6 @@ class Domain(Record):
     def label_bound(self) -> float:
         """Y: the largest absolute value of a centred target (1 for classes)."""
         return 1.0 if self.labels is None else (self.labels[1] - self.labels[0]) / 2
-
-
-def is_label(value: object) -> bool:
-    """Return whether a plain value may be a class: a number or a text that every file can hold, of bounded length.
-
-    Examples
-    --------
-    >>> [is_label(value) for value in (1, True, "yes", math.nan, 10**400, None)]
-    [True, True, True, False, False, False]
-    """
-    if isinstance(value, str):
-        # Half a pair of UTF-16 is a letter to Python, and to no file.
-        return len(value) <= LONGEST_LABEL and value == value.encode("utf-8", "ignore").decode()
-    return isinstance(value, int | float) and abs(value) < LARGEST_LABEL
-
-
-def _settled_classes(given: object) -> tuple[object, ...]:
-    remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
-    classes = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not all(map(is_label, classes)):
-        asked = f"classes that are numbers below {LARGEST_LABEL:g} in size, or texts of at most {LONGEST_LABEL} letters"
-        raise InvalidParameter(asked, "another among them", remedy)
-    if len(set(classes)) != len(classes) or len(classes) < 2:
-        found = f"{len(classes)}, of which {len(set(classes))} differ"
-        raise InvalidParameter("at least two different classes, numbers or strings", found, remedy)
-    return classes
-
-
-def _settled_weights(given: object, classes: object) -> tuple[float, ...]:
-    remedy = "declare the classes, and a weight above 0 and at most 1 for each, in their order; the largest may be 1"
-    weights = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not isinstance(classes, tuple) or len(weights) != len(classes):
-        found = f"{len(weights)} weights with classes={classes!r:.80}"
-        raise InvalidParameter("one weight for each declared class", found, remedy)
-    return tuple(require_number("class weight", weight, above=0.0, largest=1.0, remedy=remedy) for weight in weights)
-
-
-def _settled_ends(of: str, given: object) -> tuple[float, float]:
-    remedy = f"write (low, high), the public range of the {'target' if of == 'label' else 'column'}"
-    ends = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    if len(ends) != 2:
-        raise InvalidParameter(f"{of} bounds (low, high)", f"{given!r:.80}", remedy)
-    low, high = (require_number(f"{of} bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
-    if not low < high or high - low < SMALLEST:
-        raise InvalidParameter(f"{of} bounds with low < high", f"{given!r:.80}", remedy)
-    return low, high
-
-
-def _settled_bounds(given: object) -> tuple[object, ...]:
-    pairs = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    if not pairs or not any(isinstance(pair, Iterable) for pair in pairs):
-        return _settled_ends("column", pairs or given)
-    return tuple(_settled_ends("column", pair) for pair in pairs)
 
 
 class Problem(Record):
