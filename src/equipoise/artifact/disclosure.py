@@ -40,8 +40,10 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
         found = "one that clips rows in a few random directions, which scikit-learn has nothing for"
         raise InvalidParameter("a model that predicts from rows as they are", found, "use the card")
     weights = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    # Some of its attacks take classes as places in a list.
-    plain = plain_model(model._plain_class(), *weights, np.arange(len(model.classes_)), None)
+    facts, place = model._public_facts, 0
+    # Some of its attacks take classes as places in a list. Rows come encoded by a schema, and as they are otherwise.
+    scaled = None if isinstance(facts, Schema) else facts
+    plain = plain_model(model._plain_class(), *weights, np.arange(len(model.classes_)), scaled)
     target = Target(
         model=plain,
         model_name=type(plain).__name__,
@@ -49,7 +51,6 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
         dataset_name=card["training"]["ledger"] or "",
         safemodel=[card],
     )
-    facts, place = model._public_facts, 0
     if isinstance(facts, Schema):
         for column in facts.columns:
             encoding = "onehot" if column.spread else "float"

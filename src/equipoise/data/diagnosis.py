@@ -1,7 +1,7 @@
 """For the data's owner alone: how many rows the public rules will touch. Computed on raw rows, it must stay inside."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from equipoise.data.arrow_values import Column
+from equipoise.data.bounded import bounded
 from equipoise.data.date_parts import DAY
 from equipoise.data.encoded import check_columns
 from equipoise.data.encoder import Encoder, target_as_column
@@ -38,7 +39,7 @@ from equipoise.data.sizes import sizes
 from equipoise.data.slots import Slots
 from equipoise.data.tables import feature_table, target_column
 from equipoise.data.texts import SheetColumn, Texts
-from equipoise.data.unread import NUMERIC_KINDS
+from equipoise.data.unread import NUMERIC_KINDS, Unread
 from equipoise.errors import InvalidData
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label
@@ -86,24 +87,31 @@ def check_rows(X: Any, y: Any, domain: Domain) -> RowDiagnosis:  # noqa: N803 - 
       with an unknown or far target       1
     """
     table = feature_table(X)
+    scaled = bounded(table, domain, X)
     target = target_column(y, table.shape[0])
     if domain.labels is not None and not target.numeric:
         raise InvalidData("a numeric target", "a target of another type", "pass numbers, or name classes in the domain")
-    matrix = table.read()
-    if sparse.issparse(matrix):
-        matrix = sparse.csr_array(matrix)
     filled = clipped = 0
-    for start in range(0, table.shape[0], BLOCK_ROWS):
-        block = matrix[start : start + BLOCK_ROWS]
-        values = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
-        finite = np.isfinite(values)
+    for given, values in zip(_blocks(table), _blocks(scaled), strict=True):
+        finite = np.isfinite(given)
         with np.errstate(all="ignore"):
-            norms = sizes(np.where(finite, values, domain.fill), domain)
+            norms = sizes(np.where(np.isfinite(values), values, domain.fill), domain)
         filled += int(np.sum(~finite.all(axis=1)))
-        clipped += int(np.sum(norms > domain.row_norm))
+        # What rounding adds to the longest row that bounds allow is not counted.
+        clipped += int(np.sum(norms > domain.row_norm * (1 + 1e-12 * (domain.bounds is not None))))
     mapped, others = _mapped_targets(target.read(), domain)
     found = targets_mismatch(mapped, table.shape[0]) or classes_mismatch(others, table.shape[0])
     return RowDiagnosis(table.shape[0], filled, clipped, mapped, () if found is None else (found,))
+
+
+def _blocks(table: Unread) -> Iterator[NDArray[np.float64]]:
+    """Yield the numbers of a table, some rows at a time."""
+    matrix = table.read()
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix)
+    for start in range(0, table.shape[0], BLOCK_ROWS):
+        block = matrix[start : start + BLOCK_ROWS]
+        yield (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
 
 
 def _mapped_targets(target: NDArray[Any], domain: Domain) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class Additive(PrivateLinearModel):
             raise InvalidParameter('a number of cells, 0 for lines, or "public"', found, remedy)
         if not isinstance(facts, Schema):
             if facts is not None and asked not in ("public", 0):
-                found = "rows of numbers in a Domain, which has no bounds of columns"
+                found = "rows of numbers in a Domain, which describes no kinds of columns"
                 remedy = "pass domain=eq.Schema.from_toml(...), or leave cells out, which means lines"
                 raise InvalidParameter(
                     "a schema, whose columns of numbers have bounds between which they bend", found, remedy
@@ -89,7 +89,7 @@ class AdditiveClassifier(Additive, LogisticRegression):
     are equally spaced over the schema's public bounds; a number a level for categories. How many cells lie between the
     knots follows from n, the columns and the budget alone, and where no curve is worth its noise the model is
     `LogisticRegression`. The released schema has the curves, so that everything that reads one works as it does for
-    lines (docs/additive.md). Rows of numbers in a `Domain` have no bounds of columns: their effects are lines.
+    lines (docs/additive.md). Rows of numbers in a `Domain`, with bounds or without: their effects are lines.
 
     Parameters
     ----------

@@ -390,8 +390,9 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
     def to_sklearn(self) -> Any:
         """Return the released model as plain scikit-learn objects, which need this library no longer.
 
-        With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. Rows longer than the row
-        norm are not clipped there, and predictions not kept inside the target's range.
+        With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. With bounds: one that
+        takes rows as `fit` does, and scales and clips them; without, rows longer than the row norm are not clipped.
+        Predictions are not kept inside the target's range.
         """
         check_is_fitted(self, "coef_")
         if self._facts.projection:
@@ -402,7 +403,7 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
             )
         classes: NDArray[Any] | None = getattr(self, "classes_", None)
         weights = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        return plain_model(self._plain_class(), *weights, classes, getattr(self, "schema_", None))
+        return plain_model(self._plain_class(), *weights, classes, getattr(self, "schema_", self._facts.domain))
 
     @classmethod
     def _kinds(cls) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from equipoise.data.bounded import bounded, require_columns
 from equipoise.data.encoded import EncodedTable, encoded_table
 from equipoise.data.entries import is_undeclared
 from equipoise.data.joined import new_rows, raw_table
@@ -82,18 +83,22 @@ class Intake(ABC):
 
 
 class PlainRows(Intake):
-    """Tables of numbers, clipped into a declared domain row by row."""
+    """Tables of numbers, scaled by the domain's bounds where it has any, and clipped into it row by row."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
 
     def shape(self, n_samples: int | None, n_features: int | None) -> tuple[int, int]:
-        """Return the numbers as given: somebody must declare them."""
+        """Return the numbers as given: somebody must declare them; bounds of every column tell how many there are."""
         remedy = "call plan(n_samples=..., n_features=...) with the public numbers"
-        return require_count("n_samples", n_samples, remedy), require_count("n_features", n_features, remedy)
+        if n_features is None and (pairs := self.domain.bounds) is not None and isinstance(pairs[0], tuple):
+            n_features = len(pairs)
+        declared = require_count("n_samples", n_samples, remedy), require_count("n_features", n_features, remedy)
+        require_columns(self.domain, declared[1])
+        return declared
 
     def facts(self) -> dict[str, Any]:
-        """Return nothing: the rows are taken as given."""
+        """Return nothing: the domain says it all."""
         return {}
 
     def training(self, X: Any, y: Any, groups: Any = None, planned: tuple[int, int] | None = None) -> TrainingRows:
@@ -109,7 +114,7 @@ class PlainRows(Intake):
                 )
             # Where no entry of a list is a row, the plan tells how wide rows are.
             table = feature_table(X, None if planned is None else planned[1])
-            return TrainingRows(table, self._labels(target_column(y, table.shape[0])))
+            return TrainingRows(bounded(table, self.domain, X), self._labels(target_column(y, table.shape[0])))
         if planned is None:
             raise InvalidParameter(
                 "the declared number of persons",
@@ -117,7 +122,8 @@ class PlainRows(Intake):
                 "call plan(n_samples=..., n_features=...) with the public number of persons first",
             )
         rows = person_rows(X, y, groups, planned, most)
-        return TrainingRows(rows.features, self._labels(rows.target), persons=rows.persons)
+        features = bounded(rows.features, self.domain, X)
+        return TrainingRows(features, self._labels(rows.target), persons=rows.persons)
 
     def _labels(self, target: Unread) -> Unread:
         """Return the target, if its type can hold what the domain says."""
@@ -134,7 +140,7 @@ class PlainRows(Intake):
         return products(self.known_columns(model, X).read(), self.domain, weights)
 
     def known_columns(self, model: BaseEstimator, X: Any) -> Unread:
-        """Return a table, unread, whose columns are those of a model's fit; others are refused."""
+        """Return a table, unread, whose columns are those of a model's fit, scaled alike; others are refused."""
         table = feature_table(X)
         expected: int = model.n_features_in_
         if table.shape[1] != expected:
@@ -150,7 +156,7 @@ class PlainRows(Intake):
             raise InvalidData(
                 "the column names of the fit", str(error), "pass the same columns in the same order"
             ) from None
-        return table
+        return bounded(table, self.domain, X)
 
 
 def note_columns(model: BaseEstimator, X: Any, shape: tuple[int, ...]) -> None:

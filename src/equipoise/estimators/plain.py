@@ -2,38 +2,43 @@
 
 Everything is made from public facts and released weights: the transformers are fitted on two made-up rows that hold the
 schema's bounds and levels, and the weights are set by hand. scikit-learn neither clips long rows nor keeps predictions
-inside the target's range; a schema that relies on the former is refused.
+inside the target's range; a schema that relies on the former is refused. Where a domain has bounds, NumPy clips.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, SplineTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, SplineTransformer
 
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema
 from equipoise.errors import InvalidParameter, MissingExtra
+from equipoise.vocabulary.facts import Domain
 
 Array = NDArray[np.float64]
 
 
 def plain_model(
-    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, schema: Schema | None
+    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, facts: Domain | Schema | None
 ) -> Any:
-    """Return a linear model of a class of scikit-learn, behind a column transformer where a schema encodes columns."""
-    if schema is None:
-        return _linear(kind, coefficients, intercepts, classes)
-    columns = _ColumnTransform(schema, coefficients)
+    """Return a linear model of a class of scikit-learn, behind what encodes columns by a schema or scales by bounds."""
+    if not isinstance(facts, Schema):
+        if facts is None or facts.bounds is None:
+            return _linear(kind, coefficients, intercepts, classes)
+        model = _linear(kind, np.hstack([coefficients, -coefficients]), intercepts, classes)
+        return Pipeline([("columns", _scaler(facts, coefficients.shape[1])), ("model", model)])
+    columns = _ColumnTransform(facts, coefficients)
     intercepts = intercepts + columns.constants
     weights = columns.weights
-    if schema.target.bounds is not None:
-        low, high = schema.target.bounds
+    if facts.target.bounds is not None:
+        low, high = facts.target.bounds
         weights, intercepts = weights * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
     return Pipeline([("columns", columns.transformer), ("model", _linear(kind, weights, intercepts, classes))])
 
@@ -46,6 +51,27 @@ def _linear(kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[
     else:
         plain.coef_, plain.intercept_, plain.classes_ = coefficients.copy(), intercepts.copy(), classes.copy()
     return plain
+
+
+def _scaler(domain: Domain, n_features: int) -> Pipeline:
+    """Return what scales columns by their bounds and clips rows, fitted on two rows that hold nothing else.
+
+    It puts out positive parts of all columns, then negative ones. Their row is as long as the scaled row, and clipped
+    it is the smaller of itself and of its direction at the row norm, entry by entry.
+    """
+    ends = np.broadcast_to(np.array(domain.bounds), (n_features, 2)).T
+    filler = SimpleImputer(strategy="constant", fill_value=min(max(domain.fill, -1.0), 1.0), keep_empty_features=True)
+    positive = FunctionTransformer(partial(np.maximum, 0.0))
+    negative = make_pipeline(FunctionTransformer(np.negative), positive)
+    longest = make_pipeline(Normalizer(), FunctionTransformer(partial(np.multiply, domain.row_norm)))
+    return make_pipeline(
+        MinMaxScaler(feature_range=(-1, 1), clip=True),
+        filler,
+        FeatureUnion([("positive", positive), ("negative", negative)]),
+        FeatureUnion([("as it is", "passthrough"), ("at the row norm", longest)]),
+        FunctionTransformer(np.split, kw_args={"indices_or_sections": 2, "axis": 1}),
+        FunctionTransformer(np.min, kw_args={"axis": 0}),
+    ).fit(ends)
 
 
 class _ColumnTransform:

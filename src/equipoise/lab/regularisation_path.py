@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.data.bounded import bounded
 from equipoise.data.observed_labels import observed_classes
 from equipoise.data.rows import RowSource, coded_targets, row_source
 from equipoise.data.tables import feature_table, target_column
@@ -118,7 +119,7 @@ def solution_path(
     constant_entry = require_number(
         "intercept", plain(intercept), above=0.0, inclusive=True, remedy="pass 0.0 for no intercept"
     )
-    table = feature_table(X)
+    table = bounded(feature_table(X), domain, X)
     target = target_column(y, table.shape[0]).read()
     rows = row_source(table.read(), domain, constant_entry)
     classes = observed_classes(target) if domain.classes == "observed" else domain.classes or ()

@@ -1,5 +1,6 @@
 """What a planner notes beside a claim: the menu, modelled costs, every theorem's answer, sentences for people."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,6 +20,9 @@ from equipoise.vocabulary.facts import Bound
 ROWS_AS_GIVEN = "covers the rows as given: preprocessing, selection and scores that looked at the data are not covered"
 DOUBLE_PRECISION = "the noise comes from NumPy's generator in double precision, which Mironov's attack can undo"
 SEEDED = "seeded: for experiments, not for release"
+
+# A row norm that is above the longest row by no more than this is it.
+ROUNDING = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,24 @@ class Notes:
 def caveats_of(terms: Terms, claim: Claim) -> tuple[str, ...]:
     """Return what a claim does not cover, and what to keep in mind about its parts, each once."""
     parts = [] if terms.seeded else [line for node in claim.nodes() for line in words_of(node).caveats(node)]
-    return tuple(dict.fromkeys((*_not_covered(terms), *parts)))
+    return tuple(dict.fromkeys((*_wasteful(claim), *_not_covered(terms), *parts)))
+
+
+def _wasteful(claim: Claim) -> Iterator[str]:
+    """Yield what to write where a declared row norm is above what bounds let any row have: noise grows with it.
+
+    A schema of that kind is refused (`equipoise.data.schema.useful`).
+    """
+    trained = claim.trained
+    if not isinstance(trained, Trained) or (domain := trained.problem.domain).bounds is None:
+        return
+    longest = math.sqrt(trained.n_features)
+    if domain.row_norm > longest * (1 + ROUNDING):
+        yield (
+            f"wasteful: row_norm = {number(domain.row_norm)} is declared, and by the bounds no row of "
+            f"{trained.n_features} columns is longer than {number(longest)}; write row_norm={number(longest)} or less: "
+            "noise grows with it, rows do not"
+        )
 
 
 def _not_covered(terms: Terms) -> Iterator[str]:

@@ -77,8 +77,9 @@ def facts(claim: Trained, picked: str, ball: str, tolerance: float, public_seed:
     ending = "" if passes is None else f", on any rows after at most {passes:,} passes over them (N10)"
     target = f"classes {domain.classes}" if domain.classes is not None else f"targets in {domain.labels}"
     summed = "" if domain.row_sum is None else f" and to a sum of absolute values of {number(domain.row_sum)}"
+    scaled = "" if domain.bounds is None else "scaled to [-1, 1] by their declared bounds, (x - middle)/half, "
     lines = (
-        f"- rows: {claim.n_features} columns, clipped to norm {number(domain.row_norm)}{summed}, "
+        f"- rows: {claim.n_features} columns, {scaled}clipped to norm {number(domain.row_norm)}{summed}, "
         f"non-finite values become {domain.fill:g}; {target}",
         *_persons(domain),
         *_weights(domain),

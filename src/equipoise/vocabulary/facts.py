@@ -7,22 +7,21 @@ ones are optional, with a default that reproduces the old behaviour.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 from ..errors import InvalidParameter, NoTheoremApplies
+from .declared import for_each_class, settled_bounds, settled_classes, settled_ends
+from .declared import is_label as is_label
 from .discovery import split_name
 from .losses import Loss
 from .methods import method_named
-from .numbers import LARGEST_EPSILON, SMALLEST, plain, require_count, require_number, settle
+from .numbers import LARGEST_EPSILON, plain, require_count, require_number, settle
 from .penalties import Penalty
 from .records import Of
 from .records import Record as Record
 
 Label = int | float | str | bool
-
-# Labels are public and stand in files: larger numbers and longer texts are none.
-LARGEST_LABEL, LONGEST_LABEL = 1e200, 1000
 
 
 class Budget(Record):
@@ -51,7 +50,8 @@ class Domain(Record):
     Parameters
     ----------
     row_norm : float
-        Every row is clipped to this L2 norm.
+        Every row is clipped to this L2 norm. Bounds of all `d` columns imply ``sqrt(d/3 + 0.6 sqrt(d))``, which one in
+        40 rows is longer than where values are spread evenly; none is longer than ``sqrt(d)``.
     classes : tuple of labels, or "observed", optional
         The public label set of a classification; an unknown label is mapped to the first class. "observed" is the
         user's word that the label set found in the data is public, and makes the certificate "conditional".
@@ -60,7 +60,7 @@ class Domain(Record):
     radius : float, optional
         A constraint on the norm of the weights (constant column included).
     fill : float
-        What a non-finite value becomes.
+        What a non-finite value becomes; with bounds, in the units that they are scaled to, where 0 is the middle.
     rows_a_person : int, optional
         None where a row is a person. Otherwise every person has some rows, of which so many are kept at most; the
         number of persons is public, and the promise is about all rows of one (N1).
@@ -72,14 +72,20 @@ class Domain(Record):
         that are not 0 need less noise for it (E2d). None where only the norm is bounded.
     prevalence : tuple of float, optional
         The public share of each class, in the order of `classes`. Plans are made for it, and no claim rests on it.
+    bounds : ((low, high), ...) or (low, high), optional
+        The public range of every column, or one for all columns: values are clipped into it and scaled to [-1, 1],
+        ``(x - middle) / half``, before anything else. Norm, sum and weights are about columns so scaled. None where
+        rows are taken as they are.
 
     Examples
     --------
+    >>> round(Domain(bounds=[(17, 90), (0, 1), (0, 99), (0, 1)], classes=(0, 1)).row_norm, 3)
+    1.592
     >>> Domain(row_norm=1.0, labels=(0.0, 400.0)).label_bound
     200.0
     """
 
-    row_norm: float
+    row_norm: float = 0.0
     classes: tuple[Label, ...] | Literal["observed"] | None = None
     labels: tuple[float, float] | None = None
     radius: float | None = None
@@ -88,10 +94,17 @@ class Domain(Record):
     class_weights: tuple[float, ...] | None = None
     row_sum: float | None = None
     prevalence: tuple[float, ...] | None = None
+    bounds: tuple[tuple[float, float], ...] | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""
-        remedy = "declare the largest L2 norm a row may have; longer rows are clipped to it"
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", settled_bounds(self.bounds))
+            if isinstance(self.row_norm, float) and self.row_norm == 0 and isinstance(self.bounds[0], tuple):
+                # Rows spread evenly over bounds have a squared norm of d/3, and two deviations more in one of 40 rows.
+                count = len(self.bounds)
+                object.__setattr__(self, "row_norm", math.sqrt(count / 3 + 0.6 * math.sqrt(count)))
+        remedy = "declare the largest L2 norm a row may have, longer rows are clipped to it; or bounds of every column"
         settle(self, "row_norm", above=0.0, remedy=remedy)
         if self.radius is not None:
             settle(self, "radius", above=0.0, remedy="leave radius out, or bound the norm of the weights")
@@ -105,12 +118,12 @@ class Domain(Record):
             remedy = "classes for a classifier, labels for a regressor"
             raise InvalidParameter("either classes or labels", "both", remedy)
         if self.classes is not None and self.classes != "observed":
-            object.__setattr__(self, "classes", _settled_classes(self.classes))
+            object.__setattr__(self, "classes", settled_classes(self.classes))
         if self.labels is not None:
-            object.__setattr__(self, "labels", _settled_labels(self.labels))
+            object.__setattr__(self, "labels", settled_ends("label", self.labels))
         for name, what in (("class_weights", "weight"), ("prevalence", "share")):
             if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _for_each_class(given, self.classes, what))
+                object.__setattr__(self, name, for_each_class(given, self.classes, what))
 
     @property
     def unit(self) -> str:
@@ -126,52 +139,6 @@ class Domain(Record):
     def label_bound(self) -> float:
         """Y: the largest absolute value of a centred target (1 for classes)."""
         return 1.0 if self.labels is None else (self.labels[1] - self.labels[0]) / 2
-
-
-def is_label(value: object) -> bool:
-    """Return whether a plain value may be a class: a number or a text that every file can hold, of bounded length.
-
-    Examples
-    --------
-    >>> [is_label(value) for value in (1, True, "yes", math.nan, 10**400, None)]
-    [True, True, True, False, False, False]
-    """
-    if isinstance(value, str):
-        # Half a pair of UTF-16 is a letter to Python, and to no file.
-        return len(value) <= LONGEST_LABEL and value == value.encode("utf-8", "ignore").decode()
-    return isinstance(value, int | float) and abs(value) < LARGEST_LABEL
-
-
-def _settled_classes(given: object) -> tuple[object, ...]:
-    remedy = 'write classes=(0, 1) or classes=("no", "yes"), the public label set'
-    classes = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not all(map(is_label, classes)):
-        asked = f"classes that are numbers below {LARGEST_LABEL:g} in size, or texts of at most {LONGEST_LABEL} letters"
-        raise InvalidParameter(asked, "another among them", remedy)
-    if len(set(classes)) != len(classes) or len(classes) < 2:
-        found = f"{len(classes)}, of which {len(set(classes))} differ"
-        raise InvalidParameter("at least two different classes, numbers or strings", found, remedy)
-    return classes
-
-
-def _for_each_class(given: object, classes: object, what: str) -> tuple[float, ...]:
-    remedy = f"declare the classes, and a {what} above 0 and at most 1 for each, in their order"
-    numbers = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(map(plain, given))
-    if not isinstance(classes, tuple) or len(numbers) != len(classes):
-        found = f"{len(numbers)} {what}s with classes={classes!r:.80}"
-        raise InvalidParameter(f"one {what} for each declared class", found, remedy)
-    return tuple(require_number(f"class {what}", number, above=0.0, largest=1.0, remedy=remedy) for number in numbers)
-
-
-def _settled_labels(given: object) -> tuple[float, float]:
-    remedy = "write labels=(low, high), the public range of the target"
-    ends = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    if len(ends) != 2:
-        raise InvalidParameter("label bounds (low, high)", f"labels={given!r}", remedy)
-    low, high = (require_number("label bound", plain(end), above=-math.inf, remedy=remedy) for end in ends)
-    if not low < high or high - low < SMALLEST:
-        raise InvalidParameter("label bounds with low < high", f"labels={given!r}", remedy)
-    return low, high
 
 
 class Problem(Record):
