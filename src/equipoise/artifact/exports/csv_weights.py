@@ -43,7 +43,13 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield the name of every encoded column, what its entries are divided by, and what they are of."""
     if model.schema is None:
         for name in model.features:
-            yield name, "", name, "", "the number as the model was trained on it"
+            yield (
+                name,
+                "",
+                name,
+                "",
+                "the number as the model was trained on it (scaled by the domain, if that has bounds)",
+            )
         return
     for column in model.schema.columns:
         try:
