@@ -299,7 +299,7 @@ def test_the_table_of_weights_is_what_was_released(tmp_path):
         assert {float(line["divided by"]) for line in table[1 : weights.shape[1]]} == {model.schema_.longest_row}
     told = {line["column"]: line["meaning"] for line in table}
     assert told["age"] == "-1 at 20.0 and below, 1 at 60.0 and above, a line between; -0.5 if missing"
-    assert told["dose at 1/4"] == "0.5 at 75.0, 0 at the knots beside it and beyond, a line between"
+    assert told["dose at 1/4"] == "1 at 75.0, 0 at the knots beside it and beyond, a line between"
     assert (
         told["rooms other"]
         == "1 for ''; 1 for 'NA'; 1 for '-9'; 1 for '1970-01-01'; 1 if missing; 1 for any other text; else 0"
