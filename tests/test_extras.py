@@ -15,7 +15,7 @@ from equipoise.errors import EXTRAS, MissingExtra
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # The distribution of a package, where it has another name.
-DISTRIBUTIONS = {"vl_convert": "vl-convert-python", "llvmlite": "numba", "distributed": "dask"}
+DISTRIBUTIONS = {"vl_convert": "vl-convert-python", "flint": "python-flint", "llvmlite": "numba", "distributed": "dask"}
 
 
 def names(requirements: list[str]) -> set[str]:

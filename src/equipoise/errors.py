@@ -27,6 +27,7 @@ EXTRAS = {
     "distributed": "dask",
     "pyspark": "spark",
     "onnx": "onnx",
+    "flint": "rigorous",
 }
 
 

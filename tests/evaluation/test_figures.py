@@ -1,11 +1,14 @@
 """Figures of a histogram without noise to speak of are those of its rows, and every kind of figure can be asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, r2_score, roc_auc_score
 
 from equipoise.certify.claims.evaluation import Cells
+from equipoise.evaluation.figure import Figure
 from equipoise.evaluation.figures import figures_of
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.regression import Regression
@@ -151,3 +154,12 @@ def test_without_noise_figures_of_a_regression_are_those_of_the_middles_of_bins(
     assert (median.low, median.high) == (-0.5, 0.5)
     assert figures.prediction_intervals(0.7) == (-0.5, 0.5)
     assert len(figures.calibration) == 3
+
+
+def test_a_loss_whose_interval_is_as_long_as_what_guessing_costs_is_not_told():
+    found = Figure(0.6, 0.0, 1.05, sampling=0.01, noise=0.3, greatest=20.0)
+    assert found.told
+    drowned = replace(found, guessing=1.0)
+    assert not drowned.told
+    assert "times the epsilon" in str(drowned)
+    assert replace(found, high=0.9, guessing=1.0).told

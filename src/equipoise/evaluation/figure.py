@@ -28,6 +28,9 @@ class Figure:
         What the figure can be at all.
     bins : float
         By how much either side of the interval is longer because rows of one bin are not told apart.
+    guessing : float
+        What a model has that says the same of every row, for a loss that can be far larger: an interval as long as
+        that tells nothing.
 
     Examples
     --------
@@ -45,11 +48,17 @@ class Figure:
     least: float = 0.0
     greatest: float = 1.0
     bins: float = 0.0
+    guessing: float = math.inf
+
+    @property
+    def _extent(self) -> float:
+        """What the figure could be, from end to end: no more than twice what guessing costs."""
+        return min(self.greatest - self.least, 2.0 * self.guessing)
 
     @property
     def told(self) -> bool:
         """Whether the interval leaves out half of what the figure could be."""
-        return self.high - self.low <= 0.5 * (self.greatest - self.least)
+        return self.high - self.low <= 0.5 * self._extent
 
     @property
     def verdict(self) -> str:
@@ -59,7 +68,7 @@ class Figure:
         """
         if self.told:
             return ""
-        wanted = 0.25 * (self.greatest - self.least) / _SIDES
+        wanted = 0.25 * self._extent / _SIDES
         if math.hypot(self.sampling, self.noise) < wanted and self.bins > 0.0:
             return "cannot be told from bins as wide as these; more rows, or a larger epsilon, make them finer"
         if self.sampling < wanted:

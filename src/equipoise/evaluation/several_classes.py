@@ -1,6 +1,8 @@
 """Every figure about a classifier of several classes, from its noisy histogram alone."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -162,7 +164,8 @@ class SeveralClasses:
         scores = (ends[1:], 0.5 * (ends[:-1] + ends[1:]), ends[:-1])
         lowest, middle, highest = (-np.log(np.maximum(each, LEAST_SCORE)) for each in scores)
         everywhere = np.ones(self.true_shares.counts.shape, dtype=bool)
-        return mean_between(self.true_shares, (lowest, middle, highest), everywhere)
+        found = mean_between(self.true_shares, (lowest, middle, highest), everywhere)
+        return replace(found, guessing=math.log(self.classes))
 
     @cached_property
     def brier(self) -> Figure | None:
@@ -182,7 +185,7 @@ class SeveralClasses:
         ends = np.array([0.0, *self.true_shares.edges, 1.0])
         twice = (1.0 - 2.0 * ends[1:], 1.0 - ends[:-1] - ends[1:], 1.0 - 2.0 * ends[:-1])
         own = mean_between(self.true_shares, twice, np.ones(self.true_shares.counts.shape, dtype=bool), error)
-        return _sum(own, every)
+        return replace(_sum(own, every), guessing=1.0 - 1.0 / self.classes)
 
     def against_the_rest(self, label: int) -> AgainstTheRest:
         """Return figures of one class (by its number) against all others, at the edges of bins from a half on.

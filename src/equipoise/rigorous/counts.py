@@ -26,12 +26,13 @@ def chosen_bounds(claim: Record) -> Answer:
 
 
 def evaluation(claim: Record) -> Answer:
-    """Return the curve of noise on two counts that move by 1 each (N4)."""
-    law, scale = claim["noise"]["law"], number(claim["noise"]["scale"])
+    """Return the curve of noise on two counts that move by 1 each, and two further ones (N4)."""
+    law, scale, more = claim["noise"]["law"], number(claim["noise"]["scale"]), claim.get("further_noise")
+    moved = 1 + (scale / number(more["scale"]) if more else 0)
     if law == "laplace":
         # Both coordinates move by 1: the L1 distance is 2, without a root.
-        return Answer((), curves.Pure(2 / scale))
-    return Answer((), curves.law_of(law, arb(2).sqrt(), 2, scale))
+        return Answer((), curves.Pure(2 * moved / scale))
+    return Answer((), curves.law_of(law, arb(2).sqrt() * moved, 2, scale))
 
 
 class Chosen(curves.Curve):
