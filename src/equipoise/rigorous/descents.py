@@ -80,7 +80,9 @@ def drift(where: Descent) -> arb:
     facts, rows, weights = where.facts, where.batch * where.problem.rows_a_person, where.problem.dimension
     bend = facts.smoothness if facts.smoothness.is_finite() else arb(0)
     reach = (rows + 17 + arb(weights) / 2 + (weights + 19) * where.length * bend) * facts.radius
-    return 2 * where.steps * UNIT * (reach + (rows + 32) * where.length * facts.lipschitz)
+    # Slopes of several outputs are sums over all of them.
+    summed = rows + 31 + where.problem.loss.outputs
+    return 2 * where.steps * UNIT * (reach + summed * where.length * facts.lipschitz)
 
 
 def rounding(where: Descent) -> arb:

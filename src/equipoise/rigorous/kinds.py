@@ -76,7 +76,8 @@ def noisy_sgd(claim: Record) -> Answer:
     clip = INFINITY if recipe.get("clip") is None else number(recipe["clip"])
     ball = in_ball(problem, claim["radius"])
     facts, batch, steps = within(problem, ball.radius, ball.curvature, clip), recipe["batch_size"], steps_of(recipe, n)
-    rounding = 2 * (batch * problem.rows_a_person + 33) * descents.UNIT * facts.lipschitz
+    summed = batch * problem.rows_a_person + 32 + problem.loss.outputs
+    rounding = 2 * summed * descents.UNIT * facts.lipschitz
     if facts.smoothness.is_finite():
         rounding += 2 * (problem.dimension + 11) * descents.UNIT * facts.smoothness * facts.radius / batch
     sensitivity = number(claim["sensitivity"])
