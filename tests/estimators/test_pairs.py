@@ -8,6 +8,9 @@ import pytest
 
 import equipoise as eq
 from equipoise.artifact.effects import effects_of
+from equipoise.artifact.exported import exported
+from equipoise.artifact.exports.csv_weights import WeightTable
+from equipoise.artifact.exports.sql_expression import SelectList
 from equipoise.data.encoder import Encoder
 from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, OrderedColumn, Pair, Schema, Target
 from equipoise.errors import InvalidParameter, SchemaInvalid
@@ -163,10 +166,6 @@ def test_what_is_no_list_of_pairs_is_refused_before_a_row_is_read(pairs):
 def test_exports_that_know_no_pairs_refuse_them_and_a_table_of_weights_has_them(tmp_path):
     asked = eq.AdditiveClassifier(epsilon=1.0, domain=ALONE, cells=0, pairs=[("age", "sex")]).fit(TRAIN)
     eq.save(asked, tmp_path / "release")
-    from equipoise.artifact.exported import exported
-    from equipoise.artifact.exports.csv_weights import WeightTable
-    from equipoise.artifact.exports.sql_expression import SelectList
-
     found = exported(tmp_path / "release")
     with pytest.raises(InvalidParameter, match="the pair of age and sex"):
         SelectList().written(found)

@@ -85,10 +85,11 @@ def _surfaces(
     for surface in schema.surfaces:
         sides, width = surface.sides, surface.width
         turned = not isinstance(sides[0], CurveColumn)
-        along, across = reversed(sides) if turned else sides
-        bounds = paid.get(along.name) or getattr(along, "bounds", None)
-        if bounds is not None and isinstance(along, CurveColumn):
-            ends = paid.get(across.name) or getattr(across, "bounds", None)
+        along, across = (sides[1], sides[0]) if turned else sides
+        bounds, ends = (
+            (side.bounds or paid.get(side.name)) if isinstance(side, CurveColumn) else None for side in (along, across)
+        )
+        if bounds is not None:
             for output, weights in zip(outputs, coefficients, strict=True):
                 table = np.array(weights[place : place + width]).reshape(sides[0].width, sides[1].width)
                 table = unit * (table if turned else table.T)
@@ -97,7 +98,7 @@ def _surfaces(
                     if ends is not None:
                         share = knot / (across.width - 1)
                         name = f"{across.name} at {ends[0] * (1 - share) + ends[1] * share:.4g}"
-                    places = np.linspace(*bounds, along.width).tolist()
+                    places = np.linspace(bounds[0], bounds[1], along.width).tolist()
                     points = tuple(EffectPoint(*each, None) for each in zip(places, line, strict=True))
                     if all(map(math.isfinite, line)):
                         yield Effect(named, name, points, pair=True)

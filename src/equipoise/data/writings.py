@@ -122,7 +122,7 @@ class Multiplied:
 
     def __call__(self, read: Mapping[str, NDArray[Any]], entries: Array, squares: Array) -> None:
         """Write the products, and add their squares."""
-        first, second = (self._entries(read[name], *side) for name, *side in self._sides)
+        first, second = (self._entries(read[name], width, writing) for name, width, writing in self._sides)
         products = entries.reshape(len(first), len(second), -1)
         for one, lines in zip(first, products, strict=True):
             for other, line in zip(second, lines, strict=True):
@@ -132,7 +132,8 @@ class Multiplied:
     @staticmethod
     def _entries(read: NDArray[Any], width: int, writing: Writing | None) -> Array:
         if writing is None:
-            return (read == np.arange(width)[:, None]).astype(np.float64)
+            levels: Array = (read == np.arange(width)[:, None]).astype(np.float64)
+            return levels
         entries = np.empty((width, len(read)))
         writing(read, entries, np.zeros(len(read)))
         return entries

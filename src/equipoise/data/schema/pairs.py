@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from equipoise.data.schema.columns import settle
 from equipoise.data.schema.kinds.base import Column
@@ -130,7 +131,7 @@ def read_pairs(tables: object, faults: Faults) -> tuple[Pair, ...]:
     found = []
     for table in tables:
         facts = faults.table("pairs", table, ("columns", "cells"))
-        pair = faults.attempt(lambda facts=facts: Pair(facts.get("columns", ()), facts.get("cells", PAIR_CELLS)))
+        pair = faults.attempt(partial(Pair, facts.get("columns", ()), facts.get("cells", PAIR_CELLS)))
         found += [] if pair is None else [pair]
     return tuple(found)
 
