@@ -7,6 +7,7 @@ inside the target's range; a schema that relies on the former is refused. Where 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,17 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, SplineTransformer
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+)
 
 from equipoise.data.encoder import Encoder
-from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema
+from equipoise.data.schema import CategoryColumn, Column, CurveColumn, NumberColumn, Schema
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.vocabulary.facts import Domain
 
@@ -74,12 +82,21 @@ def _scaler(domain: Domain, n_features: int) -> Pipeline:
     ).fit(ends)
 
 
-class _ColumnTransform:
-    """The schema's encoder as a column transformer, and the weights that go with what it puts out.
+@dataclass(frozen=True)
+class _Block:
+    """What scikit-learn makes of a column, and how a row's entries follow: ``at_zeros + outputs @ entries``.
 
-    scikit-learn encodes an unknown level as zeros, so the weight of the level that unknown values map to moves into the
-    constant, and every level keeps what it weighs above it.
+    It encodes an unknown level as zeros, so that the entry of the level that unknown values map to is there always,
+    and every level brings its own in place of it.
     """
+
+    step: Any
+    at_zeros: Array
+    entries: Array
+
+
+class _ColumnTransform:
+    """The schema's encoder as a column transformer, and the weights that go with what it puts out."""
 
     def __init__(self, schema: Schema, coefficients: Array) -> None:
         others = [column for column in schema.columns if not isinstance(column, NumberColumn | CategoryColumn)]
@@ -97,26 +114,49 @@ class _ColumnTransform:
                 "predict with equipoise.load, which does",
             )
         self._missing = schema.missing
-        self._scaled = coefficients / (schema.row_norm or schema.longest_row)
+        scaled = coefficients / (schema.row_norm or schema.longest_row)
         self.constants: Array = np.zeros(len(coefficients))
-        self._blocks: list[Array] = []
-        steps, place = [], 0
+        blocks: list[Array] = []
+        steps: list[Any] = []
+        place = 0
         for number, column in enumerate(schema.columns):
-            if isinstance(column, CategoryColumn):
-                steps.append((f"{number} levels", self._levels(column, place), [column.name]))
-                place += column.width
-                continue
-            assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
-            steps.append((f"{number} value", self._number(column), [column.name]))
-            wide = column.width - column.indicator
-            self._blocks.append(self._scaled[:, place : place + wide])
-            place += wide
-            if column.indicator:
+            block = self._block(column)
+            weights = scaled[:, place : place + len(block.at_zeros)]
+            steps.append((f"{number} {'levels' if column.spread else 'value'}", block.step, [column.name]))
+            self.constants = self.constants + weights @ block.at_zeros
+            blocks.append(weights @ block.entries.T)
+            place += len(block.at_zeros)
+            if getattr(column, "indicator", False):
                 steps.append((f"{number} missing", MissingIndicator(features="all"), [column.name]))
-                self._blocks.append(self._scaled[:, place : place + 1])
+                blocks.append(scaled[:, place : place + 1])
                 place += 1
-        self.weights: Array = np.hstack(self._blocks)
+        for number, surface in enumerate(schema.surfaces):
+            sides = [self._block(side) for side in surface.sides]
+            named = [
+                (f"side {place}", side.step, [column.name])
+                for place, (side, column) in enumerate(zip(sides, surface.sides, strict=True))
+            ]
+            products = PolynomialFeatures(2, interaction_only=True, include_bias=False)
+            steps.append(
+                (
+                    f"pair {number}",
+                    make_pipeline(ColumnTransformer(named), products),
+                    [column.name for column in surface.sides],
+                )
+            )
+            constant, weights = _products(scaled[:, place : place + surface.width], *sides)
+            self.constants = self.constants + constant
+            blocks.append(weights)
+            place += surface.width
+        self.weights: Array = np.hstack(blocks)
         self.transformer = ColumnTransformer(steps).fit(_public_rows(schema))
+
+    def _block(self, column: Column) -> _Block:
+        if isinstance(column, CategoryColumn):
+            return self._levels(column)
+        assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
+        wide = column.width - column.indicator
+        return _Block(self._number(column), np.zeros(wide), np.eye(wide))
 
     def _number(self, column: NumberColumn) -> Pipeline:
         low, high = column.bounds or (-1.0, 1.0)
@@ -129,22 +169,40 @@ class _ColumnTransform:
         knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
         return make_pipeline(scaler, filler, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
 
-    def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
-        found = list(self._scaled[:, place : place + column.width].T)
-        weights = dict(zip(column.levels, found, strict=False))
-        # A level for all others has no text, and its weight comes last.
-        unknown = found[-1] if column.unknown is None else weights[column.unknown]
+    def _levels(self, column: CategoryColumn) -> _Block:
+        found = np.eye(column.width)
+        entries = dict(zip(column.levels, found, strict=False))
+        # A level for all others has no text, and its entry comes last.
+        unknown = found[-1] if column.unknown is None else entries[column.unknown]
         fill = column.fill or column.unknown or _no_level(column, self._missing)
-        filled = weights.get(fill, unknown)
-        # Texts that count as missing are levels of their own here, with the weight of the level they are filled by.
-        weights |= {text: filled for text in self._missing if text not in weights}
-        self.constants = self.constants + unknown
-        self._blocks.append(np.column_stack([weight - unknown for weight in weights.values()]))
-        return make_pipeline(
+        filled = entries.get(fill, unknown)
+        # Texts that count as missing are levels of their own here, with the entry of the level they are filled by.
+        entries |= {text: filled for text in self._missing if text not in entries}
+        step = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=fill),
             SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
-            OneHotEncoder(categories=[list(weights)], handle_unknown="ignore", sparse_output=False),
+            OneHotEncoder(categories=[list(entries)], handle_unknown="ignore", sparse_output=False),
         )
+        return _Block(step, unknown, np.stack([entry - unknown for entry in entries.values()]))
+
+
+def _products(weights: Array, first: _Block, second: _Block) -> tuple[Array, Array]:
+    """Return the constant and the weights of two blocks' outputs and of all products of two outputs.
+
+    With entries ``a + z A`` and ``b + y B`` of the two, a row weighs ``(a + z A) W (b + y B)'`` for each output: a
+    constant, what z and y weigh alone, and the products of one of each. Products within a block weigh nothing.
+    """
+    constants, found = [], []
+    for line in weights:
+        surface = line.reshape(len(first.at_zeros), len(second.at_zeros))
+        constants.append(first.at_zeros @ surface @ second.at_zeros)
+        alone = [first.entries @ surface @ second.at_zeros, second.entries @ surface.T @ first.at_zeros]
+        together = first.entries @ surface @ second.entries.T
+        outputs = sum(map(len, alone))
+        square = np.zeros((outputs, outputs))
+        square[: len(together), len(together) :] = together
+        found.append(np.concatenate([*alone, square[np.triu_indices(outputs, 1)]]))
+    return np.array(constants), np.array(found)
 
 
 def _no_level(column: CategoryColumn, missing: tuple[str, ...]) -> str:
