@@ -212,12 +212,12 @@ def main() -> None:
         if asked.only_build:
             return
         found = {version: python_of(version, asked.python) for version in PYTHONS}
-        oldest = next((version for version, python in found.items() if python), None)
         for version, python in found.items():
             if python is None:
                 print(f"Python {version}: neither named nor on the path nor in pyenv, not tried")
                 continue
-            for line in tried(python, asked.out.resolve(), work / version, version == oldest):
+            # The lowest versions have wheels for the oldest Python alone.
+            for line in tried(python, asked.out.resolve(), work / version, version == PYTHONS[0]):
                 print(f"Python {version}: {line}")
             shutil.rmtree(work / version)
 

@@ -36,14 +36,11 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
     if not isinstance(model, PrivateLinearModel) or card["model"]["task"] != "classification":
         found = f"a {card['model']['name']}, for {card['model']['task']}"
         raise InvalidParameter("a released classifier", found, "SACRO-ML's attacks are about classifiers: use the card")
-    if model._facts.projection:
-        found = "one that clips rows in a few random directions, which scikit-learn has nothing for"
-        raise InvalidParameter("a model that predicts from rows as they are", found, "use the card")
     weights = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    facts, place = model._public_facts, 0
+    facts, place, rules = model._public_facts, 0, model._facts
     # Some of its attacks take classes as places in a list. Rows come encoded by a schema, and as they are otherwise.
-    scaled = None if isinstance(facts, Schema) else facts
-    plain = plain_model(model._plain_class(), *weights, np.arange(len(model.classes_)), scaled)
+    places = np.arange(len(model.classes_))
+    plain = plain_model(model._plain_class(), *weights, places, rules.domain, directions=rules.directions)
     target = Target(
         model=plain,
         model_name=type(plain).__name__,
