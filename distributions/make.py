@@ -31,6 +31,9 @@ LARGEST = {"equipoise": 650 * 10**6, "equipoise-verify": 50 * 10**6}
 # Every extra that one machine can use, and what a user's script is checked with.
 WHOLE = "fast,files,ledger,report"
 
+# What users come from; it works with no scikit-learn above 1.7.2.
+PEER = "diffprivlib==0.6.6"
+
 
 def run(*words: object, folder: Path | None = None, **settings: str) -> str:
     """Run a program and return what it prints; one that fails ends all of this, with its words."""
@@ -158,6 +161,9 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
         (work / "low-releases").mkdir()
         low.run("python", HERE / "smoke.py", "plain", folder=work / "low-releases")
         yield "equipoise alone, with the lowest versions that it allows: the same"
+        low.install("--constraint", work / "lowest.txt", PEER)
+        low.run("python", HERE / "smoke.py", "moving", folder=work / "low-releases")
+        yield f"equipoise beside {PEER}: the notebook of docs/from-diffprivlib.md"
 
     whole = Environment(work / "whole", python)
     # Of this one no size is told, and compiling all of it takes minutes.
