@@ -169,6 +169,7 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
     # Of this one no size is told, and compiling all of it takes minutes.
     whole.install("--no-compile", f"{wheels['equipoise']}[{WHOLE}]", "mypy")
     whole.run("python", HERE / "smoke.py", "whole", folder=releases)
+    whole.run("python", HERE / "user.py", folder=releases)
     whole.run("mypy", "--strict", "--no-incremental", HERE / "user.py", folder=releases)
     yield f"equipoise[{WHOLE}]: pages, SGD, Parquet, a ledger; mypy --strict of a user's script"
 
