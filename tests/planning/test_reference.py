@@ -8,7 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 import equipoise as eq
-from equipoise.planning import menu as menu_module
 from equipoise.planning import reference
 from equipoise.planning.issue import forget, issue
 from equipoise.planning.kinds import Plan, noisy_gradient
@@ -308,18 +307,6 @@ def test_the_same_request_gives_the_same_plan(kind, loss):
     reference.reference.cache_clear()
     reference.mean_curvature.cache_clear()
     assert issue(request(kind, loss)) == first
-
-
-@pytest.mark.parametrize(
-    ("loss", "taken"), [("squared", "noisy-gradient"), ("huber", "noisy-gradient"), ("logistic", "objective")]
-)
-def test_where_most_is_lost_anyway_classes_alone_prefer_what_costs_a_little_more(loss, taken):
-    plan, menu = choose(request("auto", loss, n_samples=400, n_features=12, epsilon=0.2))
-    costs = {choice.kind: choice.cost for choice in reversed(menu) if choice.theorem}
-    assert costs["noisy-gradient"] > menu_module.DROWNED
-    assert costs["noisy-gradient"] + RESOLUTION < costs["objective"]
-    assert costs["objective"] < menu_module.ROUGH_RESOLUTION * costs["noisy-gradient"]
-    assert plan.claim.kind == taken
 
 
 @pytest.mark.parametrize("kind", ["noisy-gradient", "auto"])

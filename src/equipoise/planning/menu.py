@@ -18,8 +18,7 @@ from equipoise.vocabulary.discovery import look_up, split_name
 NEGLIGIBLE = 1e-4
 
 # Where more than this share of what is at stake is lost anyway, a kind that the model flatters gives way to the
-# preferred one, if that costs no more than this factor. Classes alone: their loss is modelled around the best weights,
-# which such a descent does not reach, while a regression's is modelled where the descent starts.
+# preferred one, if that costs no more than this factor.
 DROWNED = 0.4
 ROUGH_RESOLUTION = 1.15
 
@@ -101,8 +100,7 @@ def _cheapest(request: Request) -> tuple[Plan, tuple[Choice, ...]]:
     equal = [plan for plan in found if plan.share <= found[0].share + RESOLUTION]
     # Of found that are as fast, one that clips slopes is taken: no row can pull far.
     chosen = min(faithful or equal, key=lambda plan: (not _preferred(plan), plan.clip is None, plan.share))
-    classes = request.domain.classes is not None
-    if classes and planner_of(chosen.claim).flattered and chosen.share > DROWNED:
+    if planner_of(chosen.claim).flattered and chosen.share > DROWNED:
         limit = chosen.share * ROUGH_RESOLUTION
         calm = [plan for plan in found if _preferred(plan) and plan.share <= limit]
         chosen = min(calm, key=lambda plan: plan.share, default=chosen)
