@@ -113,7 +113,7 @@ class Store:
     def fits(self, parts: list[Split], model: Any) -> tuple[str, list[tuple[float, float]]]:
         """Return what was planned, and the scores of a fit a split."""
         plan = model.plan(*parts[0].X.shape)
-        key = hashlib.sha256(repr(replace(plan.claim)).encode()).hexdigest()[:24]
+        key = hashlib.sha256(repr(plan.claim).encode()).hexdigest()[:24]
         found = []
         for seed, part in enumerate(parts):
             name = f"{key} {seed}"
@@ -124,14 +124,10 @@ class Store:
         return key, found
 
 
-def measured(parts: list[Split], store: Store, ridges: bool, declared: bool) -> Iterator[Cell]:
+def measured(parts: list[Split], store: Store, ridges: bool) -> Iterator[Cell]:
     """Measure a table at every budget."""
     task, first = task_of(parts[0]), parts[0]
     family = eq.Ridge if task == "regression" else eq.LogisticRegression
-    domain = first.domain
-    if declared and task != "regression":
-        shares = tuple(float(np.mean(first.y == name)) for name in domain.classes or ())
-        domain = replace(domain, prevalence=tuple(round(share, 2) or 0.01 for share in shares))
     for epsilon, approximate in product(EPSILONS, (False, True)):
         delta = len(first.y) ** -2.0 if approximate else 0.0
         cell = Cell(first.name, task, epsilon, approximate)
@@ -140,7 +136,7 @@ def measured(parts: list[Split], store: Store, ridges: bool, declared: bool) -> 
         if ridges:
             asked |= {f"alpha {alpha:g}": (alpha, "objective") for alpha in RIDGES}
         for name, (alpha, mechanism) in asked.items():
-            model = family(epsilon, delta, domain, alpha, mechanism=mechanism, random_state=0, public_seed=0)
+            model = family(epsilon, delta, first.domain, alpha, mechanism=mechanism, random_state=0, public_seed=0)
             try:
                 plans[name], cell.found[name] = store.fits(parts, model)
             except eq.errors.EquipoiseError:
@@ -248,7 +244,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--kept-out", action="store_true", help="the tables that no choice was made on")
     parser.add_argument("--task", default="all", choices=["all", *MECHANISMS], help="tables of one kind alone")
     parser.add_argument("--ridges", action="store_true", help="a grid of ridges for objective perturbation, too")
-    parser.add_argument("--declared", action="store_true", help="declare how common each class is")
     return parser.parse_args()
 
 
@@ -257,8 +252,8 @@ if __name__ == "__main__":
     found: list[Cell] = []
     for whole in track(list(wholes(chosen.data, chosen.kept_out, chosen.task)), description="tables"):
         parts = dealt(whole, chosen.seeds)
-        found += measured(parts, Store(chosen.store, whole.name), chosen.ridges, chosen.declared)
+        found += measured(parts, Store(chosen.store, whole.name), chosen.ridges)
     half = "kept-out" if chosen.kept_out else "in-view"
-    name = f"{half}-{chosen.task.replace(' ', '-')}{'-declared' if chosen.declared else ''}.json"
+    name = f"{half}-{chosen.task.replace(' ', '-')}.json"
     (chosen.store / name).write_text(json.dumps([asdict(cell) for cell in found]))
     print(cells_table(found), regrets_table(found), sep="\n\n")
