@@ -1,6 +1,8 @@
 """Bins where an earlier evaluation saw scores: edges follow from what was released alone, intervals hold, refusals."""
 
 import functools
+import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -54,7 +56,7 @@ def test_whatever_noise_made_of_counts_edges_ascend_inside_the_reach_and_0_is_on
     found = edges_where(rows, np.sort(margins), (-31.0, 31.0), count, least)
     assert 0.0 in found
     assert 1 <= len(found) < count
-    assert all(low < high for low, high in zip(found, found[1:], strict=False))
+    assert all(low < high for low, high in itertools.pairwise(found))
     assert -31.0 <= found[0] <= found[-1] <= 31.0
 
 
@@ -109,32 +111,36 @@ class QuietLook(SeededSource):
         return counts if scale > 3.0 else super().add_whole(law, counts, scale)
 
 
-def as_exact(label: int, seed: int, runs: int) -> np.ndarray:
-    """Return how often edges are those that the exact counts of a table with a first row of class 1 give."""
-    rows, found = np.full((30, 3), 0.2), []
-    labels = np.array([label] + [0] * 29)
-    for run in range(runs):
-        looked = eq.evaluate(model(0), rows, labels, epsilon=0.5, random_state=seed + run)
-        second = eq.evaluate(model(0), rows, labels, epsilon=1.5, bins_from=looked, random_state=seed + run)
-        found.append(float(second.claim.cells.edges == exact_edges()))
-    return np.array(found)
+def table(side: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return thirty rows of one score, the first of which lies on this side of the decision."""
+    rows = np.full((30, 3), 0.2)
+    rows[0] *= side
+    return rows, np.array([1, *(0 for _ in range(29))])
+
+
+def edges_of(side: float, seed: int) -> tuple[float, ...]:
+    """Return the edges that follow from a look of epsilon 0.5 at that table."""
+    looked = eq.evaluate(model(0), *table(side), epsilon=0.5, random_state=seed)
+    return eq.evaluate(model(0), *table(1.0), epsilon=1.5, bins_from=looked, random_state=seed).claim.cells.edges
 
 
 @functools.cache
 def exact_edges() -> tuple[float, ...]:
-    rows, labels = np.full((30, 3), 0.2), np.array([1] + [0] * 29)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("equipoise.evaluation.evaluate.noise_source", QuietLook)
-        looked = eq.evaluate(model(0), rows, labels, epsilon=0.5, random_state=0)
-        return eq.evaluate(model(0), rows, labels, epsilon=1.5, bins_from=looked, random_state=0).claim.cells.edges
+        return edges_of(-1.0, 0)
 
 
 @pytest.mark.parametrize(("source", "caught"), [(SeededSource, False), (QuietLook, True)])
 def test_an_attack_on_the_edges_finds_a_look_without_noise(monkeypatch, source, caught):
     exact_edges()
     monkeypatch.setattr("equipoise.evaluation.evaluate.noise_source", source)
-    one, none = (as_exact(label, seed, 60) for label, seed in ((1, 10**6), (0, 2 * 10**6)))
-    assert (lower_bound(one, none, 0.0, np.array([0.5]), FAILURE).epsilon > 2.0) is caught
+    one, other = (
+        np.array([float(edges_of(side, seed + run) == exact_edges()) for run in range(60)])
+        for side, seed in ((-1.0, 10**6), (1.0, 2 * 10**6))
+    )
+    # Edges are a function of the look alone, which cost 0.5.
+    assert (lower_bound(one, other, 0.0, np.array([0.5]), FAILURE).epsilon > 0.5) is caught
 
 
 # Refusals, before the spend
@@ -261,6 +267,4 @@ def test_at_a_tenth_of_rare_rows_the_area_is_less_than_1_6_times_as_wide_as_with
 
 
 def _with(counts, rows, scale=None):
-    from dataclasses import replace
-
     return replace(counts, counts=rows, scale=scale or counts.scale)
