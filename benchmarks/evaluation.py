@@ -80,7 +80,7 @@ def coverage(worlds: int) -> None:
         Spends(2_000, 0.1, 5.0, 5.0),
         Spends(200, 0.1, 5.0, 5.0),
         Spends(200, 0.5, 0.5, 4.5),
-        Spends(10_000, 0.1, 0.05, 0.45, "in a sixth of the range"),
+        Spends(10_000, 0.1, 0.05, 0.45, "a quarter as wide"),
         Spends(10_000, 0.05, 0.05, 0.45, "nearly told apart"),
     ):
         coins = np.random.default_rng(1)

@@ -25,7 +25,7 @@ LAWS = {
     "as everywhere": (-0.75, 1.125, 1.25),
     "two units beside": (1.25, 3.125, 1.25),
     "below the decision": (-3.25, -1.375, 1.25),
-    "in a sixth of the range": (-0.1875, 0.28125, 0.3125),
+    "a quarter as wide": (-0.1875, 0.28125, 0.3125),
     "nearly told apart": (-1.5, 1.625, 1.25),
     "hardly told apart": (-0.375, 0.375, 1.25),
 }
