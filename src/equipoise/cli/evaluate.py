@@ -18,6 +18,7 @@ from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from equipoise.evaluation.evaluation import Evaluation
+    from equipoise.evaluation.figure import Figure
 
 
 def command(
@@ -35,6 +36,17 @@ def command(
         ),
     ] = None,
     by: Annotated[str, typer.Option(help="A column of levels: rows are counted for each level apart.")] = "",
+    positive: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="One of several classes, to be evaluated against all others: ROC and AUC."),
+    ] = None,
+    bins_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="EVALUATION",
+            help="An earlier evaluation of this release: its counts say where scores are, and bins are put there.",
+        ),
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that must admit the spend: a dataset's name or a URL.")
     ] = None,
@@ -74,7 +86,17 @@ def command(
         )
     with staging(out, force) as place:
         with waiting("evaluating: the time it takes depends on the table's size", silent):
-            found = evaluate(model, table, epsilon=epsilon, delta=delta, ledger=ledger, by=by, n_samples=rows)
+            found = evaluate(
+                model,
+                table,
+                epsilon=epsilon,
+                delta=delta,
+                ledger=ledger,
+                by=by,
+                positive=positive,
+                bins_from=bins_from,
+                n_samples=rows,
+            )
         with waiting("drawing the page", silent):
             files = found.files()
         publish(place, signed(files, key, signer), out)
@@ -102,22 +124,36 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         "edges": list(counts.edges),
         "counts": counts.counts.tolist(),
         "noise": {"law": counts.law, "scale": counts.scale},
-        **(_figure(evaluation) if claim.cells.labels else {"predictions": list(counts.predictions)}),
+        **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
+        **{
+            name: {"value": figure.value, "low": figure.low, "high": figure.high}
+            for name, figure in _figures(evaluation)
+        },
     }
 
 
-def _figure(evaluation: "Evaluation") -> dict[str, Any]:
-    accuracy = evaluation.accuracy
-    return {"accuracy": {"value": accuracy.value, "low": accuracy.low, "high": accuracy.high}}
+def _figures(evaluation: "Evaluation") -> "list[tuple[str, Figure]]":
+    """Return accuracy, and of two classes the area under the ROC curve."""
+    from equipoise.evaluation.two_classes import TwoClasses
+
+    if not evaluation.claim.cells.labels:
+        return []
+    figures = evaluation.figures()
+    area = [("auc", figures.auc)] if isinstance(figures, TwoClasses) else []
+    return [("accuracy", evaluation.accuracy), *area]
 
 
 def lines_of(evaluation: "Evaluation") -> list[str]:
     """Return for people what was counted, and what follows."""
     claim, counts = evaluation.claim, evaluation.counts
+    names = {"accuracy": "accuracy", "auc": "AUC"}
     bought = evaluation.certificate
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
         f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
-        *([f"  accuracy {evaluation.accuracy}, an interval of 95 %"] if claim.cells.labels else []),
+        *(
+            f"  {names[name]} {figure}{', an interval of 95 %' if figure.told else ''}"
+            for name, figure in _figures(evaluation)
+        ),
         f"  about release {claim.release}",
     ]

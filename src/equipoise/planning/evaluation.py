@@ -10,7 +10,7 @@ from equipoise.errors import BudgetImpossible
 from equipoise.planning.issue import checked
 from equipoise.planning.laws import deviation_of, known
 from equipoise.planning.notes import Notes, caveats_of
-from equipoise.vocabulary.facts import Budget
+from equipoise.vocabulary.facts import Budget, Label
 
 # One replaced row moves two counts by 1 each: so far in L2, as the claim rounds it.
 MOVED = math.sqrt(2) * (1 + 1e-15)
@@ -159,15 +159,26 @@ def edges_between(centre: float, reach: float, count: int, power: float = IN_THE
     return tuple(sorted({float(edge) for edge in edges}))
 
 
+def rest_of(label: Label) -> str:
+    """Return the name that cells have for all classes but one."""
+    return f"not {label}"
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """The public inputs from which an evaluation's certificate follows."""
+    """The public inputs from which an evaluation's certificate follows.
+
+    `against_the_rest` says that the second of the cells' two classes is one of several of the model's, and the first
+    all others. `bins_from` is the id of the evaluation from whose counts the edges of bins follow.
+    """
 
     terms: Terms
     budget: Budget
     release: str
     model: str
     cells: Cells
+    against_the_rest: bool = False
+    bins_from: str = ""
 
 
 def issue_evaluation(request: EvaluationRequest) -> Certificate:
@@ -186,22 +197,44 @@ def issue_evaluation(request: EvaluationRequest) -> Certificate:
     further = further_noise(one, cells)
     claim = Evaluation(budget, terms.n_samples, request.release, request.model, cells, noise, further_noise=further)
     checked(claim)
-    return Certificate.seal(terms, claim, _notes(claim, terms).plain())
+    return Certificate.seal(terms, claim, _notes(claim, request).plain())
 
 
-def _notes(claim: Evaluation, terms: Terms) -> Notes:
+def _notes(claim: Evaluation, request: EvaluationRequest) -> Notes:
+    terms = request.terms
     released = (
         f"Released: how many of the rows lie in each of {claim.noise.dimension} public cells, with noise, "
         f"about release {claim.release or 'without an id'}."
     )
     steps = (
-        f"- a cell is {_cell(claim)}; one replaced row leaves a cell and enters another",
+        f"- a cell is {_cell(claim, request.against_the_rest)}; one replaced row leaves a cell and enters another",
         f"- so counts move by 2 in L1 and by sqrt 2 in L2, and {claim.law} noise of scale {claim.scale:.6g} on every "
         f"one of them hides that (N4); its standard deviation is {deviation_of(claim.noise):.6g} rows",
         *further_words(claim),
+        *_bins_words(request.bins_from),
         "- every figure is computed from these counts: none costs anything more",
     )
-    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats_of(terms, claim))
+    caveats = (*_decided(claim, request.against_the_rest), *caveats_of(terms, claim))
+    return Notes(claim=(released,), sections=(("How", steps),), caveats=caveats)
+
+
+def _decided(claim: Evaluation, against_the_rest: bool) -> tuple[str, ...]:
+    if not against_the_rest:
+        return ()
+    label = claim.cells.labels[1]
+    return (
+        f"counted is {label} against all other classes: figures of decisions are those of saying {label} where its "
+        "share is above a half, and not of the class with the largest share, which the model predicts",
+    )
+
+
+def _bins_words(bins_from: str) -> tuple[str, ...]:
+    if not bins_from:
+        return ()
+    return (
+        f"- edges of bins follow from the counts of evaluation {bins_from}, by a public rule; what that one cost is "
+        "not in this certificate, and adds to it where both are about the same rows (N3)",
+    )
 
 
 def further_words(claim: Evaluation) -> tuple[str, ...]:
@@ -215,7 +248,10 @@ def further_words(claim: Evaluation) -> tuple[str, ...]:
     )
 
 
-def _cell(claim: Evaluation) -> str:
+def _cell(claim: Evaluation, against_the_rest: bool) -> str:
+    if against_the_rest:
+        label = claim.cells.labels[1]
+        return f"whether the true class is {label}, and a bin of the share that the model gives {label}"
     if claim.cells.labels:
         return "a true class and a bin of what the model says"
     return "a bin of predictions and one of residuals"
