@@ -110,8 +110,8 @@ class _Smoothed:
         )
         # One layout of arrays, so that the loops are compiled once.
         starts = np.cumsum([0, *(each.values.shape[1] for each in rows)])
-        laid = (np.ascontiguousarray(each) for each in arrays)
-        self._law = (noise.law == "gaussian", noise.scale, *laid, starts, self._reach)
+        self._law = (noise.law == "gaussian", noise.scale)
+        self._arrays = [np.ascontiguousarray(each) for each in (*arrays, starts, self._reach)]
 
     def chances(self, terms: int, reached: Array, shift: float = _SHIFT) -> tuple[Array, Array]:
         """Return ``P(D + sigma G >= reached - shift sigma)`` and ``P(D + sigma G <= reached + shift sigma)``."""
@@ -122,7 +122,7 @@ class _Smoothed:
         distances = [np.clip(apart - side * shift * smoothing, -ends, ends) + self._mean for side in (1.0, -1.0)]
         # Where Python reads the loops, NumPy would warn of what compiled ones pass over.
         with np.errstate(all="ignore"):
-            sums = summed(*self._law, smoothing, np.stack(distances, axis=1), terms)
+            sums = summed(*self._law, *self._arrays, smoothing, np.stack(distances, axis=1), terms)
         return 0.5 + sums[:, 0], 0.5 - sums[:, 1]
 
     def bounds(self, reached: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
@@ -133,7 +133,12 @@ class _Smoothed:
         and ``P(D >= x) >= P(D + S G >= x + 3 S) - P(G >= 3)``.
         """
         above, below = self.chances(FEWER_TERMS, reached, _SHIFT + 2.0 * _SHIFT * FEWER_TERMS / TERMS)
-        most = ((each / _KEPT + (1.0 - _KEPT)) / _KEPT + _SLACK for each in (above, below))
+
+        def most(chance: Array) -> Array:
+            return np.clip((chance / _KEPT + (1.0 - _KEPT)) / _KEPT + _SLACK, 0.0, 1.0)
+
+        def least(other: Array) -> Array:
+            return np.clip(1.0 - other - (1.0 - _KEPT) - _SLACK, 0.0, 1.0)
+
         # At the same two places: the chance of more than the upper one, and of less than the lower one.
-        least = (1.0 - each - (1.0 - _KEPT) - _SLACK for each in (below, above))
-        return tuple(np.clip(each, 0.0, 1.0) for each in most), tuple(np.clip(each, 0.0, 1.0) for each in least)
+        return (most(above), most(below)), (least(below), least(above))
