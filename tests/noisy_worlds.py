@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 from equipoise.evaluation.calibration import CalibrationErrors, joined
 from equipoise.evaluation.histogram import NoisyCounts
-from equipoise.evaluation.inversion import intervals
+from equipoise.evaluation.inversion import HALVINGS, Ends
 from equipoise.evaluation.means import Kinds, MeansTest
 from equipoise.evaluation.ranking import PairsTest, above, on_its_side
 from equipoise.evaluation.regression import Explained, Regression
@@ -222,7 +222,7 @@ def _mean(values: Callable[[Population], Array], within: slice, population: Popu
     inside[-1, within] = True
     kinds = Kinds.of(told, values(population), inside)
     chances = kinds.within * kinds.summed(population.chances.reshape(1, -1))[0]
-    tests = MeansTest(told, kinds.summed(rows.reshape(len(rows), -1)), kinds.apart, kinds.cells)
+    tests = MeansTest(told, kinds.summed(rows.reshape(len(rows), -1)), kinds.apart, kinds.cells, 0.5 * 0.05)
     truth = float(np.sum(kinds.values * chances) / np.sum(chances))
     return _accepted(tests, truth, 0.05, len(rows))
 
@@ -274,17 +274,29 @@ def _calibration_error(population: Population, told: NoisyCounts, rows: Array) -
 
 
 def _mean_of_recalls(population: Population, told: NoisyCounts, rows: Array) -> Mask:
-    """Ends of recalls have to be found, not only tested: a thousand times the work of a test."""
+    """Ends of recalls have to be found, not only tested: halved until where they can still lie decides."""
     _, true, output = _places(population)
-    said, ends, truth = output // population.template.bins, [], []
+    said, found, truth = output // population.template.bins, [], []
     for label in range(3):
         part, whole = (true == label) & (said == label), true == label
         tests = _shares_test(told, rows, part, whole)
-        low, high = intervals(tests, len(rows), np.zeros(len(rows)), np.ones(len(rows)), tests.error)
-        ends.append((tests.values(low, high), low, high))
+        found.append((tests, Ends(tests, len(rows), np.zeros(len(rows)), np.ones(len(rows)), tests.error)))
         truth.append(population.chances[part].sum() / population.chances[whole].sum())
-    _, low, high = mean_of_shares(*np.array(ends).transpose(1, 0, 2))
-    return (low <= np.mean(truth)) & (np.mean(truth) <= high)
+
+    def holds(side: str) -> Mask:
+        ends = [(np.minimum(*getattr(each, side)), np.maximum(*getattr(each, side))) for _, each in found]
+        values = [tests.values(*each) for (tests, _), each in zip(found, ends, strict=True)]
+        _, low, high = mean_of_shares(np.array(values), *np.array(ends).transpose(1, 0, 2))
+        return (low <= np.mean(truth)) & (np.mean(truth) <= high)
+
+    for _ in range(HALVINGS):
+        # Shorter intervals of recalls never make that of their mean longer; before ends have passed each other what is
+        # accepted from either side says nothing.
+        met = np.all([each.accepted[0] <= each.accepted[1] for _, each in found], axis=0)
+        undecided = np.flatnonzero(holds("refused") & ~(met & holds("accepted")))
+        for _, ends in found:
+            ends.halve(undecided)
+    return holds("refused")
 
 
 def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -292,7 +304,8 @@ def _explained(population: Population, told: NoisyCounts, rows: Array) -> Mask:
     of_rows = partial(Explained, figures.predictions, figures.residuals, inside=inside)
     truth = float(of_rows(rows=1e9 * population.chances.reshape(1, -1)).value[0])
     flat = rows.reshape(len(rows), -1)
-    return _accepted(MeansTest(told, flat, of_rows(rows=flat), told.possible.ravel()), truth, 0.05, len(rows))
+    tests = MeansTest(told, flat, of_rows(rows=flat), told.possible.ravel(), 0.5 * 0.05)
+    return _accepted(tests, truth, 0.05, len(rows))
 
 
 def _residual_quantile(chance: float, population: Population, told: NoisyCounts, rows: Array) -> Mask:
@@ -359,13 +372,16 @@ FIGURES: dict[str, tuple[Callable[[Cell], Population], dict[str, Holds]]] = {
 }
 
 
-def covered(kind: str, name: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> float:
-    """The share of worlds whose intervals hold the truth, if they are told this multiple of the noise's scale."""
-    population_of, figures = FIGURES[kind]
-    population = population_of(cell)
+def drawn(kind: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> tuple[Population, NoisyCounts, Array]:
+    """Rebalanced worlds of a cell, for all figures; intervals are told this multiple of the noise's scale."""
+    population = FIGURES[kind][0](cell)
     noisy = population.worlds(np.random.default_rng(seed), worlds)
     within = population.template.possible
     total = noisy.sum(axis=(1, 2, 3), keepdims=True, where=within)
     rows = np.where(within, noisy - (total - cell.n) / within.sum(), 0.0)
-    told = replace(population.template, scale=noise * population.template.scale)
-    return float(np.mean(figures[name](population, told, rows)))
+    return population, replace(population.template, scale=noise * population.template.scale), rows
+
+
+def covered(kind: str, name: str, cell: Cell, worlds: int, seed: int, noise: float = 1.0) -> float:
+    """The share of worlds whose intervals hold the truth, if they are told this multiple of the noise's scale."""
+    return float(np.mean(FIGURES[kind][1][name](*drawn(kind, cell, worlds, seed, noise))))

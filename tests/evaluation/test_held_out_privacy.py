@@ -150,7 +150,7 @@ def with_scale(part, factor: float):
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_claim_with_a_fault_does_not_follow(fault):
     model = eq.LogisticRegression(EPSILON, 0.0, DOMAIN, 40.0, "laplace", False, random_state=0)
-    pair = eq.train_and_evaluate(model, np.full((8, 1), 0.5), np.array([0, 1] * 4), holdout=0.5).certificate.claim
+    pair = eq.train_and_evaluate(model, np.full((80, 1), 0.5), np.array([0, 1] * 40), holdout=0.5).certificate.claim
     assert pair.check() == claim().check() == ()
     assert FAULTY[fault](pair).check()
 

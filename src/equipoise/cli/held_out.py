@@ -32,9 +32,11 @@ def require_holdout(share: float | None, by: str, engine: str, out: Path, evalua
 
 def planned_with(face: "PrivateLinearModel", share: float, by: str) -> "Certificate":
     """Return the plan of a training with rows that are held out from it."""
-    from equipoise.evaluation.held_out import plan_held_out
+    from equipoise.evaluation.held_out import plan_held_out, require_told
 
-    return plan_held_out(face, share, by)
+    planned = plan_held_out(face, share, by)
+    require_told(planned)
+    return planned
 
 
 def evaluated(face: "PrivateLinearModel", table: object, share: float, by: str) -> "Evaluation":
