@@ -479,3 +479,144 @@ refine (A4_budget mu tau g rho r (beta + mu) D D (norm d gradient) (norm d resul
 Qed.
 
 End accepted.
+
+(* Page L3: the test for losses with corners. q and e are the true residual's norm and the true mean of gaps, Q the computed
+   norm, within a relative 1e-9 and f of q (`norm_from_above` and the error of the sums), and E the computed mean, within a
+   relative 1e-9 and h of e. Then every rounding of the code's formula. *)
+Section corners.
+Variables (mu tau q e f h Q E : R).
+Hypotheses (mu0 : 0 < mu) (q0 : 0 <= q) (e0 : 0 <= e) (f0 : 0 <= f) (h0 : 0 <= h) (Q0 : 0 <= Q) (E0 : 0 <= E).
+Let c := 1 + 3 / 10 * billionth.
+Hypothesis norm_close : q <= Q * c + f.
+Hypothesis mean_close : e <= E * c + h.
+Hypothesis large : 1000000000000 * underflow <= tau.
+
+(* math.sqrt(residual * residual + 4 * mu * gap), and the half of the sum; 4 * mu and the half are exact. *)
+Definition corner_root := rounded (sqrt (rounded (rounded (Q * Q) + rounded (4 * mu * E)))).
+Definition corner_reached := rounded ((Q + corner_root) / 2).
+
+Hypothesis test : corner_reached <= tau / 2.
+Hypothesis tolerance : (2 * f + 2 * sqrt (mu * h)) * (1 - billionth) <= tau.
+
+Let rounded_below x : 0 <= x -> x * (1 - u) - tiny <= rounded x.
+Proof.
+intros x0; generalize (rounding_error x); rewrite (Rabs_pos_eq x x0); unfold Rabs; destruct Rcase_abs; intros; lra.
+Qed.
+
+Let tiny_le : tiny <= underflow * underflow * / 10000000000000000.
+Proof.
+rewrite tiny_small; assert (bpow radix2 (-75) <= / 10000000000000000).
+  apply Rle_trans with (bpow radix2 (-54)); [apply bpow_le; lia|simpl; lra].
+assert (w0 := underflow_gt0); assert (0 <= underflow * underflow) by (apply Rmult_le_pos; lra).
+rewrite Rmult_comm; apply Rmult_le_compat_l; lra.
+Qed.
+
+Let S := sqrt (Q * Q + 4 * (mu * E)).
+
+Let parts : 0 <= Q * Q /\ 0 <= 4 * mu * E.
+Proof. split; repeat apply Rmult_le_pos; lra. Qed.
+
+(* The computed root is nearly as large as the true one. *)
+Let root_below : S <= corner_root * (1 + 6 * u) + underflow.
+Proof.
+destruct parts as (QQ & ME); assert (us := u_small); assert (w0 := underflow_gt0); assert (t0 := tiny_gt0).
+set (a := rounded (Q * Q)); set (b := rounded (4 * mu * E)); set (s := rounded (a + b)).
+assert (a0 : 0 <= a) by (apply rounded_ge0; lra); assert (b0 : 0 <= b) by (apply rounded_ge0; lra).
+assert (ha := rounded_below _ QQ); fold a in ha; assert (hb := rounded_below _ ME); fold b in hb.
+assert (hs : (a + b) * (1 - u) <= s).
+  generalize (sum_error a b (rounded_double _) (rounded_double _)); rewrite (Rabs_pos_eq (a + b)) by lra; fold s.
+  unfold Rabs; destruct Rcase_abs; intros; lra.
+assert (s0 : 0 <= s) by (apply rounded_ge0; lra).
+set (total := Q * Q + 4 * (mu * E)); assert (T0 : 0 <= total) by (unfold total; lra).
+assert (hT : total * (1 - u) * (1 - u) <= s + 4 * tiny).
+  assert (h1 : total * (1 - u) - 2 * tiny <= a + b) by (unfold total; lra).
+  assert (h2 : (total * (1 - u) - 2 * tiny) * (1 - u) <= (a + b) * (1 - u)) by (apply Rmult_le_compat_r; lra).
+  assert (0 <= u * tiny) by (apply Rmult_le_pos; lra); lra.
+set (r := sqrt s); assert (r0 : 0 <= r) by apply sqrt_pos; assert (rr : r * r = s) by (apply sqrt_sqrt; lra).
+assert (root := root_error s (rounded_double _)); fold r in root.
+assert (hr : r * (1 - u) <= corner_root).
+  unfold corner_root; fold a b s r; revert root; unfold Rabs; destruct Rcase_abs; intros; lra.
+assert (uu : 0 <= u * u) by (apply Rmult_le_pos; lra).
+assert (uu2 : u * u <= u * / 1000) by (apply Rmult_le_compat_l; lra).
+assert (S0 : 0 <= S) by apply sqrt_pos; assert (SS : S * S = total) by (apply sqrt_sqrt; exact T0).
+assert (first : S * (1 - u) <= r + underflow / 2).
+  apply Rsqr_incr_0; unfold Rsqr; [|apply Rmult_le_pos; lra|lra].
+  assert (0 <= r * underflow) by (apply Rmult_le_pos; lra).
+  assert (0 <= underflow * underflow) by (apply Rmult_le_pos; lra).
+  replace (S * (1 - u) * (S * (1 - u))) with (S * S * (1 - u) * (1 - u)) by ring; rewrite SS.
+  assert (tl := tiny_le); lra.
+assert (C0 : 0 <= corner_root) by (apply rounded_ge0, sqrt_pos).
+assert (second : r <= corner_root * (1 + 2 * u)).
+  apply Rle_trans with (r * (1 - u) * (1 + 2 * u)); [|apply Rmult_le_compat_r; lra].
+  assert (0 <= r * (u - 2 * (u * u))) by (apply Rmult_le_pos; lra); lra.
+assert (third : S <= (r + underflow / 2) * (1 + 2 * u)).
+  apply Rle_trans with (S * (1 - u) * (1 + 2 * u)); [|apply Rmult_le_compat_r; lra].
+  assert (0 <= S * (u - 2 * (u * u))) by (apply Rmult_le_pos; lra); lra.
+assert (fourth : (r + underflow / 2) * (1 + 2 * u) <= (corner_root * (1 + 2 * u) + underflow / 2) * (1 + 2 * u))
+  by (apply Rmult_le_compat_r; lra).
+assert (fifth : (1 + 2 * u) * (1 + 2 * u) * corner_root <= (1 + 6 * u) * corner_root) by (apply Rmult_le_compat_r; lra).
+assert (u * underflow <= / 4 * underflow) by (apply Rmult_le_compat_r; lra).
+lra.
+Qed.
+
+Let sum_below : (Q + corner_root) / 2 * (1 - u) - tiny <= corner_reached.
+Proof.
+apply rounded_below; generalize (rounded_ge0 _ (sqrt_pos (rounded (rounded (Q * Q) + rounded (4 * mu * E))))).
+fold corner_root; lra.
+Qed.
+
+(* What the computed formula hides is a relative 1e-9 of half the tolerance at most. *)
+Let formula : (Q + S) / 2 <= tau / 2 * (1 + / 100 * billionth).
+Proof.
+assert (us := u_small); assert (w0 := underflow_gt0); assert (t0 := tiny_gt0); assert (tl := tiny_le).
+assert (C0 : 0 <= corner_root) by (apply rounded_ge0, sqrt_pos); assert (rb := root_below); assert (sb := sum_below).
+assert (w1 := underflow_le1); assert (underflow * underflow <= 1 * underflow) by (apply Rmult_le_compat_r; lra).
+set (X := (Q + corner_root) / 2) in *; assert (X0 : 0 <= X) by (unfold X; lra).
+assert (h1 : X * (1 - u) <= tau / 2 + underflow) by lra.
+assert (h2 : X <= (tau / 2 + underflow) * (1 + 2 * u)).
+  apply Rle_trans with (X * (1 - u) * (1 + 2 * u)); [|apply Rmult_le_compat_r; lra].
+  assert (u * u <= u * / 1000) by (apply Rmult_le_compat_l; lra).
+  assert (0 <= X * (u - 2 * (u * u))) by (apply Rmult_le_pos; lra); lra.
+assert (uC : u * corner_root <= u * (2 * X)) by (apply Rmult_le_compat_l; [lra|unfold X; lra]).
+assert (h3 : (Q + S) / 2 <= X * (1 + 6 * u) + underflow / 2) by (unfold X in *; lra).
+assert (h4 : X * (1 + 6 * u) <= (tau / 2 + underflow) * (1 + 2 * u) * (1 + 6 * u)) by (apply Rmult_le_compat_r; lra).
+assert (h5 : (1 + 2 * u) * (1 + 6 * u) <= 1 + 9 * u).
+  assert (u * u <= u * / 1000) by (apply Rmult_le_compat_l; lra); lra.
+assert (h6 : (tau / 2 + underflow) * ((1 + 2 * u) * (1 + 6 * u)) <= (tau / 2 + underflow) * (1 + 9 * u))
+  by (apply Rmult_le_compat_l; lra).
+assert (h7 : (tau / 2 + underflow) * (1 + 9 * u) <= (tau / 2 + underflow) * (1 + / 1000 * billionth)).
+  unfold billionth; apply Rmult_le_compat_l; lra.
+unfold billionth in *; lra.
+Qed.
+
+(* The distance, by inequality (1) of the page (`L3` in Approximate.v). *)
+Theorem L3_accepted D : mu * D <= (q + sqrt (q * q + 4 * (mu * e))) / 2 -> D <= tau / mu * (1 + billionth).
+Proof.
+intros one; assert (w0 := underflow_gt0); assert (form := formula); unfold billionth in *.
+assert (S0 : 0 <= S) by apply sqrt_pos; assert (SS : S * S = Q * Q + 4 * (mu * E)).
+  apply sqrt_sqrt; destruct parts; lra.
+set (t := sqrt (mu * h)) in *; assert (t0 : 0 <= t) by apply sqrt_pos.
+assert (mh : 0 <= mu * h) by (apply Rmult_le_pos; lra).
+assert (tt : t * t = mu * h) by (apply sqrt_sqrt; exact mh).
+assert (c1 : 1 <= c <= 2) by (unfold c, billionth; lra).
+assert (QS : Q <= S).
+  apply Rsqr_incr_0; unfold Rsqr; [rewrite SS; destruct parts; lra|lra|lra].
+assert (root : sqrt (q * q + 4 * (mu * e)) <= S * c + f + 2 * t).
+  assert (0 <= S * c) by (apply Rmult_le_pos; lra).
+  rewrite <- (sqrt_square (S * c + f + 2 * t)) by lra; apply sqrt_le_1_alt.
+  assert (k1 : q * q <= (Q * c + f) * (Q * c + f)) by (apply Rmult_le_compat; lra).
+  assert (k2 : mu * e <= mu * (E * c + h)) by (apply Rmult_le_compat_l; lra).
+  assert (k3 : c * (mu * E) <= c * (c * (mu * E))).
+    rewrite <- (Rmult_1_l (c * (mu * E))) at 1; apply Rmult_le_compat_r; [|lra].
+    repeat apply Rmult_le_pos; lra.
+  assert (k4 : c * f * Q <= c * f * S) by (apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|lra]).
+  assert (k5 : 0 <= t * (S * c + f)) by (apply Rmult_le_pos; lra).
+  assert (k6 : S * c * (S * c) = c * c * (Q * Q + 4 * (mu * E))) by (rewrite <- SS; ring).
+  lra.
+assert (muD : mu * D <= tau * (1 + / 1000000000)).
+  assert (k : (Q + S) / 2 * c <= tau / 2 * (1 + / 100 * / 1000000000) * c) by (apply Rmult_le_compat_r; lra).
+  assert (tau0 : 0 <= tau) by lra; unfold c, billionth in *; lra.
+apply (Rmult_le_reg_l mu); [lra|]; replace (mu * (tau / mu * (1 + / 1000000000))) with (tau * (1 + / 1000000000)) by (field; lra); lra.
+Qed.
+
+End corners.

@@ -46,6 +46,7 @@ from equipoise.planning.words import statement_of
 from equipoise.solve import losses as partners
 from equipoise.solve.losses import LossArrays
 from equipoise.solve.objective import Objective
+from equipoise.solve.solvers.base import Target, accepted
 from equipoise.vocabulary.constants import rounding_floor, setting, smallest_tolerance
 from equipoise.vocabulary.facts import Bound, Budget, Conditions, Domain, Hypothesis, Problem, Recipe, Setting
 from equipoise.vocabulary.losses import Loss
@@ -499,6 +500,17 @@ def test_approximate_refuses_a_tolerance_below_the_rounding_floor(theorem):
         below = approximate(exact, solved(case.setting, 0.9995 * least))
         assert below.value is None
         assert [hypothesis.remedy for hypothesis in below.missing] == ["raise the tolerance"]
+
+
+def test_a_tolerance_whose_squares_vanish_is_refused():
+    # The computed norm of a gradient of 1e-162 is 0, so that the solver's test would pass far from the minimiser (M4).
+    assert accepted(np.array([1e-162, 1e-162]), Target(1e-165, 1.0, 1.0, 1.0, None))
+    domain = Domain(1e-100, labels=(-1e-62, 1e-62))
+    situation = setting(Problem(loss_named("squared"), penalty_named("l2", 1e-100), domain), Recipe(), 1000, 2)
+    assert 20 * floor_of(situation) < 1e-165
+    exact = GradientDiameter().bound(situation)
+    assert approximate(exact, solved(situation, 1e-165)).value is None
+    assert approximate(exact, solved(situation, 1e-130)).value is not None
 
 
 @over({name: member for name, member in theorems.members().items() if member.about == "minimiser"})
