@@ -390,3 +390,73 @@ by rewrite -[_ @^-1` _]setTI; exact: mf.
 Qed.
 
 End compositions.
+
+(* Page N3 for any number of mechanisms, each of which may be of another type: by induction. *)
+Section many.
+Variables (R : realType) (Z : Type) (n : nat).
+Local Notation table := ('I_n -> Z).
+
+(* Part 1: a mechanism, and then others that know what was released. Prices are the pairs (epsilon, delta), last first. *)
+Inductive in_sequence : forall d (Y : measurableType d), (table -> {measure set Y -> \bar R}) -> seq (R * R) -> Prop :=
+  | First d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) epsilon delta :
+      (forall S, M S setT = 1) -> private epsilon delta M -> in_sequence M [:: (epsilon, delta)]
+  | Next d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices
+      d' (X : measurableType d') (N : table -> kernel R Y X) epsilon delta :
+      in_sequence M prices -> (0 <= delta)%R -> (forall y, private epsilon delta (N ^~ y)) ->
+      in_sequence (fun S => joint_law (M S) (N S)) ((epsilon, delta) :: prices).
+
+Lemma sequence_is_law d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices :
+  in_sequence M prices -> forall S, M S setT = 1.
+Proof. by elim=> // *; exact: joint_is_law. Qed.
+
+Theorem N3_sequences d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices : in_sequence M prices ->
+  private (\sum_(p <- prices) p.1)%R (\sum_(p <- prices) p.2)%R M.
+Proof.
+elim=> {d Y M prices} [d Y M epsilon delta M1 close|d Y M prices d' X N epsilon delta seqM IH delta0 close].
+  by rewrite !big_seq1.
+rewrite !big_cons /= [(epsilon + _)%R]addrC [(delta + _)%R]addrC.
+exact: (N3_sequence (sequence_is_law seqM) delta0 IH close).
+Qed.
+
+(* All but the last pure. *)
+Corollary N3_sequences_pure d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) prices
+  d' (X : measurableType d') (N : table -> kernel R Y X) (curve : R -> R) epsilon :
+  in_sequence M prices -> (forall p, p \in prices -> p.2 = 0%R) -> (forall c, 0 <= curve c)%R ->
+  (forall y c, (0 <= c)%R -> private c (curve c) (N ^~ y)) -> (\sum_(p <- prices) p.1 <= epsilon)%R ->
+  private epsilon (curve (epsilon - \sum_(p <- prices) p.1)%R) (fun S => joint_law (M S) (N S)).
+Proof.
+move=> seqM pure curve0 close; apply: (N3_pure_first (sequence_is_law seqM) curve0 _ close).
+have := N3_sequences seqM; rewrite [X in private _ X _](_ : _ = 0%R) //.
+by rewrite big_seq big1 // => p /pure.
+Qed.
+
+(* Part 2: mechanisms that read disjoint places; `whole` holds the places that were read so far. *)
+Inductive in_parallel (epsilon : R) :
+    forall d (Y : measurableType d), (table -> {measure set Y -> \bar R}) -> ('I_n -> Prop) -> seq R -> Prop :=
+  | Alone d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) (A : 'I_n -> Prop) delta :
+      (forall S, M S setT = 1) -> reads A M -> private epsilon delta M -> in_parallel epsilon M A [:: delta]
+  | Beside d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) (A B : 'I_n -> Prop) deltas
+      d' (X : measurableType d') (N : table -> kernel R Y X) delta :
+      in_parallel epsilon M A deltas -> (forall i, A i -> B i -> False) -> (0 <= delta)%R ->
+      (forall y, reads B (N ^~ y)) -> (forall y, private epsilon delta (N ^~ y)) ->
+      in_parallel epsilon (fun S => joint_law (M S) (N S)) (fun i => A i \/ B i) (delta :: deltas).
+
+Theorem N3_parallel epsilon d (Y : measurableType d) (M : table -> {measure set Y -> \bar R}) A deltas :
+  in_parallel epsilon M A deltas ->
+  forall top : R, (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M.
+Proof.
+move=> parM; suff [] : (forall S, M S setT = 1) /\ reads A M /\
+    forall top : R, (forall delta, delta \in deltas -> delta <= top)%R -> private epsilon top M by move=> _ [].
+elim: parM => {d Y M A deltas}
+  [d Y M A delta M1 readsA close|d Y M A B deltas d' X N delta parM [M1 [readsA IH]] disjoint delta0 readsB close].
+  split=> //; split=> // top below S S' adj E mE; apply: (le_trans (close S S' adj E mE)).
+  by rewrite lee_add2l // lee_fin below // mem_head.
+split; first by move=> S; exact: joint_is_law.
+split; first exact: reads_joint.
+move=> top below S S' adj E mE.
+have closeM : private epsilon top M by apply: IH => x xin; apply: below; rewrite inE xin orbT.
+have := N3_disjoint M1 disjoint delta0 readsA readsB closeM close adj mE.
+by rewrite max_l // below // mem_head.
+Qed.
+
+End many.
