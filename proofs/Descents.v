@@ -309,6 +309,24 @@ move=> adj once order Tkm weight0 sum1.
 apply: (average_moves weight0 sum1) => t tT; exact: (B3_one_order adj once order (leq_trans tT Tkm)).
 Qed.
 
+(* The page as one theorem; T is in the pass k + 1, or at its end. *)
+Theorem B3 S S' k T : neighbours S S' -> passes m -> (T <= k.+1 * m)%N ->
+  let one := c * Gam / b%:R * ((1 - q ^+ (k.+1 * m)) / (1 - q ^+ m)) in
+  let fresh r := c * Gam / b%:R * (1 + q ^+ r * (1 - q ^+ (k * m)) / (1 - q ^+ m)) in
+  let mean (weight : nat -> R) S := \sum_(t < T.+1) weight t *: run S t in
+  [/\ one_order m -> norm (run S T - run S' T) <= one,
+      forall r, T = (k * m + r)%N -> (0 < r <= m)%N -> norm (run S T - run S' T) <= fresh r &
+      forall weight, (forall t, 0 <= weight t) -> \sum_(t < T.+1) weight t = 1 ->
+        (one_order m -> norm (mean weight S - mean weight S') <= one) /\
+        norm (mean weight S - mean weight S') <= fresh 1%N].
+Proof.
+move=> adj once Tkm; split=> [order|r Tr r0|weight weight0 sum1].
+- exact: B3_one_order.
+- exact: B3_fresh_orders.
+- split=> [order|]; first exact: B3_average_one_order.
+  by rewrite expr1; exact: B3_average.
+Qed.
+
 End constant.
 
 (* Steps that shrink like 1/t; every hit contributes at most Gam/(b decay T). *)
