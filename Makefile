@@ -29,7 +29,7 @@ FORMER_READY := $(FORMER)/.ready
 # What tests look at pages with; their tests skip where npm could not install it.
 AXE_READY := tests/accessibility/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-additive dist lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-additive dist image lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -123,6 +123,9 @@ bench-additive: $(READY) $(PEERS_READY)  ## curves against lines and DP-EBM, abo
 
 dist: $(READY)  ## wheels and source archives, built twice, tried with every Python found: make dist PYTHONS=PATH adds one
 	$(BIN)/python distributions/make.py $(addprefix --python ,$(PYTHONS))
+
+image:  ## build the image of the Containerfile and run the demonstration in it (podman, docker, or buildah and debootstrap)
+	distributions/image
 
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
