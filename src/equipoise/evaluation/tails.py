@@ -49,8 +49,12 @@ class CellNoise:
     cells: Array
 
 
-def tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> tuple[Array, Array]:
+def tails(
+    rows: Sequence[Rows], noise: CellNoise, reached: Array, further: CellNoise | None = None
+) -> tuple[Array, Array]:
     """Return, for each question, upper bounds of ``P(D >= reached)`` and ``P(D <= reached)`` that are nearly attained.
+
+    `further` noise is of the same law and of a scale of its own.
 
     Examples
     --------
@@ -65,14 +69,17 @@ def tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> tuple[Array
     from equipoise.evaluation.waves import summed
 
     mean = np.zeros(len(reached))
-    spread = np.sum(noise.cells * noise.weights**2, axis=1) * variance(noise.law, noise.scale)
-    largest = np.zeros(len(reached))
+    spread, heaviest, largest = (np.zeros(len(reached)) for _ in range(3))
+    noises = [noise] if further is None else [noise, further]
+    for drawn in noises:
+        spread += np.sum(drawn.cells * drawn.weights**2, axis=1) * variance(drawn.law, drawn.scale)
+        weight = np.max(np.abs(drawn.weights) * (drawn.cells > 0), axis=1)
+        heaviest = np.maximum(heaviest, weight * max(drawn.scale, 1.0))
     for each in rows:
         means = np.sum(each.values * each.chances, axis=1)
         mean += each.counts * means
         spread += each.counts * np.sum((each.values - means[:, None]) ** 2 * each.chances, axis=1)
         largest = np.maximum(largest, np.max(np.abs(each.values - means[:, None]), axis=1))
-    heaviest = np.max(np.abs(noise.weights) * (noise.cells > 0), axis=1) * max(noise.scale, 1.0)
     reach = _DEVIATIONS * np.sqrt(spread) + _VALUES * largest + _SCALES * heaviest + 1e-300
     smoothing = _LAST * reach / (2.0 * math.pi * TERMS)
 
@@ -83,9 +90,9 @@ def tails(rows: Sequence[Rows], noise: CellNoise, reached: Array) -> tuple[Array
     with np.errstate(all="ignore"):
         sums = summed(
             noise.law == "gaussian",
-            noise.scale,
-            noise.weights,
-            noise.cells,
+            np.concatenate([np.full(each.weights.shape[1], float(each.scale)) for each in noises]),
+            np.concatenate([each.weights for each in noises], axis=1),
+            np.concatenate([each.cells for each in noises], axis=1),
             np.stack([each.counts for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
             np.concatenate([each.values for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),
             np.concatenate([each.chances for each in rows], axis=1) if rows else np.zeros((len(reached), 0)),

@@ -65,7 +65,7 @@ def rounded_normal(scale: float, angle: float) -> float:
 @compiled
 def summed(
     gaussian: bool,
-    scale: float,
+    scales: Array,
     weights: Array,
     cells: Array,
     counts: Array,
@@ -81,6 +81,8 @@ def summed(
 
     Parameters
     ----------
+    scales : array, kinds
+        The scale of each kind's noise.
     weights, cells : array, questions x kinds
         Weights of noise, and how many cells have each.
     counts : array, questions x samples
@@ -93,8 +95,8 @@ def summed(
     """
     questions, kinds, listed, samples = len(reach), weights.shape[1], values.shape[1], counts.shape[1]
     found = np.zeros((questions, 2))
-    ratio = math.exp(-1.0 / scale)
-    wide = 4.0 * ratio / (1.0 - ratio) ** 2
+    ratios = np.exp(-1.0 / scales)
+    wide = 4.0 * ratios / (1.0 - ratios) ** 2
     # Waves of rows come first, those of noise after them: where they are, and the turn from one term to the next.
     real, imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
     turn_real, turn_imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
@@ -132,9 +134,9 @@ def summed(
             for place in range(kinds):
                 if cells[question, place] > 0.0:
                     if gaussian:
-                        one = rounded_normal(scale, frequency * weights[question, place])
+                        one = rounded_normal(scales[place], frequency * weights[question, place])
                     else:
-                        one = 1.0 / (1.0 + wide * imaginary[listed + place] ** 2)
+                        one = 1.0 / (1.0 + wide[place] * imaginary[listed + place] ** 2)
                     size *= one ** int(cells[question, place])
                     if abs(size) < NEGLIGIBLE:
                         break
