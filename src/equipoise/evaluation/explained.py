@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from equipoise.evaluation.figure import LEVEL, Figure
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.inversion import Places, intervals
-from equipoise.evaluation.means import MeansTest, between, estimated_chances, tilted
-from equipoise.evaluation.noise_law import variance
+from equipoise.evaluation.means import between, estimated_chances, tilted
+from equipoise.evaluation.noise_law import fourth_cumulant, variance
 from equipoise.evaluation.shares import NUISANCE, rebalanced
 from equipoise.evaluation.tails import CellNoise, Rows, tails
 from equipoise.release.carriers.evaluation import dealt
@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 # An R2 below this is reported as this.
 LEAST_R2 = -1.0
 ERROR = 1.0 - LEVEL - NUISANCE
+# Deviations on either side of a normal number but for the chance of `NUISANCE`.
+_SIDES = 3.090232306167814
 
 # Places in a bin of predictions, and in one of residuals, at which rows are imagined; rounds of fitting both tables;
 # the share of rows that are imagined anywhere, so that no cell of the target is out of reach.
@@ -68,16 +70,25 @@ class TwoTables:
         self.near, self.middle, self.far = sizes**2
         of_kinds = np.eye(sizes.shape[1])[place.ravel()]
         self.rows, self.cells = rows.sum(axis=(1, 2)) @ of_kinds, counts.possible.sum(axis=(0, 1)) @ of_kinds
-        joint = together(rows.sum(axis=1), further, imagined(predictions, ends, knots))
-        self.joint = np.tensordot(joint, of_kinds, (1, 0)).transpose(0, 2, 1)
-        alone = MeansTest(targets, further, self._apart, np.ones(len(self.means)))
-        every = np.ones(len(rows))
-        low_end, high_end = intervals(alone, len(rows), -every, every, NUISANCE * every)
-        self.mean = np.clip(further @ self.means / counts.n_samples, low_end, high_end)
-        self.tried = (self.mean, low_end, high_end)
+        of_cells = imagined(predictions, ends, knots)
+        chances = estimated_chances(rows.reshape(len(rows), -1)).reshape(rows.shape).sum(axis=1)
+        self.joint = together(
+            np.einsum("qak,akj,ku->quj", chances, of_cells, of_kinds, optimize=True), self.rows, further
+        )
+        self.mean = np.clip(further @ self.means / counts.n_samples, -1.0, 1.0)
+        margin = self._margins()
+        self.tried = (self.mean, np.clip(self.mean - margin, -1.0, 1.0), np.clip(self.mean + margin, -1.0, 1.0))
 
-    def _apart(self, which: Places, hypotheses: Array) -> Array:
-        return np.asarray(self.means - hypotheses[:, None])
+    def _margins(self) -> Array:
+        """Return how far the mean may lie from the estimated one: so many deviations, more where noise has tails."""
+        law, scale, n = self.targets.law, self.targets.scale, self.counts.n_samples
+        chances, weights = estimated_chances(self.further), self.means - np.mean(self.means)
+        sampled = n * np.maximum(chances @ self.means**2 - (chances @ self.means) ** 2, 0.0)
+        spread = sampled + np.sum(weights**2) * variance(law, scale)
+        tails_of_noise = np.sum(weights**4) * fourth_cumulant(law, scale) / spread**2
+        # The first term of Cornish and Fisher that a symmetric law has.
+        deviations = _SIDES + (_SIDES**3 - 3.0 * _SIDES) / 24.0 * tails_of_noise
+        return np.asarray(deviations * np.sqrt(spread) / n)
 
     def squares(self, mean: Array) -> Array:
         """Return what cells of the target stand for: squared distances from these means (questions x cells)."""
@@ -86,7 +97,8 @@ class TwoTables:
     @property
     def spread(self) -> Array:
         """The target's estimated variance."""
-        return np.maximum(np.sum(self.squares(self.mean) * self.further, axis=1) / self.counts.n_samples, 1e-12)
+        found = np.sum(self.squares(self.mean) * self.further, axis=1) / self.counts.n_samples
+        return np.asarray(np.maximum(found, 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,21 +193,18 @@ def imagined(predictions: Array, residuals: Array, knots: Array) -> Array:
     return np.asarray((1.0 - _ANYWHERE) * every.reshape(shape).mean(axis=2) + _ANYWHERE / shape[3])
 
 
-def together(rows: Array, further: Array, of_cells: Array) -> Array:
-    """Return estimated chances of residuals and targets together (questions x bins of residuals x cells of targets).
+def together(joint: Array, rows: Array, further: Array) -> Array:
+    """Return chances of residuals and targets together (questions x kinds x cells), in proportion until both fit.
 
-    From the first table, if its rows are where `imagined` has them, in proportion until both tables are met.
+    Counts of a kind have less noise than the cells that they are sums of, and so fewer of them are below zero.
 
     Examples
     --------
-    >>> of_cells = np.array([[[0.8, 0.2], [0.3, 0.7]]])
-    >>> found = together(np.array([[[60.0, 40.0]]]), np.array([[50.0, 50.0]]), of_cells)
+    >>> found = together(np.array([[[0.5, 0.1], [0.1, 0.3]]]), np.array([[60.0, 40.0]]), np.array([[50.0, 50.0]]))
     >>> found.sum(axis=1).round(3), found.sum(axis=2).round(3)
     (array([[0.5, 0.5]]), array([[0.6, 0.4]]))
     """
-    chances = estimated_chances(rows.reshape(len(rows), -1)).reshape(rows.shape)
-    of_residuals, of_targets = chances.sum(axis=1), estimated_chances(further)
-    joint = np.einsum("qak,akj->qkj", chances, of_cells)
+    of_residuals, of_targets, joint = estimated_chances(rows), estimated_chances(further), joint.copy()
     for _ in range(_ROUNDS):
         joint *= (of_targets / np.maximum(joint.sum(axis=1), 1e-300))[:, None, :]
         joint *= (of_residuals / np.maximum(joint.sum(axis=2), 1e-300))[:, :, None]

@@ -10,9 +10,7 @@ from equipoise.evaluation.two_classes import TwoClasses
 Figures = TwoClasses | SeveralClasses | Regression
 
 
-def figures_of(
-    counts: NoisyCounts, groups: Sequence[int] | None = None, further: NoisyCounts | None = None
-) -> Figures:
+def figures_of(counts: NoisyCounts, groups: Sequence[int] | None = None, further: NoisyCounts | None = None) -> Figures:
     """Return every figure that follows from counts; of some groups where they are named.
 
     For all groups together `further` are the counts by the share of the true class of several, or by the target.

@@ -63,7 +63,7 @@ class NoisyCounts:
 
     @classmethod
     def of_further(cls, claim: EvaluationClaim) -> "NoisyCounts | None":
-        """Return the counts by the share of the true class, or by the target, as of one class; None where there are none.
+        """Return the counts by the share of the true class, or by the target, as of one class; None without such.
 
         Edges are then those of shares, or the knots by which targets are dealt.
         """
@@ -138,5 +138,5 @@ def faults_of(cells: Cells, n_samples: int, scale: float) -> Iterator[str]:
         yield "edges that no predictions lie between"
     elif not cells.edges or not all(abs(edge) < high - low for edge in cells.edges):
         yield "edges that no residuals lie between"
-    elif cells.targets and (len(cells.targets) >= MOST_TARGETS or cells.targets[:: len(cells.targets) - 1] != (low, high)):
+    elif cells.targets and (len(cells.targets) >= MOST_TARGETS or (cells.targets[0], cells.targets[-1]) != (low, high)):
         yield f"more than {MOST_TARGETS} cells of the target, or such as do not span its range"

@@ -79,9 +79,10 @@ class Regression:
         """One less the ratio of the squared error to the target's variance.
 
         That is known from counts by the target where there are any (`explained`). Otherwise targets lie where bins of
-        predictions and residuals say. To first order the mean of a target does not matter to its variance, so that a hypothesis is one about the mean
-        of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is true. For the ends of its
-        interval residuals are as long as bins allow and targets as near to their mean, and the other way round.
+        predictions and residuals say. To first order the mean of a target does not matter to its variance, so that a
+        hypothesis is one about the mean of ``(1 - hypothesis) (target - mean)^2 - residual^2``, which is zero if it is
+        true. For the ends of its interval residuals are as long as bins allow and targets as near to their mean, and
+        the other way round.
         """
         if self.targets is not None:
             return explained(self.counts, self.targets)

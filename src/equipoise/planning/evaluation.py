@@ -17,7 +17,7 @@ MOVED = math.sqrt(2) * (1 + 1e-15)
 
 # Counts by the true class's share, from which prediction sets of several classes follow, or by the target, from which
 # R2 does, have this much more noise than the others have: they cost a ninth of epsilon. Sums up to a level are few
-# counts' noise, figures those of many; a variance is better known than a mean of squared errors, which R2 divides by it.
+# counts' noise, figures those of many; of the two means that R2 divides the squared error is known less well.
 FURTHER = 8.0
 
 # The laws whose noise is independent in every cell.
@@ -29,7 +29,7 @@ FEWEST, MOST = 6, 50
 # How much closer edges lie together in the middle: margins spread over much of what weights allow.
 IN_THE_MIDDLE = 1.5
 
-# Residuals spread over less: their bins are even as far as this share of the target's range, and wider and wider beyond.
+# Residuals spread over less: bins are even as far as this share of the target's range, and wider and wider beyond.
 USUAL_RESIDUAL = 1 / 20
 
 # Accuracy adds up the noise of half of all cells. It may add a quarter of the largest variance that sampling has, which
@@ -40,7 +40,7 @@ SHARE_OF_ROWS = 1 / 16
 def noise_on_counts(budget: Budget, further: bool = False) -> Noise:
     """Return the quietest noise on one count that meets a budget; the law that a pure one has comes first of equals.
 
-    With `further` counts, by the true class's share or by the target, `FURTHER` times as much noise on those is paid for
+    With `further` counts, by the true class's share or by the target, their noise, `FURTHER` times as much, is paid for
     as well.
 
     Examples
@@ -104,8 +104,8 @@ def bins_of_shares(n_samples: int, noise: Noise) -> int:
     return round(min(max(best, FEWEST_SHARES), MOST_SHARES))
 
 
-# A target has at least so many cells, and at most.
-FEWEST_TARGETS, MOST_TARGETS = 6, 32
+# A target has at least so many cells, and at most: with more, coins add next to nothing to what sampling does.
+FEWEST_TARGETS, MOST_TARGETS = 6, 16
 
 
 def cells_of_targets(n_samples: int, noise: Noise) -> int:
@@ -119,7 +119,7 @@ def cells_of_targets(n_samples: int, noise: Noise) -> int:
     --------
     >>> noise = noise_on_counts(Budget(1.0), further=True)
     >>> [cells_of_targets(n_samples, noise) for n_samples in (2000, 10_000, 10**6)]
-    [6, 7, 26]
+    [6, 7, 16]
     """
     best = math.pow(9 * n_samples / (FURTHER * deviation_of(noise)) ** 2, 1 / 3) + 2
     return round(min(max(best, FEWEST_TARGETS), MOST_TARGETS))

@@ -61,15 +61,15 @@ class Cells(Record):
             yield holds("edges of bins ascend", ascend)
         for names in (self.labels, self.groups):
             yield holds("classes and groups are named once", len({(type(name), name) for name in names}) == len(names))
-        both = self.labels and self.predictions or self.targets and (self.labels or self.true_shares)
+        both = (self.labels and self.predictions) or (self.targets and (self.labels or self.true_shares))
         yield holds("there are classes, or bins of predictions", len(self.labels) != 1 and not both)
 
 
 class Evaluation(Claim):
     """Counts of rows in public cells, each with noise of its own; `released` are they, group by group, class by class.
 
-    Further ones, by the true class's share or the target, come after them and have the `further_noise`. `release` is the
-    id of the release that is evaluated, and `model` the SHA-256 of its model.json.
+    Further ones, by the true class's share or the target, come after them and have the `further_noise`. `release` is
+    the id of the release that is evaluated, and `model` the SHA-256 of its model.json.
     """
 
     kind = "evaluation"
