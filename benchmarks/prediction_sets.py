@@ -70,7 +70,7 @@ def held_out(split: Split, found: Evaluated, epsilon: float) -> HeldOut:
     """See a table's test rows with the released model."""
     name, numbers = split.name, split.domain.labels is not None
     n = min(len(split.y_test) // 2, MOST_ROWS)
-    noise = noise_on_counts(eq.Budget(epsilon), len(found.labels) > 2)
+    noise = noise_on_counts(eq.Budget(epsilon), found.further)
     cells, margins = found.cells(n, noise), found.scores(split.X_test)
     counts = np.zeros(cells.shape, dtype=np.int64)
     template = NoisyCounts(cells.edges, counts, noise.law, noise.scale, n, cells.predictions, cells.range)

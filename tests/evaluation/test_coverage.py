@@ -21,7 +21,8 @@ CORNERS = [cell for cell in GRID if cell.n in (200, 1_000_000) and cell.epsilon 
 # hold more often than they need to, the second have fewer worlds.
 COARSE = ("median residual", "90 % quantile of residuals")
 SLOW = ("three classes", "balanced accuracy")
-EVERY = [(kind, name) for kind, (_, figures) in FIGURES.items() for name in figures]
+UNEVEN = "numbers, uneven in bins"
+EVERY = [(kind, name) for kind, (_, figures) in FIGURES.items() for name in figures if kind != UNEVEN]
 
 
 def fewest(worlds: int) -> float:
@@ -37,6 +38,10 @@ def test_intervals_hold_in_the_corners_of_the_grid(kind, name):
 @pytest.mark.parametrize("name", ["accuracy", "recall", "area", "Brier score", "calibration error"])
 def test_intervals_that_ignore_the_noise_are_noticed(name):
     assert covered("two classes", name, Cell(2000, 0.05, 0.5), 300, 1, noise=0.01) < fewest(300)
+
+
+def test_intervals_of_r2_that_ignore_the_noise_are_noticed():
+    assert covered("numbers and targets", "R2", Cell(2000, 0.5, 0.1), 200, 1, noise=0.1) < fewest(200)
 
 
 def test_noise_that_is_twice_what_the_interval_was_told_is_noticed():
@@ -64,6 +69,13 @@ def test_tails_are_those_of_the_convolved_laws(law, scale):
         # Upper bounds, by the smoothing's share of a deviation at most.
         assert exact[0] <= large + 1e-9 <= exact[0] + 0.01
         assert exact[1] <= small + 1e-9 <= exact[1] + 0.01
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("cell", CORNERS, ids=str)
+def test_r2_holds_where_residuals_are_uneven_inside_of_bins(cell):
+    # How residual and target go together is estimated as if bins were even.
+    assert covered(UNEVEN, "R2", cell, 1000, 7) >= fewest(1000)
 
 
 @pytest.mark.statistics

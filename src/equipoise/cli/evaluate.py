@@ -17,6 +17,7 @@ from equipoise.cli.sign import signed, signing_key
 from equipoise.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from equipoise.certify.claims.evaluation import Evaluation as EvaluationClaim
     from equipoise.evaluation.evaluation import Evaluation
     from equipoise.evaluation.figure import Figure
 
@@ -126,34 +127,43 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
         "noise": {"law": counts.law, "scale": counts.scale},
         **({} if claim.cells.labels else {"predictions": list(counts.predictions)}),
         **{
-            name: {"value": figure.value, "low": figure.low, "high": figure.high}
-            for name, figure in _figures(evaluation)
+            name.replace(" ", "_").lower(): {"value": figure.value, "low": figure.low, "high": figure.high}
+            for name, figure in first_figures(evaluation).items()
         },
     }
 
 
-def _figures(evaluation: "Evaluation") -> "list[tuple[str, Figure]]":
-    """Return accuracy, and of two classes the area under the ROC curve."""
+def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":
+    """Return by name the figures that are asked for first: accuracy, AUC of two classes; of numbers the error and R2."""
+    from equipoise.evaluation.regression import Regression
     from equipoise.evaluation.two_classes import TwoClasses
 
-    if not evaluation.claim.cells.labels:
-        return []
     figures = evaluation.figures()
-    area = [("auc", figures.auc)] if isinstance(figures, TwoClasses) else []
-    return [("accuracy", evaluation.accuracy), *area]
+    if isinstance(figures, Regression):
+        return {"mean absolute error": figures.mean_absolute_error, "R2": figures.r2}
+    area = {"AUC": figures.auc} if isinstance(figures, TwoClasses) else {}
+    return {"accuracy": figures.accuracy, **area}
+
+
+def _further(claim: "EvaluationClaim") -> str:
+    more = claim.further_noise
+    return f", {more.dimension} more of scale {more.scale:.4g}" if more else ""
+
+
+def told(name: str, figure: "Figure") -> str:
+    """Return a figure in words, or what it would take to tell it and all that is known."""
+    if figure.told:
+        return f"{name} {figure}, an interval of 95 %"
+    return f"{name} {figure}; all that is known: it lies between {figure.low:.4g} and {figure.high:.4g}"
 
 
 def lines_of(evaluation: "Evaluation") -> list[str]:
     """Return for people what was counted, and what follows."""
     claim, counts = evaluation.claim, evaluation.counts
-    names = {"accuracy": "accuracy", "auc": "AUC"}
     bought = evaluation.certificate
     return [
         f"{counts.n_samples} rows, ({bought.epsilon:g}, {bought.delta:g})-differential privacy, all figures together",
-        f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}",
-        *(
-            f"  {names[name]} {figure}{', an interval of 95 %' if figure.told else ''}"
-            for name, figure in _figures(evaluation)
-        ),
+        f"  {counts.counts.size} counts, each with {counts.law} noise of scale {counts.scale:.4g}{_further(claim)}",
+        *(f"  {told(name, figure)}" for name, figure in first_figures(evaluation).items()),
         f"  about release {claim.release}",
     ]

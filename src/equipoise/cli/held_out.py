@@ -55,7 +55,9 @@ def plain_of(found: "Evaluation") -> dict[str, object]:
 
 def line_of(found: "Evaluation") -> str:
     """Return for people what was found on held-out rows, as a line of the plan's summary."""
+    from equipoise.cli.evaluate import first_figures, told
+
     counts = found.counts
-    figure = f"accuracy {found.accuracy}, an interval of 95 %; " if found.claim.cells.labels else ""
+    figure = "".join(f"{told(name, each)}; " for name, each in first_figures(found).items())
     noise = f"{counts.law} noise of scale {counts.scale:.4g}"
     return f"  {'held out':<9} {figure}{counts.n_samples} rows, {counts.counts.size} counts with {noise}"

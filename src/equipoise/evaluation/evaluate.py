@@ -43,7 +43,8 @@ def evaluate(
     """Count private rows by their true class and by what a released model says of them, with noise, once (N4).
 
     For a regression: by the prediction, and by the residual, the true number less the predicted one. Of several classes
-    rows are counted once more, by the share of their true class, for prediction sets.
+    rows are counted once more, by the share of their true class, for prediction sets; of a regression by the true
+    number, for R2.
 
     Every figure is computed from these counts and costs nothing more. The spend is recorded first, and values never
     raise: they are mapped into the model's domain as in training, and an unknown label counts as the first class.
@@ -125,7 +126,7 @@ def evaluate(
     )
     first = None if bins_from is None else _earlier(bins_from, found, source.seeded)
     found = found if first is None else replace(found, looked=first.counts)
-    noise = noise_on_counts(asked, len(found.labels) > 2)
+    noise = noise_on_counts(asked, found.further)
     cells = found.cells(terms.n_samples, noise)
     # What no figure could follow from is not worth a spend.
     for fault in faults_of(cells, terms.n_samples, noise.scale):

@@ -31,10 +31,11 @@ from equipoise.estimators.scoring import PredictionFacts, within_range
 from equipoise.evaluation.histogram import NoisyCounts
 from equipoise.evaluation.looked import edges_after
 from equipoise.planning.evaluation import (
-    AROUND_0,
+    USUAL_RESIDUAL,
     bins,
     bins_of_numbers,
     bins_of_shares,
+    cells_of_targets,
     edges_around,
     edges_between,
     rest_of,
@@ -70,6 +71,11 @@ class Evaluated(ABC):
     def release(self) -> str:
         """The id of its release."""
         return "" if self.certificate.release is None else self.certificate.release.id
+
+    @property
+    def further(self) -> bool:
+        """Whether rows are counted once more: all but those of two classes."""
+        return len(self.labels) != 2
 
     @abstractmethod
     def cells(self, n_samples: int, noise: Noise) -> Cells:
@@ -219,14 +225,18 @@ class EvaluatedRegressor(Evaluated):
         return low, high
 
     def cells(self, n_samples: int, noise: Noise) -> Cells:
-        """Return bins of predictions, evenly in the range, and of residuals, more finely around 0."""
+        """Return bins of predictions, evenly in the range, and of residuals, more finely around 0.
+
+        Targets, by which rows are counted once more, are dealt to cells whose knots lie evenly in the range.
+        """
         predictions, residuals = bins_of_numbers(self._rows_a_group(n_samples), noise)
         low, high = self._range()
         inner = np.linspace(low, high, predictions + 1)[1:-1]
         return Cells(
-            edges_between(0.0, high - low, residuals, AROUND_0),
+            edges_around(0.0, high - low, USUAL_RESIDUAL * (high - low), residuals),
             predictions=tuple(inner.tolist()),
             range=(low, high),
+            targets=tuple(np.linspace(low, high, cells_of_targets(n_samples, noise) - 1).tolist()),
             **self._apart(),
         )
 

@@ -103,7 +103,7 @@ def plan_held_out(
     rows = rows_held_out(holdout, shape[0])
     request = model._request(shape[0] - rows, shape[1])
     planned = _as_released(model, issue(request), _unit_weights(issue(request)), by)
-    noise = noise_on_counts(request.budget, len(planned.labels) > 2)
+    noise = noise_on_counts(request.budget, planned.further)
     return issue_held_out(request, rows, planned.cells(rows, noise))
 
 

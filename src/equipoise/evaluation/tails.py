@@ -52,13 +52,17 @@ class CellNoise:
 
 
 def tails(
-    rows: Sequence[Rows], noise: CellNoise, reached: Array, compared: Array | float | None = None
+    rows: Sequence[Rows],
+    noise: CellNoise,
+    reached: Array,
+    compared: Array | float | None = None,
+    further: CellNoise | None = None,
 ) -> tuple[Array, Array]:
     """Return, for each question, upper bounds of ``P(D >= reached)`` and ``P(D <= reached)`` that are nearly attained.
 
     Whoever only wants to know whether they exceed a number passes it as `compared`: a tenth of the terms, with ten
     times the smoothing, bounds them from both sides and mostly tells. What is then returned is such a bound, on the
-    same side of the number.
+    same side of the number. `further` noise is of the same law and of a scale of its own.
 
     Examples
     --------
@@ -70,47 +74,51 @@ def tails(
     >>> large.round(3), small.round(3)
     (array([0.055]), array([0.991]))
     """
+    noises = [noise] if further is None else [noise, further]
     if compared is None:
-        above, below = _Smoothed(rows, noise).chances(TERMS, reached)
+        above, below = _Smoothed(rows, noises).chances(TERMS, reached)
         return np.clip(above / _KEPT, 0.0, 1.0), np.clip(below / _KEPT, 0.0, 1.0)
-    most, least = _Smoothed(rows, noise).bounds(reached)
+    most, least = _Smoothed(rows, noises).bounds(reached)
     accepted = [each > compared for each in least]
     refused = [each <= compared for each in most]
     large, small = (np.where(yes, low, high) for yes, low, high in zip(accepted, least, most, strict=True))
     unsure = np.flatnonzero(~((accepted[0] | refused[0]) & (accepted[1] | refused[1])))
     if len(unsure):
         some = [Rows(each.counts[unsure], each.values[unsure], each.chances[unsure]) for each in rows]
-        same = CellNoise(noise.law, noise.scale, noise.weights[unsure], noise.cells[unsure])
-        large[unsure], small[unsure] = tails(some, same, reached[unsure])
+        same = [CellNoise(each.law, each.scale, each.weights[unsure], each.cells[unsure]) for each in noises]
+        large[unsure], small[unsure] = tails(some, same[0], reached[unsure], None, *same[1:])
     return large, small
 
 
 class _Smoothed:
     """The law of ``D + sigma G``, by sums over so many frequencies."""
 
-    def __init__(self, rows: Sequence[Rows], noise: CellNoise) -> None:
-        questions = len(noise.weights)
-        mean, largest = np.zeros(questions), np.zeros(questions)
-        spread = np.sum(noise.cells * noise.weights**2, axis=1) * variance(noise.law, noise.scale)
+    def __init__(self, rows: Sequence[Rows], noises: Sequence[CellNoise]) -> None:
+        questions = len(noises[0].weights)
+        mean, spread, heaviest, largest = (np.zeros(questions) for _ in range(4))
+        for drawn in noises:
+            spread += np.sum(drawn.cells * drawn.weights**2, axis=1) * variance(drawn.law, drawn.scale)
+            weight = np.max(np.abs(drawn.weights) * (drawn.cells > 0), axis=1)
+            heaviest = np.maximum(heaviest, weight * max(drawn.scale, 1.0))
         for each in rows:
             means = np.sum(each.values * each.chances, axis=1)
             mean += each.counts * means
             spread += each.counts * np.sum((each.values - means[:, None]) ** 2 * each.chances, axis=1)
             largest = np.maximum(largest, np.max(np.abs(each.values - means[:, None]), axis=1))
-        heaviest = np.max(np.abs(noise.weights) * (noise.cells > 0), axis=1) * max(noise.scale, 1.0)
         self._mean = mean
         self._reach = _DEVIATIONS * np.sqrt(spread) + _VALUES * largest + _SCALES * heaviest + 1e-300
         none = np.zeros((questions, 0))
         arrays = (
-            noise.weights,
-            noise.cells,
+            np.concatenate([np.full(each.weights.shape[1], float(each.scale)) for each in noises]),
+            np.concatenate([each.weights for each in noises], axis=1),
+            np.concatenate([each.cells for each in noises], axis=1),
             np.stack([each.counts for each in rows], axis=1) if rows else none,
             np.concatenate([each.values for each in rows], axis=1) if rows else none,
             np.concatenate([each.chances for each in rows], axis=1) if rows else none,
         )
         # One layout of arrays, so that the loops are compiled once.
         starts = np.cumsum([0, *(each.values.shape[1] for each in rows)])
-        self._law = (noise.law == "gaussian", noise.scale)
+        self._gaussian = noises[0].law == "gaussian"
         self._arrays = [np.ascontiguousarray(each) for each in (*arrays, starts, self._reach)]
 
     def chances(self, terms: int, reached: Array, shift: float = _SHIFT) -> tuple[Array, Array]:
@@ -122,7 +130,7 @@ class _Smoothed:
         distances = [np.clip(apart - side * shift * smoothing, -ends, ends) + self._mean for side in (1.0, -1.0)]
         # Where Python reads the loops, NumPy would warn of what compiled ones pass over.
         with np.errstate(all="ignore"):
-            sums = summed(*self._law, *self._arrays, smoothing, np.stack(distances, axis=1), terms)
+            sums = summed(self._gaussian, *self._arrays, smoothing, np.stack(distances, axis=1), terms)
         return 0.5 + sums[:, 0], 0.5 - sums[:, 1]
 
     def bounds(self, reached: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -26,6 +26,8 @@ except ModuleNotFoundError:
         """Return a loop as it is."""
         return function
 
+    inlined = compiled
+
 
 # What is smaller than this changes no tail that anybody looks at.
 NEGLIGIBLE = 1e-9
@@ -101,7 +103,7 @@ def _turned(number: int, real: Array, imaginary: Array, turn_real: Array, turn_i
 @compiled
 def summed(
     gaussian: bool,
-    scale: float,
+    scales: Array,
     weights: Array,
     cells: Array,
     counts: Array,
@@ -117,6 +119,8 @@ def summed(
 
     Parameters
     ----------
+    scales : array, kinds
+        The scale of each kind's noise.
     weights, cells : array, questions x kinds
         Weights of noise, and how many cells have each.
     counts : array, questions x samples
@@ -129,8 +133,8 @@ def summed(
     """
     questions, kinds, listed, samples = len(reach), weights.shape[1], values.shape[1], counts.shape[1]
     found = np.zeros((questions, 2))
-    ratio = math.exp(-1.0 / scale)
-    wide = 4.0 * ratio / (1.0 - ratio) ** 2
+    ratios = np.exp(-1.0 / scales)
+    wide = 4.0 * ratios / (1.0 - ratios) ** 2
     # Waves of rows come first, those of noise after them: where they are, and the turn from one term to the next.
     angles = np.empty(listed + kinds)
     real, imaginary = np.empty(listed + kinds), np.empty(listed + kinds)
@@ -198,8 +202,8 @@ def summed(
                 continue
             product = 1.0
             for place in range(start, number):
-                one = 1.0 + wide * first_imaginary[place] ** 2
-                product *= one ** int(cells[question, first[place] - listed])
+                kind = first[place] - listed
+                product *= (1.0 + wide[kind] * first_imaginary[place] ** 2) ** int(cells[question, kind])
             if product > math.exp(_ENOUGH - left):
                 continue
             size = math.exp(-exponent)
@@ -213,9 +217,9 @@ def summed(
             for place in range(kinds):
                 if cells[question, place] > 0.0:
                     if gaussian:
-                        one = rounded_normal(scale, frequency * weights[question, place])
+                        one = rounded_normal(scales[place], frequency * weights[question, place])
                     else:
-                        one = 1.0 / (1.0 + wide * imaginary[listed + place] ** 2)
+                        one = 1.0 / (1.0 + wide[place] * imaginary[listed + place] ** 2)
                     size *= one ** int(cells[question, place])
                     if abs(size) < NEGLIGIBLE:
                         break

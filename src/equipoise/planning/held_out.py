@@ -114,7 +114,7 @@ def issue_held_out(training: Request, rows: int, cells: Cells) -> Certificate:
     >>> certificate.n_samples, certificate.epsilon, certificate.verify()
     (1000, 1.0, ())
     """
-    made, one = issue(training), noise_on_counts(training.budget, bool(cells.true_shares))
+    made, one = issue(training), noise_on_counts(training.budget, bool(cells.further))
     budget = training.budget if one.law == "gaussian" else Budget(training.budget.epsilon)
     noise = Noise(one.law, one.scale, math.prod(cells.shape))
     counts = Evaluation(budget, rows, "", "", cells, noise, further_noise=further_noise(one, cells))

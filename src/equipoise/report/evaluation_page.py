@@ -268,8 +268,9 @@ def _reading(record: EvaluationRecord) -> str:
         "neither predicted nor true can add up to the rest.",
         "regression": "They were tried on simulated tables, and are measured, not proved. Predictions and residuals "
         "were counted in bins, and the middle of a bin stands for all in it; the intervals also hold what rows at the "
-        "ends of their bins would give, which is most of their length where bins are wide. True numbers are clipped "
-        "into their declared range.",
+        "ends of their bins would give, which is most of their length where bins are wide. For R2 true numbers were "
+        "counted once more, so that bins hide nothing of their variance; evaluations of older versions, and groups, do "
+        "without. True numbers are clipped into their declared range.",
     }
     words = (
         "The figures say how good the model would be on further rows like these, if these were drawn at random and "
