@@ -134,7 +134,7 @@ def plain_of(evaluation: "Evaluation") -> dict[str, Any]:
 
 
 def first_figures(evaluation: "Evaluation") -> "dict[str, Figure]":
-    """Return by name the figures that are asked for first: accuracy, AUC of two classes; of numbers the error and R2."""
+    """Return by name the figures that are asked for first: accuracy, AUC of two classes; of numbers error and R2."""
     from equipoise.evaluation.regression import Regression
     from equipoise.evaluation.two_classes import TwoClasses
 
