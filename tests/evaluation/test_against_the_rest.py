@@ -57,7 +57,7 @@ def model() -> eq.LogisticRegression:
 # What is counted
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", [0, 2])
 def test_without_noise_figures_are_those_of_the_classs_own_probability(model, place):
     label = "abcd"[place]
     found = eq.evaluate(model, ROWS[HELD], TEXTS[HELD], epsilon=NO_NOISE, positive=label, random_state=0)
