@@ -17,15 +17,11 @@ from equipoise.data.entries import entry_equals, numbers_of_entries
 from equipoise.data.sizes import larger, sizes_one_by_one
 from equipoise.data.sparse_tables import merged
 from equipoise.data.unread import NUMERIC_KINDS, Matrix
-from equipoise.data.view_heights import rows_of_a_product, rows_of_a_view
+from equipoise.data.view_heights import KEPT_DOUBLES, rows_of_a_product, rows_of_a_view
 from equipoise.vocabulary.constants import BLOCK_ROWS
 from equipoise.vocabulary.facts import Domain, Label, Problem
 
 Array = NDArray[np.float64]
-
-# Tables of at most so many numbers, 8 MiB of doubles, are converted once for all passes of a fit; of larger ones single
-# precision is the quicker to fetch, and a part of it is converted in the cache.
-KEPT_DOUBLES = 2**20
 
 
 def class_codes(target: NDArray[Any], classes: tuple[Label, ...]) -> Array:
