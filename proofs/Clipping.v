@@ -94,7 +94,10 @@ assert (fN : f * N <= (1 + u) * (B0 * (1 + r) + underflow)).
 assert (r0 : 0 <= r <= / 100) by (unfold r; lra).
 assert (f * (1 + u) * N <= (1 + u) * ((1 + u) * (B0 * (1 + r) + underflow))).
   replace (f * (1 + u) * N) with ((1 + u) * (f * N)) by ring; apply Rmult_le_compat_l; lra.
-assert ((1 + u) * (1 + u) * (1 + r) <= 1 + r + 2 * u + u / 10) by nra.
+assert (0 <= u * u) by (apply Rmult_le_pos; lra); assert (uu : u * u <= u * / 1000) by (apply Rmult_le_compat_l; lra).
+assert (ur : u * r <= u * / 100) by (apply Rmult_le_compat_l; lra).
+assert (uur : u * u * r <= u * u * / 100) by (apply Rmult_le_compat_l; lra).
+assert ((1 + u) * (1 + u) * (1 + r) <= 1 + r + 2 * u + u / 10) by lra.
 assert ((1 + u) * (1 + u) * (1 + r) * B0 <= (1 + r + 2 * u + u / 10) * B0) by (apply Rmult_le_compat_r; lra).
 assert ((1 + u) * (1 + u) * underflow <= 2 * underflow) by (apply Rmult_le_compat_r; nra).
 apply Rle_trans with (B0 * (1 + r + 2 * u + u / 10) + 3 * underflow); [lra|].
