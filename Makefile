@@ -91,7 +91,7 @@ $(FORMER_READY): handbook/requirements-diffprivlib.lock $(READY)
 	@touch $(FORMER_READY)
 
 docs: $(READY) $(HANDBOOK_READY) $(FORMER_READY)  ## build the documentation site, every example run: build/handbook/html/index.html
-	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build
+	PYTHONPATH=$(HANDBOOK):.:tests PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m handbook.build $(AFTER)
 	$(BIN)/pytest -q tests/handbook/test_site.py
 
 gallery: $(READY)  ## run the twelve programs of docs/gallery.md and draw their pictures again

@@ -20,8 +20,8 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)
 NOTEBOOKS = ("from-scikit-learn.md", "from-diffprivlib.md")
 
 
-def prepare(source: Path, *, run_blocks: bool = True) -> None:
-    """Write the pages as Sphinx will read them."""
+def prepare(source: Path, *, run_blocks: bool = True, run_tests: bool = True) -> None:
+    """Write the pages as Sphinx will read them; their blocks are run, and the tests that they name as running some."""
     if source.exists():
         shutil.rmtree(source)
     shutil.copytree(DOCS, source)
@@ -29,8 +29,9 @@ def prepare(source: Path, *, run_blocks: bool = True) -> None:
     files.mkdir(parents=True)
     pages = sorted(source.rglob("*.md"))
     attained: dict[str, list[dict[str, object]]] = {}
-    if run_blocks:
+    if run_blocks and run_tests:
         executed.run_tests([page.read_text() for page in pages], ROOT)
+    if run_blocks:
         attained = witnesses.found(ROOT, source.parent / "witnesses")
     # A page waits for a process of its own, and pages wait side by side.
     with ThreadPoolExecutor(os.cpu_count()) as side_by_side:
@@ -111,8 +112,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "handbook")
     parser.add_argument("--no-blocks", action="store_true", help="do not run the blocks: for a look at the layout")
+    parser.add_argument("--after-tests", action="store_true", help="the tests that pages name have just passed")
     options = parser.parse_args()
-    prepare(options.out / "source", run_blocks=not options.no_blocks)
+    prepare(options.out / "source", run_blocks=not options.no_blocks, run_tests=not options.after_tests)
     from sphinx.cmd.build import build_main
 
     source, drawn = options.out / "source", options.out / "html"
