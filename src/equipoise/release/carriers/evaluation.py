@@ -111,7 +111,7 @@ def dealt(knots: tuple[float, ...], values: Array) -> tuple[NDArray[np.int64], A
     --------
     >>> first, chances = dealt((0.0, 0.5, 1.0), np.array([0.0, 0.25, 0.6]))
     >>> first, chances.round(3).tolist()
-    (array([0, 0, 1]), [[1.0, 0.0, 0.0], [0.25, 0.625, 0.125], [0.32, 0.66, 0.02]])
+    (array([0, 0, 1]), [[1.0, 0.0, 0.0], [0.25, 0.625, 0.125], [0.32, 0.64, 0.04]])
     """
     padded = np.array([knots[0], *knots, knots[-1]])
     values = np.clip(np.nan_to_num(values), knots[0], knots[-1])
