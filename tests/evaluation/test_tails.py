@@ -45,10 +45,10 @@ SETTINGS = [
 def test_terms_that_are_passed_over_do_not_matter(setting):
     samples, noise, reached = asked(*setting, seed=1)
     law = _Smoothed(samples, noise)
-    (gaussian, scale), (weights, cells, counts, values, chances, starts, reach) = law._law, law._arrays
+    gaussian, scale, weights, cells, counts, values, chances, starts, reach = law._law
     distances = np.stack([reached, reached + 0.1 * reach], axis=1)
     smoothing = 5.0 * reach / (2.0 * np.pi * TERMS)
-    found = summed(*law._law, *law._arrays, smoothing, distances, TERMS)
+    found = summed(*law._law, smoothing, distances, TERMS)
     half = np.arange(TERMS) + 0.5
     for question in range(0, QUESTIONS, 8):
         # Davies' sum as it is written, with all of its terms.

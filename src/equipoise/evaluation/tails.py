@@ -108,18 +108,18 @@ class _Smoothed:
         self._mean = mean
         self._reach = _DEVIATIONS * np.sqrt(spread) + _VALUES * largest + _SCALES * heaviest + 1e-300
         none = np.zeros((questions, 0))
-        arrays = (
-            np.concatenate([np.full(each.weights.shape[1], float(each.scale)) for each in noises]),
-            np.concatenate([each.weights for each in noises], axis=1),
-            np.concatenate([each.cells for each in noises], axis=1),
-            np.stack([each.counts for each in rows], axis=1) if rows else none,
-            np.concatenate([each.values for each in rows], axis=1) if rows else none,
-            np.concatenate([each.chances for each in rows], axis=1) if rows else none,
-        )
         # One layout of arrays, so that the loops are compiled once.
-        starts = np.cumsum([0, *(each.values.shape[1] for each in rows)])
-        self._gaussian = noises[0].law == "gaussian"
-        self._arrays = [np.ascontiguousarray(each) for each in (*arrays, starts, self._reach)]
+        self._law = (
+            noises[0].law == "gaussian",
+            np.concatenate([np.full(each.weights.shape[1], float(each.scale)) for each in noises]),
+            np.ascontiguousarray(np.concatenate([each.weights for each in noises], axis=1)),
+            np.ascontiguousarray(np.concatenate([each.cells for each in noises], axis=1)),
+            np.stack([each.counts for each in rows], axis=1) if rows else none,
+            np.ascontiguousarray(np.concatenate([none, *(each.values for each in rows)], axis=1)),
+            np.ascontiguousarray(np.concatenate([none, *(each.chances for each in rows)], axis=1)),
+            np.cumsum([0, *(each.values.shape[1] for each in rows)]),
+            self._reach,
+        )
 
     def chances(self, terms: int, reached: Array, shift: float = _SHIFT) -> tuple[Array, Array]:
         """Return ``P(D + sigma G >= reached - shift sigma)`` and ``P(D + sigma G <= reached + shift sigma)``."""
@@ -130,7 +130,7 @@ class _Smoothed:
         distances = [np.clip(apart - side * shift * smoothing, -ends, ends) + self._mean for side in (1.0, -1.0)]
         # Where Python reads the loops, NumPy would warn of what compiled ones pass over.
         with np.errstate(all="ignore"):
-            sums = summed(self._gaussian, *self._arrays, smoothing, np.stack(distances, axis=1), terms)
+            sums = summed(*self._law, smoothing, np.stack(distances, axis=1), terms)
         return 0.5 + sums[:, 0], 0.5 - sums[:, 1]
 
     def bounds(self, reached: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
