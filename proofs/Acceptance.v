@@ -368,8 +368,48 @@ assert (u * tau <= tau / 1000000000000000) by
 lra.
 Qed.
 
+Lemma total_exchange (f : nat -> nat -> R) n d :
+  total (fun j => total (fun i => f i j) n) d = total (fun i => total (fun j => f i j) d) n.
+Proof.
+induction d as [|d IH]; simpl; [now rewrite total_const, Rmult_0_r|rewrite IH; symmetry; apply total_plus].
+Qed.
+
+(* Part 1 for one prediction a row and a ridge: slopes of convex losses grow. *)
+Lemma small_gradient n d row w w_S slope mu : (0 < n)%nat -> 0 < mu ->
+  (forall i a b, 0 <= (slope i a - slope i b) * (a - b)) ->
+  (forall j, (j < d)%nat -> true_gradient n d row w_S slope mu j = 0) ->
+  mu * norm d (fun j => w j - w_S j) <= norm d (true_gradient n d row w slope mu).
+Proof.
+intros n0 mu0 grows stationary; assert (N0 : 0 < / INR n) by now apply Rinv_0_lt_compat, (lt_INR 0).
+set (v := fun j => w j - w_S j); set (D := norm d v); assert (D0 : 0 <= D) by apply norm_ge0.
+set (G := true_gradient n d row w slope mu).
+assert (inner : mu * (D * D) <= dot d G v).
+  unfold D; rewrite norm_square.
+  assert (e : dot d G v = total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
+      (dot d w (row i) - dot d w_S (row i)))) n + mu * dot d v v).
+    set (k := fun i => / INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))).
+    rewrite (total_eq (fun i => / INR n * _) (fun i => total (fun j => k i * row i j * v j) d)).
+      rewrite <- total_exchange; unfold dot; rewrite <- total_scale, <- total_plus; apply total_eq; intros j hj.
+      rewrite <- (Rminus_0_r (G j)), <- (stationary j hj); unfold G, true_gradient.
+      rewrite (total_eq (fun i => k i * row i j * v j) (fun i => v j * / INR n * (slope i (dot d w (row i)) * row i j)
+        + - (v j * / INR n) * (slope i (dot d w_S (row i)) * row i j))) by (intros; unfold k; ring).
+      rewrite total_plus, !total_scale; unfold v, Rdiv; ring.
+    intros i _; unfold k, dot; rewrite (total_eq (fun j => _ * row i j * v j) (fun j =>
+      (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w j * row i j) +
+      - (/ INR n * (slope i (dot d w (row i)) - slope i (dot d w_S (row i)))) * (w_S j * row i j))).
+      rewrite total_plus, !total_scale; unfold dot; ring.
+    intros; unfold v, dot; ring.
+  rewrite e; assert (0 <= total (fun i => / INR n * ((slope i (dot d w (row i)) - slope i (dot d w_S (row i))) *
+      (dot d w (row i) - dot d w_S (row i)))) n); [|lra].
+  apply total_ge0; intros i _; apply Rmult_le_pos; [lra|apply grows].
+assert (cs := Rle_trans _ _ _ (Rle_abs _) (dot_norm d G v)); fold D in cs.
+destruct (Rle_lt_or_eq_dec 0 D D0) as [pos|zero].
+  apply (Rmult_le_reg_r D); [exact pos|lra].
+rewrite <- zero, Rmult_0_r; apply norm_ge0.
+Qed.
+
 (* Page A4, part 3, without a constraint: from the test to the distance. g is the library's `rounding_unit`, h the 4096 + t of
-   it. That a gradient of norm p is within p/mu of the minimiser is part 1, `A4_small_subgradient` in Approximate.v. *)
+   it. The minimiser is where the gradient is 0. *)
 Section accepted.
 Variables (n d h : nat) (row : nat -> nat -> R) (w w_S : nat -> R) (slope : nat -> R -> R) (B kappa mu rho r tau : R).
 Variables (prediction sum : nat -> evaluation) (s : nat -> R) (squares : evaluation).
@@ -390,7 +430,11 @@ Let beta := kappa * (B * B).
 Let g := (INR h + INR d + 20) * u.
 
 Hypothesis minimiser : norm d w_S <= r.
-Hypothesis part1 : mu * D <= norm d gradient.
+Hypothesis grows : forall i a b, 0 <= (slope i a - slope i b) * (a - b).
+Hypothesis stationary : forall j, (j < d)%nat -> true_gradient n d row w_S slope mu j = 0.
+
+Let part1 : mu * D <= norm d gradient.
+Proof. exact (small_gradient n d row w w_S slope mu n0 mu0 grows stationary). Qed.
 
 Let D0 : 0 <= D. Proof. apply norm_ge0. Qed.
 
