@@ -48,11 +48,10 @@ def main() -> None:
             print(line(name, "steps twice as long", honest, lengthened(name, runs), runs), flush=True)
     honest, planted = (chunks.observed(source, runs) for source in (SeededSource, HalvedNoise))
     print(line("search, a row of a chunk", "noise halved", honest, planted, runs), flush=True)
-    for privacy in stopping.BUDGETS:
-        sources = SeededSource, HalvedNoise
-        honest, planted = (stopping.observed(privacy, source, stopping.MANY_RUNS) for source in sources)
-        name = f"search that stops at random, {privacy}"
-        print(line(name, "noise halved", honest, planted, stopping.MANY_RUNS), flush=True)
+    for privacy, source in stopping.CAUGHT.items():
+        honest, planted = stopping.observed(privacy, SeededSource, runs), stopping.observed(privacy, source, runs)
+        fault = f"noise times {source.fraction:.2f}"
+        print(line(f"search that stops at random, {privacy}", fault, honest, planted, runs), flush=True)
 
 
 if __name__ == "__main__":

@@ -292,7 +292,7 @@ class Rows(RowSource):
         if self._converts and self._doubles is None:
             self._doubles = np.empty((self.n_samples if kept else self._height, self._n_features))
             if kept:
-                np.copyto(self._doubles, self._matrix, casting="unsafe")
+                np.copyto(self._doubles, self._matrix[:], casting="unsafe")
         for start in range(0, self.n_samples, self._height):
             where = slice(start, min(start + self._height, self.n_samples))
             table = self._matrix[where]
