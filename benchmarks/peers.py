@@ -3,7 +3,10 @@
 Run in an environment of its own (``benchmarks/requirements-peers.lock``), because diffprivlib 0.6.6 does not work with
 scikit-learn above 1.7.2; equipoise is not imported here. ::
 
-    python benchmarks/peers.py SPLITS_FOLDER OUT.json [--seeds-large 20] [--seeds-small 200] [--only NAME] [--quick]
+    python benchmarks/peers.py SPLITS_FOLDER [--seeds-large 20] [--seeds-small 200] [--only NAME] [--again] [--quick]
+
+Results are stored in ``benchmarks/results/peers.json``; a dataset that is stored with these rows, runs and settings is
+not measured again.
 
 The folder holds one ``.npz`` file a split. Whoever writes it calls, for every split, ::
 
@@ -17,7 +20,8 @@ with ``--seeds-large`` draws of noise; a dataset of several files is a small one
 spread evenly over its files.
 
 Every method's settings are chosen by the mean score on the test rows: an oracle that no user has, and that flatters the
-peers. Neighbours differ in one replaced row, but for AdaSSP, which is published for one row added or removed.
+peers. The strongest of them is measured a second time with an oracle that sees no row it is scored on. Neighbours
+differ in one replaced row, but for AdaSSP, which is published for one row added or removed.
 """
 
 import os
@@ -26,7 +30,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
-import json
+import hashlib
 import sys
 import time
 import warnings
@@ -36,12 +40,15 @@ from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
+from diffprivlib import __version__ as diffprivlib
 from diffprivlib.models import LinearRegression, LogisticRegression
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
+from stored import Store, rounded
 
 Array = NDArray[Any]
 Setting = TypeVar("Setting")
@@ -54,6 +61,9 @@ MANY_ROWS = 100_000
 MANY_ROWS_TRIALS, MANY_ROWS_RUNS = 2, 10
 BATCH = 50
 TUNED_CLIP = "noisy gradient descent, clip tuned"
+TUNED_APART = "noisy gradient descent, clip tuned on other rows"
+# What is measured of a run: the score on all test rows, and on those of either half.
+ALL, HALVES = 0, (1, 2)
 # Rows whose margins are held at once, so that they stay in the processor's cache.
 ROWS_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 64
@@ -105,6 +115,13 @@ class Problem:
         """The budgets that the methods are measured at: pure, and with delta 1 over the square of the rows."""
         return [Budget(epsilon, delta) for epsilon, delta in product(EPSILONS, (0.0, 1 / self.rows**2))]
 
+    def digest(self) -> str:
+        """Return a digest of all rows."""
+        found = hashlib.sha256()
+        for part in (self.X, self.y, self.X_test, self.y_test):
+            found.update(np.ascontiguousarray(part, dtype=float))
+        return found.hexdigest()[:12]
+
     def first(self, runs: int) -> "Problem":
         """Return the problem with only its first runs, by leaving out splits, or draws where there is one split."""
         if len(self.split_seeds) == 1:
@@ -120,17 +137,37 @@ class Problem:
                 yield position, split_seed * self.draws + draw
 
     def accuracy(self, weights: Array, constant: bool) -> Array:
-        """Return the test accuracy of weights (splits, columns, draws, settings): an array of runs by settings."""
+        """Return the test accuracy of weights (splits, columns, draws, settings).
+
+        An array of runs by settings by 3: on all test rows, on those of the first half, and of the second.
+        """
         splits, _, draws, settings = weights.shape
-        scores = np.empty((splits, draws * settings))
+        scores = np.empty((splits, draws * settings, 3))
         for position in range(splits):
             test = _with_constant(self.X_test[position], constant).astype(weights.dtype)
             flat = weights[position].reshape(weights.shape[1], -1)
+            shares = self.shares(position)
             for start in range(0, flat.shape[1], COLUMNS_AT_ONCE):
                 part = slice(start, start + COLUMNS_AT_ONCE)
-                predicted = test @ flat[:, part] > 0
-                scores[position, part] = np.mean(predicted == (self.y_test[position] == 1)[:, None], axis=0)
-        return scores.reshape(splits * draws, settings)
+                right = test @ flat[:, part] > 0
+                np.equal(right, (self.y_test[position] == 1)[:, None], out=right)
+                scores[position, part] = right.T.astype(weights.dtype) @ shares.astype(weights.dtype)
+        return scores.reshape(splits * draws, settings, 3)
+
+    def shares(self, position: int) -> Array:
+        """Return what each test row counts in the means over all test rows and over either half, a column a mean.
+
+        A row's half is decided by what stands in it: a row is in the same half of every split that tests on it.
+        """
+        rows = np.ascontiguousarray(self.X_test[position])
+        second = np.array([crc32(row.tobytes()) % 2 for row in rows], dtype=bool)
+        counted = np.stack([np.ones(len(rows)), ~second, second], axis=1)
+        return np.asarray(counted / counted.sum(axis=0))
+
+    def second_half(self) -> Array:
+        """Return the share of the test rows that lie in the second half, a number a run."""
+        found = [np.mean(self.shares(position)[:, HALVES[1]] > 0) for position in range(len(self.split_seeds))]
+        return np.repeat(found, self.draws)
 
     def r2(self, position: int, predicted: Array) -> float:
         """Return the coefficient of determination of predictions, clipped to the public range of labels."""
@@ -148,6 +185,10 @@ class Grids:
     steps: tuple[int, ...] = (5, 10, 20, 50, 100, 200)
     step_sizes: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
     clips: tuple[float, ...] = (1.0, 0.5)
+
+    def digest(self) -> str:
+        """Return a digest of all settings."""
+        return hashlib.sha256(str(asdict(self)).encode()).hexdigest()[:12]
 
 
 MANY_ROWS_GRIDS = Grids(
@@ -193,20 +234,6 @@ def _record(
         runs=len(best),
         candidates=candidates or len(scores),
     )
-
-
-def _race(
-    problem: Problem,
-    settings: Sequence[Setting],
-    measure: Callable[[Problem, Sequence[Setting]], Scores[Setting]],
-    keep: int,
-) -> Scores[Setting]:
-    """Measure every setting on a fifth of the runs, and on all of them only those that did best."""
-    if len(settings) <= keep:
-        return measure(problem, settings)
-    trial = measure(problem.first(max(3, problem.runs // 5)), settings)
-    finalists = sorted(settings, key=lambda setting: -float(np.mean(trial[setting])))[:keep]
-    return measure(problem, finalists)
 
 
 def _with_constant(X: Array, constant: bool) -> Array:
@@ -349,7 +376,7 @@ def bolt_on(problem: Problem, grids: Grids) -> Iterator[Record]:
             sensitivity = 2 * lipschitz / (np.array(grids.penalties) * problem.rows)
             for passes, weights in checkpoints.items():
                 released = weights + sensitivity * _unit_noise(weights.shape, budget, generator)
-                accuracy = problem.accuracy(released.transpose(0, 2, 1, 3), constant)
+                accuracy = problem.accuracy(released.transpose(0, 2, 1, 3), constant)[:, :, ALL]
                 for penalty, column in zip(grids.penalties, accuracy.T, strict=True):
                     word = "constant column" if constant else "no intercept"
                     scores[f"lambda={penalty:g}, passes={passes}, {word}"] = column
@@ -418,16 +445,47 @@ def noisy_descent(problem: Problem, grids: Grids) -> Iterator[Record]:
     """Measure plain private gradient descent (approximate): full batches, clipped rows, the last iterate, no penalty.
 
     The Gaussian noise of all steps is composed exactly: mu = sqrt(steps) times 2 clip / (n sigma). Once with the clip
-    at the largest gradient there is, and once with the clip chosen on the test rows as well.
+    at the largest gradient there is, once with the clip chosen on the test rows as well, and once with everything
+    chosen on rows and noise that it is not scored with.
+
+    Every setting is measured on a fifth of the runs, and on all of them only those that did best.
     """
     rows = {constant: _signed_rows(problem, constant).astype(np.float32) for constant in (True, False)}
-    finalists = 6 if problem.rows > MANY_ROWS else max(12, problem.runs // 5)
+    keep = 6 if problem.rows > MANY_ROWS else max(12, problem.runs // 5)
+    settings = [Descent(*values) for values in product(grids.steps, grids.clips, (True, False), grids.step_sizes)]
+    plain = [setting for setting in settings if setting.clip == grids.clips[0]]
+    second = problem.second_half()
     for budget in problem.budgets:
-        if budget.delta:
-            for method, clips in (("plain noisy gradient descent", grids.clips[:1]), (TUNED_CLIP, grids.clips)):
-                settings = [Descent(*values) for values in product(grids.steps, clips, (True, False), grids.step_sizes)]
-                scores = _race(problem, settings, _descent_scores(rows, budget), finalists)
-                yield _record(problem, budget, method, scores, len(settings))
+        if not budget.delta:
+            continue
+        measure = _descent_scores(rows, budget)
+        trial = measure(problem.first(max(3, problem.runs // 5)), settings)
+        races = {"plain": (plain, ALL), "all": (settings, ALL), **{half: (settings, half) for half in HALVES}}
+        kept = {race: _best(trial, entrants, column)[:keep] for race, (entrants, column) in races.items()}
+        scores = measure(problem, list(dict.fromkeys(setting for race in kept.values() for setting in race)))
+        for method, race in (("plain noisy gradient descent", "plain"), (TUNED_CLIP, "all")):
+            found = {setting: scores[setting][:, ALL] for setting in kept[race]}
+            yield _record(problem, budget, method, found, len(races[race][0]))
+        yield _record(problem, budget, TUNED_APART, dict([_tuned_apart(scores, kept, second)]), len(settings))
+
+
+def _tuned_apart(scores: Scores[Descent], kept: dict[Any, list[Descent]], second: Array) -> tuple[str, Array]:
+    """Return the settings that were chosen, and every run's score, by knowledge of other rows and other noise alone.
+
+    A half of the test rows in every other run is scored with what did best on the other half in the other runs.
+    """
+    found, chosen = np.zeros(len(second)), []
+    share = dict(zip(HALVES, (1 - second, second), strict=True))
+    for turn, (here, there) in product((0, 1), (HALVES, HALVES[::-1])):
+        known = {setting: scores[setting][1 - turn :: 2] for setting in kept[there]}
+        chosen.append(_best(known, kept[there], there)[0])
+        found[turn::2] += share[here][turn::2] * scores[chosen[-1]][turn::2, here]
+    return "; ".join(dict.fromkeys(str(setting) for setting in chosen)), found
+
+
+def _best(scores: Scores[Descent], settings: Sequence[Descent], column: int) -> list[Descent]:
+    """Return the settings by their mean score in a column, the best first."""
+    return sorted(settings, key=lambda setting: -float(np.mean(scores[setting][:, column])))
 
 
 def _descent_scores(rows: dict[bool, Array], budget: Budget) -> Callable[[Problem, Sequence[Descent]], Scores[Descent]]:
@@ -441,8 +499,9 @@ def _descent_scores(rows: dict[bool, Array], budget: Budget) -> Callable[[Proble
         for plan, step_sizes in sizes.items():
             splits = len(problem.split_seeds)
             weights = _descend(rows[plan.constant][:splits], problem.draws, plan, step_sizes, budget)
-            for step_size, column in zip(step_sizes, problem.accuracy(weights, plan.constant).T, strict=True):
-                scores[replace(plan, step_size=step_size)] = column
+            accuracy = problem.accuracy(weights, plan.constant)
+            for place, step_size in enumerate(step_sizes):
+                scores[replace(plan, step_size=step_size)] = accuracy[:, place]
         return scores
 
     return measure
@@ -451,8 +510,9 @@ def _descent_scores(rows: dict[bool, Array], budget: Budget) -> Callable[[Proble
 def _descend(rows: Array, draws: int, plan: Descent, step_sizes: Sequence[float], budget: Budget) -> Array:
     """Return the last iterates (splits, columns, draws, step sizes) of all runs at once."""
     splits, count, columns = rows.shape
+    # The number of runs is in the seed: what did best on the first of them meets new noise on all.
     generator = np.random.default_rng(
-        [3, round(1000 * budget.epsilon), plan.steps, round(100 * plan.clip), plan.constant]
+        [3, round(1000 * budget.epsilon), plan.steps, round(100 * plan.clip), plan.constant, splits * draws]
     )
     deviation = np.sqrt(plan.steps) * 2 * plan.clip / (count * gaussian_separation(budget))
     lengths = np.maximum(np.linalg.norm(rows, axis=2, keepdims=True), 1e-12)
@@ -571,24 +631,42 @@ def main() -> None:
     """Measure the peers on every dataset of a folder and write the records as JSON."""
     parser = argparse.ArgumentParser(description="Measure other methods on prepared splits.")
     parser.add_argument("splits", type=Path, help="folder of .npz files, one a split")
-    parser.add_argument("out", type=Path, help="JSON file to write")
     parser.add_argument("--seeds-large", type=int, default=20, help="runs of a dataset with one split")
     parser.add_argument("--seeds-small", type=int, default=200, help="runs of a dataset with several splits")
     parser.add_argument("--only", default="", help="datasets whose name contains this")
+    parser.add_argument("--again", action="store_true", help="measure also what is stored")
     parser.add_argument("--quick", action="store_true", help="two runs and tiny grids, to see that everything works")
     chosen = parser.parse_args()
     large, small = (2, 2) if chosen.quick else (chosen.seeds_large, chosen.seeds_small)
-    records: list[Record] = []
+    store, found = Store("peers"), False
     begin = time.monotonic()
     for problem in read_problems(chosen.splits, chosen.only, large, small):
-        many = MANY_ROWS_GRIDS if problem.rows > MANY_ROWS else Grids()
+        found = True
+        grids = QUICK_GRIDS if chosen.quick else MANY_ROWS_GRIDS if problem.rows > MANY_ROWS else Grids()
+        key = {"rows": problem.digest(), "runs": problem.runs, "grids": grids.digest(), "diffprivlib": diffprivlib}
+        known = [record for record in store.records if record["name"]["data"] == problem.name]
+        if known and all(record["key"] == key for record in known) and not chosen.again:
+            print(f"{problem.name}: stored", file=sys.stderr, flush=True)
+            continue
         with np.errstate(over="ignore"):
-            for record in measurements(problem, QUICK_GRIDS if chosen.quick else many):
+            records = []
+            for record in measurements(problem, grids):
                 records.append(record)
                 _tell(record, time.monotonic() - begin)
-        chosen.out.write_text(json.dumps([asdict(each) for each in records], indent=1) + "\n")
-    if not records:
+        # Only when all of a dataset is there: what is stored is known to be whole.
+        if not chosen.quick:
+            keep(store, key, records)
+    if not found:
         parser.error(f"no splits of a dataset named like {chosen.only!r} in {chosen.splits}")
+
+
+def keep(store: Store, key: dict[str, Any], records: list[Record]) -> None:
+    """Store what was found of one dataset."""
+    for record in records:
+        figures = asdict(record)
+        name = {part: figures.pop(part) for part in ("dataset", "epsilon", "kind", "method")}
+        name = {"data": name["dataset"], "epsilon": name["epsilon"], "privacy": name["kind"], "method": name["method"]}
+        store.put(name, key, rounded(figures))
 
 
 def _tell(record: Record, seconds: float) -> None:
