@@ -58,10 +58,14 @@ def packages() -> dict[str, str]:
 
 
 def commit() -> str:
-    """Return the commit of the working tree, with a word where files differ from it."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    found = subprocess.run(command, capture_output=True, text=True, cwd=RESULTS.parent)  # noqa: S603
-    return found.stdout.strip() or "no repository"
+    """Return the commit that is measured, with a word where the program or its benchmarks differ from it."""
+
+    def git(*words: str) -> str:
+        found = subprocess.run(["git", *words], capture_output=True, text=True, cwd=RESULTS.parents[1])  # noqa: S603, S607
+        return found.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks", ":!benchmarks/results")
+    return (git("rev-parse", "--short=8", "HEAD") or "no repository") + (", changed" if changed else "")
 
 
 def machine() -> str:
