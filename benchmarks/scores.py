@@ -189,10 +189,15 @@ def scores(group: list[Split], large: int) -> Iterator[Task]:
     rows, digest = len(group[0].y), rows_digest(group)
     yield _unprivate(group, digest)
     for epsilon, delta, mechanism in product(CURVE_EPSILONS, (0.0, rows**-2.0), MECHANISMS):
-        full = mechanism == "auto" and epsilon in REQUIRED_EPSILONS
+        full = is_required({"method": mechanism, "epsilon": epsilon})
         runs = (large if len(group) == 1 else len(group)) // (1 if full else 4 if rows < MANY_ROWS else 10)
         if found := task(group, digest, epsilon, delta, mechanism, max(runs, 2)):
             yield found
+
+
+def is_required(name: Named) -> bool:
+    """Whether a cell is one of the first table: the automatic choice at a required budget."""
+    return name["method"] == "auto" and name["epsilon"] in REQUIRED_EPSILONS
 
 
 def _unprivate(group: list[Split], digest: str) -> Task:

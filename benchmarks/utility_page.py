@@ -11,7 +11,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from scores import CURVE_EPSILONS, MECHANISMS, REQUIRED_EPSILONS, UNPRIVATE, planned
+from scores import CURVE_EPSILONS, MECHANISMS, UNPRIVATE, is_required, planned
 from stored import RESULTS, Record, Store, regression
 from study import table_rows
 
@@ -55,13 +55,17 @@ def select(records: Iterable[Record], **named: Any) -> list[Record]:
 
 def required(found: dict[str, Store]) -> list[Record]:
     """Return the automatic choice at the required budgets."""
-    return [
-        record for record in select(found["scores"].records, method="auto") if _epsilon(record) in REQUIRED_EPSILONS
-    ]
+    chosen = [record for record in found["scores"].records if is_required(record["name"])]
+    return sorted(chosen, key=_order)
 
 
-def _epsilon(record: Record) -> float:
-    return float(record["name"]["epsilon"])
+# Records are stored in the order in which they were first measured; tables have an order of their own.
+DATA = ("Adult", "MNIST 3-vs-5", "Covertype 1-vs-2", "digits 3-vs-5", "breast cancer", "diabetes")
+
+
+def _order(record: Record) -> tuple[int, float, bool]:
+    name = record["name"]
+    return DATA.index(name["data"]), name["epsilon"], name["privacy"] != "pure"
 
 
 def _cell(record: Record) -> list[str]:
@@ -152,7 +156,7 @@ def _verdict(difference: float, error: float) -> str:
 def regrets(found: dict[str, Store]) -> list[tuple[Record, dict[str, Record], float]]:
     """Return every cell of the automatic choice, the fixed choices beside it, and what hindsight would have won."""
     rows = []
-    for record in select(found["scores"].records, method="auto"):
+    for record in sorted(select(found["scores"].records, method="auto"), key=_order):
         alike = {part: record["name"][part] for part in ("data", "epsilon", "privacy")}
         others = {
             other["name"]["method"]: other
@@ -346,7 +350,7 @@ def picture(points: list[dict[str, Any]], path: Path) -> None:
     colour = alt.Color("method:N", sort=order, scale=alt.Scale(domain=order, scheme="category10"), title=None)
     width = alt.condition(alt.datum.method == "auto", alt.value(4), alt.value(1.5))
     rows = []
-    for data in dict.fromkeys(point["data"] for point in points):
+    for data in (data for data in DATA if any(point["data"] == data for point in points)):
         panels = []
         for privacy in ("pure", "approximate"):
             here = [point for point in points if (point["data"], point["privacy"]) == (data, privacy)]
