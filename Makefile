@@ -25,7 +25,7 @@ HANDBOOK_READY := $(HANDBOOK)/.ready
 # What tests look at pages with; their tests skip where npm could not install it.
 AXE_READY := tests/accessibility/.ready
 
-.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-page bench-additive dist lock clean
+.PHONY: help demo test check lint types imports unit statistics fuzz proofs docs gallery house bench bench-page dist lock clean
 
 help:  ## show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -101,17 +101,11 @@ SUITES ?=
 ONLY ?=
 AGAIN ?=
 bench: $(READY) $(PEERS_READY)  ## accuracy and time against the peers, what is not stored yet, and docs/utility.md: make bench DATA=FOLDER
+	$(BIN)/python -m pip install --quiet --require-hashes -r benchmarks/requirements-persons.txt
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py $(SUITES) --data "$(DATA)" --peers $(PEERS)/bin/python --only "$(ONLY)" $(AGAIN)
 
 bench-page: $(READY)  ## write docs/utility.md from the stored results, and mark what is older than the program
 	$(BIN)/python benchmarks/bench.py --page
-
-bench-additive: $(READY) $(PEERS_READY)  ## curves against lines and DP-EBM, about an hour: make bench-additive DATA=FOLDER
-	$(BIN)/python -m pip install --quiet --require-hashes -r benchmarks/requirements-persons.txt
-	$(BIN)/python benchmarks/additive.py splits --data "$(DATA)"
-	$(PEERS)/bin/python benchmarks/additive_peers.py build/additive-splits build/additive-peers.json
-	$(BIN)/python benchmarks/additive.py measure --data "$(DATA)"
-	$(BIN)/python benchmarks/additive.py page
 
 dist: $(READY)  ## wheels and source archives, built twice and tried in empty environments, about ten minutes
 	$(BIN)/python distributions/make.py

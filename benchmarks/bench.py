@@ -2,7 +2,7 @@
 
     make bench DATA=FOLDER                        # measure what is not stored, and write docs/utility.md
     make bench DATA=FOLDER ONLY=Adult             # one dataset
-    make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents times
+    make bench DATA=FOLDER SUITES="peers times"   # some suites: peers scores classes descents times additive
     make bench DATA=FOLDER AGAIN=--again          # measure all of it again
     make bench-page                               # only write the page
 
@@ -21,10 +21,11 @@ import warnings
 from pathlib import Path
 
 from scores import LARGE, MANY_CLASSES, Task, classes, descents, is_required, read, scores, write_splits
-from stored import Named, Store, measure_or_keep, regression
+from stored import RESULTS, Named, Store, measure_or_keep, regression
+from utility_page import SUITES as PAGE_SUITES
 from utility_page import write_page
 
-SUITES = ("peers", "scores", "classes", "descents", "times")
+SUITES = (*PAGE_SUITES, "additive")
 
 
 def main() -> None:
@@ -51,7 +52,7 @@ def main() -> None:
         for suite in asked.suites or SUITES:
             measure(suite, asked)
     write_page()
-    for suite in SUITES:
+    for suite in PAGE_SUITES:
         for record in Store(suite).records:
             if suite != "peers" and (said := regression(record)):
                 print(f"REGRESSION {suite}: {' '.join(str(part) for part in record['name'].values())}: {said}")
@@ -66,6 +67,9 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
         again = ["--again"] if asked.again else []
         program = Path(__file__).with_name("peers.py")
         subprocess.run([asked.peers, program, splits, *runs, *again], check=True)  # noqa: S603
+        return
+    if suite == "additive":
+        additive(asked)
         return
     store, found = Store(suite), list[Named]()
 
@@ -92,6 +96,16 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
                     each(list(descents(split, asked.descents if name in LARGE else asked.descents // 2)))
     if not asked.only:
         store.keep_only(found)
+
+
+def additive(asked: argparse.Namespace) -> None:
+    """Measure curves against lines and DP-EBM, and print the tables of docs/additive.md."""
+    ours, peers = (Path(__file__).with_name(name) for name in ("additive.py", "additive_peers.py"))
+    stored = [Path("build/additive-splits"), RESULTS / "additive-peers.json"]
+    data = ["--data", asked.data]
+    for command in ([ours, "splits", *data], [peers, *stored], [ours, "measure", *data], [ours, "page"]):
+        python = asked.peers if command[0] == peers else sys.executable
+        subprocess.run([python, *command], check=True)  # noqa: S603
 
 
 def tell(said: str) -> None:

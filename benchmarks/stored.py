@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from math import sqrt
 from pathlib import Path
@@ -57,15 +58,22 @@ def packages() -> dict[str, str]:
     return found
 
 
+def git(*words: str) -> str:
+    """Return what git says about the repository, or nothing where there is none."""
+    found = subprocess.run(["git", *words], capture_output=True, text=True, cwd=RESULTS.parents[1])  # noqa: S603, S607
+    return found.stdout.strip()
+
+
 def commit() -> str:
     """Return the commit that is measured, with a word where the program or its benchmarks differ from it."""
-
-    def git(*words: str) -> str:
-        found = subprocess.run(["git", *words], capture_output=True, text=True, cwd=RESULTS.parents[1])  # noqa: S603, S607
-        return found.stdout.strip()
-
     changed = git("status", "--porcelain", "--", "src", "benchmarks", ":!benchmarks/results")
     return (git("rev-parse", "--short=8", "HEAD") or "no repository") + (", changed" if changed else "")
+
+
+@cache
+def program() -> str:
+    """Return the last commit that changed the program: what times depend on."""
+    return git("log", "-1", "--format=%h", "--abbrev=8", "--", "src/equipoise")
 
 
 def machine() -> str:

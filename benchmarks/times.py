@@ -5,7 +5,6 @@ a whole, so its key is the last commit that changed the program.
 """
 
 import statistics
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import speed
 from prepared import Split, covertype, mnist_ten
 from scores import REQUIRED_EPSILONS, Task
 from sklearn.linear_model import LogisticRegression as PlainLogisticRegression
-from stored import Record
+from stored import Record, program
 
 import equipoise as eq
 import noise
@@ -24,13 +23,6 @@ from equipoise.noise.numbers import loops
 
 TURNS = 5
 LBFGS = "times scikit-learn's lbfgs"
-
-
-def program() -> str:
-    """Return the last commit that changed the program."""
-    root = Path(__file__).parents[1]
-    command = ["git", "log", "-1", "--format=%h", "--", "src/equipoise"]
-    return subprocess.run(command, capture_output=True, text=True, cwd=root).stdout.strip()  # noqa: S603
 
 
 def figure(value: float, unit: str, goal: float | None = None, **more: Any) -> Record:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +49,14 @@ def test_a_result_of_another_plan_is_marked(benchmarks):
 
 
 def test_every_stored_score_has_what_a_reader_asks_for(benchmarks):
-    stored = benchmarks("stored")
-    for path in RESULTS.glob("*.json"):
-        store = stored.Store(path.stem)
-        assert store.records
+    for suite, store in benchmarks("utility_page").stores().items():
+        assert store.records, suite
         for record in store.records:
             session = store.sessions[record["session"]]
             assert {"date", "commit", "machine", "packages", "load"} <= set(session)
             assert record["key"]
             assert "value" in record or record["runs"] >= 1
-        assert not re.search(r"[\"' ]/(?:home|work|tmp|root|usr)", path.read_text(encoding="utf-8"))
+        assert not re.search(r"[\"' ]/(?:home|work|tmp|root|usr)", store.path.read_text(encoding="utf-8"))
 
 
 # --- what is measured again -------------------------------------------------------------------------------------------
