@@ -154,7 +154,10 @@ def _verdict(difference: float, error: float) -> str:
 
 
 def regrets(found: dict[str, Store]) -> list[tuple[Record, dict[str, Record], float]]:
-    """Return every cell of the automatic choice, the fixed choices beside it, and what hindsight would have won."""
+    """Return every cell of the automatic choice, the fixed choices beside it, and what hindsight would have won.
+
+    A fixed choice with the plan of the automatic one is the same model, measured with other runs: no regret is in it.
+    """
     rows = []
     for record in sorted(select(found["scores"].records, method="auto"), key=_order):
         alike = {part: record["name"][part] for part in ("data", "epsilon", "privacy")}
@@ -163,8 +166,8 @@ def regrets(found: dict[str, Store]) -> list[tuple[Record, dict[str, Record], fl
             for other in select(found["scores"].records, **alike)
             if other["name"]["method"] in MECHANISMS
         }
-        best = max(other["mean"] for other in others.values())
-        rows.append((record, others, best - record["mean"]))
+        apart = [other["mean"] for other in others.values() if other["key"]["plan"] != record["key"]["plan"]]
+        rows.append((record, others, max([*apart, record["mean"]]) - record["mean"]))
     return rows
 
 
@@ -174,7 +177,8 @@ def regret(found: dict[str, Store]) -> str:
     for data in dict.fromkeys(record["name"]["data"] for record, _, _ in every):
         here = [entry for entry in every if entry[0]["name"]["data"] == data]
         worst, others, most = max(here, key=lambda entry: entry[2])
-        best = max(others, key=lambda method: others[method]["mean"])
+        better = {method: other for method, other in others.items() if other["key"]["plan"] != worst["key"]["plan"]}
+        best = max(better, key=lambda method: better[method]["mean"], default="")
         mean = sum(entry[2] for entry in here) / len(here)
         where = f"epsilon {_cell(worst)[1]}, {_cell(worst)[2]}: {worst['taken']} taken, {best} better" if most else ""
         rows.append([data, f"{mean:.4f}", f"{most:.4f}", where])
