@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=20, help="runs of a dataset with one split")
     parser.add_argument("--small", type=int, default=200, help="random splits of a small dataset")
     parser.add_argument("--classes", type=int, default=3, help="runs of a dataset with many classes")
-    parser.add_argument("--descents", type=int, default=10, help="runs of a descent; half of them for many classes")
+    parser.add_argument("--descents", type=int, default=10, help="runs of a descent")
     parser.add_argument("--largest", type=int, default=100_000, help="the most rows of a made table that is timed")
     asked = parser.parse_args()
     if unknown := set(asked.suites) - set(SUITES):
@@ -93,7 +93,7 @@ def measure(suite: str, asked: argparse.Namespace) -> None:
                 if suite == "classes":
                     each(list(classes(split, asked.classes)))
                 else:
-                    each(list(descents(split, asked.descents if name in LARGE else asked.descents // 2)))
+                    each(list(descents(split, asked.descents if name in LARGE else asked.classes)))
     if not asked.only:
         store.keep_only(found)
 

@@ -36,16 +36,10 @@ UNPRIVATE = "scikit-learn, no privacy"
 # Descents as they come, and one averaged pass without a ridge, which is what a stream of rows allows.
 ONE_PASS = {"passes": 1, "alpha": 0.0, "average": "uniform", "batch_size": 1, "clip": "public"}
 DESCENTS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "LogisticRegression": (eq.LogisticRegression, {}),
     "NoisySGDClassifier": (eq.NoisySGDClassifier, {}),
     "SGDClassifier": (eq.SGDClassifier, {}),
     "SGDClassifier, one pass": (eq.SGDClassifier, ONE_PASS),
     "PhasedClassifier": (eq.PhasedClassifier, {}),
-}
-# Of several classes: "auto" may take noisy SGD itself.
-SEVERAL: dict[str, tuple[Any, dict[str, Any]]] = {
-    "LogisticRegression, noisy gradient": (eq.LogisticRegression, {"mechanism": "noisy-gradient"}),
-    "NoisySGDClassifier": (eq.NoisySGDClassifier, {}),
 }
 
 Task = tuple[Named, Named, Callable[[], Record]]
@@ -143,7 +137,7 @@ def asked(method: str, facts: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the estimator of a method's name, and what it is given."""
     if method in MECHANISMS:
         return (eq.Ridge if facts["labels"] else eq.LogisticRegression), {"mechanism": method}
-    return (DESCENTS | SEVERAL)[method]
+    return DESCENTS[method]
 
 
 def task(group: list[Split], digest: str, epsilon: float, delta: float, method: str, runs: int) -> Task | None:
@@ -222,9 +216,9 @@ def classes(split: Split, runs: int) -> Iterator[Task]:
 
 
 def descents(split: Split, runs: int) -> Iterator[Task]:
-    """Yield every descent beside the automatic choice; several classes at epsilon 1 and delta 1/n^2 alone."""
+    """Yield every descent at the required budgets; of several classes noisy SGD at epsilon 1 and delta 1/n^2 alone."""
     digest, delta, several = rows_digest([split]), len(split.y) ** -2.0, len(split.domain.classes or ()) > 2
     budgets = [(1.0, delta)] if several else product(REQUIRED_EPSILONS, (0.0, delta))
-    for (epsilon, share), method in product(budgets, SEVERAL if several else DESCENTS):
+    for (epsilon, share), method in product(budgets, ["NoisySGDClassifier"] if several else DESCENTS):
         if found := task([split], digest, epsilon, share, method, runs):
             yield found

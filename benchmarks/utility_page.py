@@ -215,18 +215,19 @@ def classes(found: dict[str, Store]) -> str:
 
 
 def descents(found: dict[str, Store]) -> str:
-    """Return the table of all descents."""
-    rows = [
-        [
-            *_cell(record),
-            record["name"]["method"],
-            marked(record, f"{record['mean']:.4f}"),
-            f"{error(record):.4f}",
-            f"{record['runs']}",
-            f"{record['seconds']:.2f} s",
+    """Return the table of all descents, each beside what `LogisticRegression` has on the same rows."""
+    beside = [(record, "LogisticRegression") for record in found["scores"].records if is_required(record["name"])]
+    named = select(found["classes"].records, method="noisy-gradient")
+    beside += [(record, "LogisticRegression, noisy gradient") for record in named]
+    rows, cells = [], list(dict.fromkeys(tuple(_cell(record)) for record in found["descents"].records))
+    for cell in cells:
+        here = [(record, word) for record, word in beside if tuple(_cell(record)) == cell]
+        here += [
+            (record, record["name"]["method"]) for record in found["descents"].records if tuple(_cell(record)) == cell
         ]
-        for record in found["descents"].records
-    ]
+        for record, word in here:
+            score, spent = marked(record, f"{record['mean']:.4f}"), f"{record['seconds']:.2f} s"
+            rows.append([*cell, word, score, f"{error(record):.4f}", f"{record['runs']}", spent])
     header = ["data", "epsilon", "privacy", "estimator", "accuracy", "standard error", "runs", "processor time"]
     return table_rows(header, rows)
 
