@@ -67,7 +67,7 @@ def _made(rows: int, columns: int, classes: int = 2, dtype: Any = np.float64) ->
     """Return noisy gradients beside lbfgs on made rows."""
     loops()
     X, y = gradient.made(rows, columns, classes)
-    steps, mine, theirs = gradient.fit_times(X.astype(dtype), y, TURNS)
+    steps, mine, theirs = gradient.fit_times(X.astype(dtype), y, TURNS if rows <= gradient.CELLS[-2][0] else 3)
     return figure(mine / theirs, LBFGS, gradient.RATIO, seconds=mine, steps=steps)
 
 
