@@ -57,7 +57,7 @@ imports: $(READY)
 unit: $(READY)
 	PYTHONPATH=$(SPARK) $(BIN)/pytest -m "not statistics" -n 2 --dist loadfile --durations=10
 
-statistics: $(READY) $(SPARK_READY) $(FUZZER_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
+statistics: $(READY) $(SPARK_READY) $(FUZZER_READY) $(PEERS_READY)  ## the slow lane: more samples, more cases, fresh seeds; within an hour on two cores
 	PYTHONPATH=$(SPARK):$(FUZZER):.:tests $(BIN)/pytest -m statistics -n 2 --durations=10
 
 $(SPARK_READY): tests/requirements-spark.lock $(READY)
@@ -107,8 +107,8 @@ bench: $(READY) $(PEERS_READY)  ## accuracy and time against the peers, what is 
 bench-page: $(READY)  ## write docs/utility.md from the stored results, and mark what is older than the program
 	$(BIN)/python benchmarks/bench.py --page
 
-dist: $(READY)  ## wheels and source archives, built twice and tried in empty environments, about ten minutes
-	$(BIN)/python distributions/make.py
+dist: $(READY)  ## wheels and source archives, built twice, tried with every Python found: make dist PYTHONS=PATH adds one
+	$(BIN)/python distributions/make.py $(addprefix --python ,$(PYTHONS))
 
 lock: $(READY)  ## resolve the development lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LEVELS = 30
+# What counts as yes where every value of the target is a class of its own.
+SEVERAL = "several classes"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,19 @@ KEPT_OUT = (
     Table("parquet", "iwpc_warfarin", "therapeutic_dose_of_warfarin"),
     Table("carData", "SLID", "wages"),
     Table("parquet", "boston_housing", "medv"),
+)
+
+# Tables of several classes: every value of the target is one.
+IN_VIEW_CLASSES = (
+    Table("modeldata", "hpc_data", "class", SEVERAL),
+    Table("carData", "Chile", "vote", SEVERAL),
+)
+KEPT_OUT_CLASSES = (
+    Table("carData", "BEPS", "vote", SEVERAL),
+    Table("carData", "WVS", "poverty", SEVERAL),
+    Table("Ecdat", "Fishing", "mode", SEVERAL, ("price", "catch")),
+    Table("ggplot2", "diamonds", "cut", SEVERAL),
+    Table("modeldata", "penguins", "species", SEVERAL, ("island",)),
 )
 
 
@@ -116,6 +131,9 @@ def read(table: Table, folder: Path | None = None) -> Split:
     target = frame[table.target]
     X = encoded(frame.drop(columns=[table.target, *table.without]))
     none: Array = np.empty(0)
+    if table.positive == SEVERAL:
+        names, places = np.unique(target.astype(str).to_numpy(str), return_inverse=True)
+        return Split(table.name, X, places, none, none, eq.Domain(1.0, classes=tuple(range(len(names)))))
     if table.positive is not None:
         y: Any = (target.astype(str) == table.positive).to_numpy(int)
         return Split(table.name, X, y, none, none, eq.Domain(1.0, classes=(0, 1)))

@@ -2,7 +2,8 @@
 
 They are built from two copies of the repository's files, and must have the same bytes; so must a wheel that is made
 from a source archive. Then each is installed into environments that hold nothing else, of every Python that is named
-here and found on this machine, and `smoke.py` is run in them. What was not tried is said.
+here and found on this machine (on the path, in pyenv, or with `--python`), and `smoke.py` is run in them. What was not
+tried is said.
 """
 
 import argparse
@@ -29,6 +30,9 @@ LARGEST = {"equipoise": 650 * 10**6, "equipoise-verify": 50 * 10**6}
 
 # Every extra that one machine can use, and what a user's script is checked with.
 WHOLE = "fast,files,ledger,report"
+
+# What users come from; it works with no scikit-learn above 1.7.2.
+PEER = "diffprivlib==0.6.6"
 
 
 def run(*words: object, folder: Path | None = None, **settings: str) -> str:
@@ -157,11 +161,15 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
         (work / "low-releases").mkdir()
         low.run("python", HERE / "smoke.py", "plain", folder=work / "low-releases")
         yield "equipoise alone, with the lowest versions that it allows: the same"
+        low.install("--constraint", work / "lowest.txt", PEER)
+        low.run("python", HERE / "smoke.py", "moving", folder=work / "low-releases")
+        yield f"equipoise beside {PEER}: the notebook of docs/from-diffprivlib.md"
 
     whole = Environment(work / "whole", python)
     # Of this one no size is told, and compiling all of it takes minutes.
     whole.install("--no-compile", f"{wheels['equipoise']}[{WHOLE}]", "mypy")
     whole.run("python", HERE / "smoke.py", "whole", folder=releases)
+    whole.run("python", HERE / "user.py", folder=releases)
     whole.run("mypy", "--strict", "--no-incremental", HERE / "user.py", folder=releases)
     yield f"equipoise[{WHOLE}]: pages, SGD, Parquet, a ledger; mypy --strict of a user's script"
 
@@ -176,19 +184,31 @@ def tried(python: str, out: Path, work: Path, oldest: bool) -> Iterator[str]:
     yield "equipoise-studies beside both: its list of studies"
 
 
-def python_of(version: str) -> str | None:
-    """Return the Python of a version on the path, if it runs: what stands for one that is not chosen does not."""
-    python = shutil.which(f"python{version}")
-    if python is None:
-        return None
-    done = subprocess.run([python, "-c", ""], capture_output=True, check=False)  # noqa: S603
-    return python if done.returncode == 0 else None
+def answer(*words: str) -> str:
+    """Return what a program prints; nothing where it is missing or fails."""
+    if shutil.which(words[0]) is None:
+        return ""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def python_of(version: str, named: list[str]) -> str | None:
+    """Return a Python of a version: one that was named, the path's, or the newest that pyenv has.
+
+    What pyenv puts on the path for a version that is not chosen does not run, so each is asked for its version.
+    """
+    prefix = answer("pyenv", "prefix", version)
+    for python in [*named, f"python{version}", *([f"{prefix}/bin/python"] if prefix else [])]:
+        if answer(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])") == version:
+            return shutil.which(python)
+    return None
 
 
 def main() -> None:
     """Build, then try with every Python that is there; say which are not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder for what is built")
+    parser.add_argument("--python", action="append", default=[], help="a Python that neither the path nor pyenv has")
     parser.add_argument("--only-build", action="store_true", help="install and try nothing")
     asked = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -198,13 +218,13 @@ def main() -> None:
         check_citations(asked.out)
         if asked.only_build:
             return
-        found = {version: python_of(version) for version in PYTHONS}
-        oldest = next((version for version, python in found.items() if python), None)
+        found = {version: python_of(version, asked.python) for version in PYTHONS}
         for version, python in found.items():
             if python is None:
-                print(f"Python {version}: not on the path, not tried")
+                print(f"Python {version}: neither named nor on the path nor in pyenv, not tried")
                 continue
-            for line in tried(python, asked.out.resolve(), work / version, version == oldest):
+            # The lowest versions have wheels for the oldest Python alone.
+            for line in tried(python, asked.out.resolve(), work / version, version == PYTHONS[0]):
                 print(f"Python {version}: {line}")
             shutil.rmtree(work / version)
 

@@ -2,6 +2,7 @@
 
 python smoke.py plain      the distribution alone: train, save, verify, demo; what needs an extra says so
 python smoke.py whole      with its extras: pages, SGD, Parquet, a ledger
+python smoke.py moving     beside diffprivlib: the page about moving from it, as a notebook
 python smoke.py studies    the list of the papers' studies
 """
 
@@ -104,10 +105,22 @@ def whole() -> None:
     assert Path("demonstration", "index.html").stat().st_size > 10_000
 
 
+def moving() -> None:
+    """Run the blocks of docs/from-diffprivlib.md one after the other, as its notebook has them."""
+    page = (Path(eq.__file__).parent / "docs" / "from-diffprivlib.md").read_text()
+    setup = re.findall(r"^<!-- setup\n(.*?)^-->\n", page, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```\n", page, re.DOTALL | re.MULTILINE)
+    assert "diffprivlib" in blocks[0]
+    Path("moving.py").write_text("".join([*setup, *blocks]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", eq.errors.FitNotCounted)
+        runpy.run_path("moving.py", run_name="__main__")
+
+
 def studies() -> None:
     """Try that the papers' studies are found."""
     assert "intrinsic-privacy" in program("reproduce")
 
 
 if __name__ == "__main__":
-    {"plain": plain, "whole": whole, "studies": studies}[sys.argv[1]]()
+    {"plain": plain, "whole": whole, "moving": moving, "studies": studies}[sys.argv[1]]()

@@ -1,8 +1,9 @@
 """Code blocks of a page, run in their order in one fresh process and one empty folder, with what they printed below them.
 
 A block of Python is run as it stands. Above a block a comment may say why it is not (`<!-- not run: it needs a cluster -->`),
-or which test runs it (`<!-- run by tests/test_tutorial.py -->`); the site repeats that sentence for the reader. A page may begin
-with what its first block needs and no reader wants to see, rows for example: `<!-- setup` and Python up to `-->`.
+or which test runs it (`<!-- run by tests/test_tutorial.py -->`), or which environment (`<!-- run in .venv-peers: why -->`), where it
+is run if that environment was made; the site repeats that sentence for the reader. A page may have what its first block needs and
+no reader wants to see, rows for example: `<!-- setup` and Python up to `-->`.
 """
 
 import json
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"(?:^<!-- (?P<word>not run: |run by )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
+    r"(?:^<!-- (?P<word>not run: |run by |run in )(?P<why>.*?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n",
     re.M | re.S,
 )
 SETUP = re.compile(r"^<!-- setup\n(.*?)^-->\n", re.M | re.S)
 LONGEST = 40
 WIDEST = 160
 SECONDS = 300
+ROOT = Path(__file__).parents[1]
 
 # What runs in the other process: blocks from standard input, one list of printed texts to standard output. The last expression
 # of a block is shown as a notebook would show it.
@@ -69,14 +71,14 @@ def blocks_of(page: str) -> Blocks:
     return Blocks("".join(SETUP.findall(page)), python, excused)
 
 
-def run(blocks: Blocks, name: str) -> list[str]:
+def run(blocks: Blocks, name: str, python: str = sys.executable) -> list[str]:
     """Return what each block printed; a block that fails raises `BlockFailed` with its traceback."""
     if not blocks.python:
         return []
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", RUNNER],
+            [python, "-c", RUNNER],
             input=json.dumps([blocks.setup, *blocks.python]),
             capture_output=True,
             text=True,
@@ -91,12 +93,27 @@ def run(blocks: Blocks, name: str) -> list[str]:
     return printed[1:]
 
 
+def elsewhere(page: str, name: str, code: str, environment: str) -> str | None:
+    """Return what a block printed in an environment of its own; None where that was not made."""
+    place = ROOT / environment
+    # What make leaves last: a folder without it is not complete.
+    if not (place / ".ready").exists():
+        return None
+    (printed,) = run(Blocks("".join(SETUP.findall(page)), (code,), ()), name, str(place / "bin" / "python"))
+    return printed
+
+
 def with_outputs(page: str, name: str) -> str:
     """Return a page whose blocks were run, each followed by what it printed."""
     printed = iter(run(blocks_of(page), name))
 
     def shown(found: re.Match[str]) -> str:
         fence = f"```{found['language']}\n{found['code']}```\n"
+        if found["word"] == "run in ":
+            output = elsewhere(page, name, found["code"], found["why"].split(":")[0])
+            if output is None:
+                return f"{fence}\n*This block was not run when this page was built, since nobody had made {found['why']}.*\n"
+            return f"{fence}\n```text\n{_shortened(output)}```\n\n*This block was run in {found['why']}.*\n"
         if found["word"] is not None:
             return f"{fence}\n*This block was {found['word']}{found['why']}.*\n"
         if found["language"] != "python":

@@ -116,17 +116,19 @@ class Window:
 def faults(window: Window, page: Path, most_stops: int = 60) -> dict[str, Any]:
     """Return what is wrong with a page for those who see, read or type otherwise; nothing where it is well.
 
-    At desktop width it is light and at a phone's width dark, so that both of both are looked at. The tabulator stops
-    at places that have a size and show that they have the focus.
+    At either width it is looked at light and dark. The tabulator stops at places that have a size and show that they
+    have the focus.
     """
     found: dict[str, Any] = {}
-    for name, size, dark in (("desktop, light", DESKTOP, False), ("phone, dark", PHONE, True)):
-        window.open(page, size, dark=dark)
-        if violations := window.violations():
-            found[name] = violations
-        wide, inner = window.widths()
-        if wide > inner:
-            found[f"{name}, wider than the window"] = (wide, inner)
+    for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
+        for colours in ("light", "dark"):
+            name = f"{width}, {colours}"
+            window.open(page, size, dark=colours == "dark")
+            if violations := window.violations():
+                found[name] = violations
+            wide, inner = window.widths()
+            if wide > inner:
+                found[f"{name}, wider than the window"] = (wide, inner)
     for _ in range(most_stops):
         stop = window.tab()
         if stop is None:

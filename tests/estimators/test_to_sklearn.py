@@ -10,7 +10,6 @@ import pytest
 
 import equipoise as eq
 from equipoise.data.schema import CategoryColumn, NumberColumn, Target
-from equipoise.errors import InvalidParameter
 from equipoise.estimators import models
 from equipoise.estimators.classifier import PrivateClassifier
 
@@ -97,11 +96,26 @@ def test_plain_rows_give_a_bare_linear_model():
     np.testing.assert_allclose(plain.predict(X)[inside], model.predict(X)[inside])
 
 
-def test_a_schema_that_clips_rows_is_refused(frame):
-    schema = eq.Schema(N, COLUMNS, TARGETS["ill"], ("dose", "grade"), **VOUCHED, row_norm=1.0)
-    model = eq.LogisticRegression(domain=schema, random_state=0).fit(frame)
-    with pytest.raises(InvalidParameter, match="clips"):
-        model.to_sklearn()
+@pytest.mark.parametrize("row_norm", [None, 1.0])
+@pytest.mark.parametrize(("target", "epsilon"), [("ill", 0.05), ("dose", 0.05), ("grade", 20.0)])
+def test_rows_are_clipped_as_they_were_and_in_their_few_directions_again(target, epsilon, row_norm, frame):
+    unused = tuple(name for name in UNUSED if name != target)
+    schema = eq.Schema(N, COLUMNS, TARGETS[target], unused, **VOUCHED, row_norm=row_norm)
+    kind = eq.HuberRegressor if target == "dose" else eq.LogisticRegression
+    model = kind(epsilon=epsilon, domain=schema, random_state=0).fit(frame)
+    facts = model._facts
+    assert (facts.directions is not None) == (epsilon < 1)
+    plain, rows = pickle.loads(pickle.dumps(model.to_sklearn())), frame[[column.name for column in COLUMNS]]  # noqa: S301
+    if target == "dose":
+        found = plain.predict(rows)
+        inside = np.abs(found) < 1000
+        assert inside.any()
+        np.testing.assert_allclose(found[inside], model.predict(rows)[inside], rtol=1e-9)
+    else:
+        np.testing.assert_allclose(plain.decision_function(rows), model.decision_function(rows), rtol=1e-9, atol=1e-12)
+    # What would be said of rows that are not clipped is something else, so that the clipping is what is compared.
+    clipping = [name for name, _ in plain.steps if name.startswith("longest")]
+    assert len(clipping) == (row_norm is not None) + (epsilon < 1)
 
 
 def test_private_bounds_are_part_of_it(frame):

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from browser import PHONE, measure, needs_browser, visit
+from devtools import browser_window, faults, needs_axe
 from equipoise.cli.application import build
 from equipoise.errors import EquipoiseError, InvalidData, InvalidParameter, OutputRefused, UnknownName
 from equipoise_studies import frame
@@ -232,6 +233,14 @@ def test_the_page_fits_a_phone(tmp_path):
     assert seen["wide"] <= seen["inner"] == PHONE
     assert not seen["intruded"]
     assert not seen["requests"]
+
+
+@needs_browser
+@needs_axe
+def test_the_page_is_for_everybody(tmp_path):
+    reproduce(small_study(), data=tmp_path, quick=True, out=tmp_path / "out")
+    with browser_window() as window:
+        assert faults(window, tmp_path / "out" / "index.html") == {}
 
 
 # The command.

@@ -134,6 +134,12 @@ def rules_of(schema: Schema) -> list[Rule]:
     >>> age.missing, age.filled, job.places, job.first, job.entries.tolist()
     ((-9.0,), 0.0, {'none': 0, 'nurse': 1, '': 0, '-9': 0}, 1, [[1.0, 0.0], [0.0, 1.0]])
     """
+    if schema.pairs:
+        raise InvalidParameter(
+            "effects of single columns, which an export of raw columns can follow",
+            f"the pair of {' and '.join(schema.pairs[0].columns)}",
+            f"{PREDICT}; --to csv has the weights, and model.to_sklearn() is a plain pipeline",
+        )
     rules, first = [], 0
     for column in schema.columns:
         rules.append(rule_of(column, first, schema.missing))

@@ -36,14 +36,11 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
     if not isinstance(model, PrivateLinearModel) or card["model"]["task"] != "classification":
         found = f"a {card['model']['name']}, for {card['model']['task']}"
         raise InvalidParameter("a released classifier", found, "SACRO-ML's attacks are about classifiers: use the card")
-    if model._facts.projection:
-        found = "one that clips rows in a few random directions, which scikit-learn has nothing for"
-        raise InvalidParameter("a model that predicts from rows as they are", found, "use the card")
     weights = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    facts, place = model._public_facts, 0
+    facts, place, rules = model._public_facts, 0, model._facts
     # Some of its attacks take classes as places in a list. Rows come encoded by a schema, and as they are otherwise.
-    scaled = None if isinstance(facts, Schema) else facts
-    plain = plain_model(model._plain_class(), *weights, np.arange(len(model.classes_)), scaled)
+    places = np.arange(len(model.classes_))
+    plain = plain_model(model._plain_class(), *weights, places, rules.domain, directions=rules.directions)
     target = Target(
         model=plain,
         model_name=type(plain).__name__,
@@ -56,6 +53,9 @@ def sacroml_target(folder: str | os.PathLike[str]) -> Any:
             encoding = "onehot" if column.spread else "float"
             target.add_feature(column.name, list(range(place, place + column.width)), encoding)
             place += column.width
+        for pair, surface in zip(facts.pairs, facts.surfaces, strict=True):
+            target.add_feature(" and ".join(pair.columns), list(range(place, place + surface.width)), "float")
+            place += surface.width
     else:
         for place in range(weights[0].shape[1]):
             target.add_feature(f"column {place + 1}", [place], "float")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from equipoise.data.schema import CurveColumn, Schema
 from equipoise.report.release_record import Effect, EffectPoint
 
@@ -18,7 +20,7 @@ def effects_of(
     deviation: float | None,
     paid: Mapping[str, Ends],
 ) -> tuple[Effect, ...]:
-    """Return the effect of each curve at its knots, an entry an output; it is a straight line between them.
+    """Return the effect of each curve at its knots, an entry an output; it is a straight line between them. Then pairs.
 
     At a knot a row has one entry, that of the knot's hat, which is 1 divided by the row norm. The effect is what its
     weight says, in the target's own unit where it is a number, and noise in the weight is as much noise in it.
@@ -26,7 +28,7 @@ def effects_of(
     Parameters
     ----------
     schema : Schema
-        As it was released; its curves are drawn, and nothing else.
+        As it was released; its curves and pairs are drawn, and nothing else.
     coefficients : sequence of rows of weights
         The released weights, a row an output.
     outputs : sequence of str
@@ -67,7 +69,40 @@ def effects_of(
             )
             if all(math.isfinite(point.value) for point in points):
                 found.append(Effect(column.name, output, points))
+    found += _surfaces(schema, coefficients, outputs, unit / length, paid)
     return tuple(found)
+
+
+def _surfaces(
+    schema: Schema,
+    coefficients: Sequence[Sequence[float]],
+    outputs: Sequence[str],
+    unit: float,
+    paid: Mapping[str, Ends],
+) -> Iterator[Effect]:
+    """Yield what each pair adds along its first column of numbers, an entry a knot or level of the other column."""
+    place = sum(column.width for column in schema.columns)
+    for surface in schema.surfaces:
+        sides, width = surface.sides, surface.width
+        turned = not isinstance(sides[0], CurveColumn)
+        along, across = (sides[1], sides[0]) if turned else sides
+        bounds, ends = (
+            (side.bounds or paid.get(side.name)) if isinstance(side, CurveColumn) else None for side in (along, across)
+        )
+        if bounds is not None:
+            for output, weights in zip(outputs, coefficients, strict=True):
+                table = np.array(weights[place : place + width]).reshape(sides[0].width, sides[1].width)
+                table = unit * (table if turned else table.T)
+                named = f"{along.name} with {across.name}" + (f": {output}" if len(outputs) > 1 else "")
+                for knot, (name, line) in enumerate(zip(across.encoded_names(), table.tolist(), strict=True)):
+                    if ends is not None:
+                        share = knot / (across.width - 1)
+                        name = f"{across.name} at {ends[0] * (1 - share) + ends[1] * share:.4g}"
+                    places = np.linspace(bounds[0], bounds[1], along.width).tolist()
+                    points = tuple(EffectPoint(*each, None) for each in zip(places, line, strict=True))
+                    if all(map(math.isfinite, line)):
+                        yield Effect(named, name, points, pair=True)
+        place += width
 
 
 def _curves(schema: Schema) -> Iterator[tuple[int, CurveColumn]]:

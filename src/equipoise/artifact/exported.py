@@ -14,7 +14,6 @@ from equipoise.artifact.folder import opened
 from equipoise.artifact.reading import read_release
 from equipoise.certify.certificate import Certificate
 from equipoise.data.encoder import Encoder
-from equipoise.data.projection import directions
 from equipoise.data.schema import Schema
 from equipoise.errors import InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
@@ -84,9 +83,8 @@ class Exported:
     @property
     def directions(self) -> Array:
         """The few random directions in which rows are clipped again, of shape (directions, features); none for most."""
-        if not self.facts.projection:
-            return np.empty((0, self.weights.shape[1]))
-        return directions(self.facts.n_features, self.facts.projection, self.facts.public_seed).T
+        found = self.facts.directions
+        return np.empty((0, self.weights.shape[1])) if found is None else found.T
 
     @property
     def rules(self) -> list[Rule]:

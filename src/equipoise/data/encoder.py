@@ -16,7 +16,7 @@ from equipoise.data.readings import Reading
 from equipoise.data.schema import CategoryColumn, NumberColumn, Schema
 from equipoise.data.schema import Column as Declared
 from equipoise.data.schema.text import text_of
-from equipoise.data.writings import Scaled
+from equipoise.data.writings import Multiplied, Scaled
 from equipoise.errors import InvalidData, InvalidParameter
 
 Array = NDArray[np.float64]
@@ -53,8 +53,10 @@ class Encoder:
         self._row_norm = schema.longest_row if schema.row_norm is None else schema.row_norm
         self._widths = [column.width for column in schema.columns]
         spread = np.repeat([column.spread for column in schema.columns], self._widths)
+        spread = np.append(spread, np.zeros(self.width - len(spread), dtype=bool))
         self._places = np.flatnonzero(~spread)
         self._writings = [column.writing() for column in schema.columns]
+        self._surfaces = [Multiplied(surface.sides) for surface in schema.surfaces]
         target = target_as_column(schema)
         self._readings = {column.name: column.reading(schema.missing) for column in (*schema.columns, target)}
         self._classes = np.empty(len(schema.target.classes or ()), dtype=object)
@@ -119,6 +121,9 @@ class Encoder:
                 writing(values, scaled[line : line + width], squares)
                 line += width
             place += width
+        for surface in self._surfaces:
+            surface(read, scaled[line : line + surface.width], squares)
+            line += surface.width
         lengths = np.maximum(np.sqrt(squares), self._row_norm)
         if levels:
             rows.fill(0.0)

@@ -2,13 +2,16 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from equipoise.data.schema.kinds.base import Column
 
 Array = NDArray[np.float64]
 Scale = tuple[float, float, float, float]
@@ -98,6 +101,42 @@ class LookedUp(Writing):
         for line, table in zip(entries, self._tables, strict=True):
             np.take(table, read, out=line)
             squares += line * line
+
+
+class Multiplied:
+    """Writes the products of two columns' entries: a line for each of the first with each of the second.
+
+    Examples
+    --------
+    >>> from equipoise.data.schema import CategoryColumn, CurveColumn
+    >>> sides = CurveColumn("age", (0, 4), cells=2), CategoryColumn("job", ("none", "nurse"), unknown="none")
+    >>> entries, squares = np.empty((6, 2)), np.zeros(2)
+    >>> Multiplied(sides)({"age": np.array([1.0, np.nan]), "job": np.array([1, 0])}, entries, squares)
+    >>> entries.T.tolist(), squares.tolist()
+    ([[0.0, 0.5, 0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], [0.5, 1.0])
+    """
+
+    def __init__(self, sides: "Sequence[Column]") -> None:
+        self._sides = [(side.name, side.width, side.writing()) for side in sides]
+        self.width = math.prod(side.width for side in sides)
+
+    def __call__(self, read: Mapping[str, NDArray[Any]], entries: Array, squares: Array) -> None:
+        """Write the products, and add their squares."""
+        first, second = (self._entries(read[name], width, writing) for name, width, writing in self._sides)
+        products = entries.reshape(len(first), len(second), -1)
+        for one, lines in zip(first, products, strict=True):
+            for other, line in zip(second, lines, strict=True):
+                np.multiply(one, other, out=line)
+                squares += line * line
+
+    @staticmethod
+    def _entries(read: NDArray[Any], width: int, writing: Writing | None) -> Array:
+        if writing is None:
+            levels: Array = (read == np.arange(width)[:, None]).astype(np.float64)
+            return levels
+        entries = np.empty((width, len(read)))
+        writing(read, entries, np.zeros(len(read)))
+        return entries
 
 
 def mark_missing(read: NDArray[Any], line: Array, squares: Array) -> None:

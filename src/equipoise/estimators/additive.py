@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from equipoise.data.schema import CurveColumn, NumberColumn, Schema
+from equipoise.data.schema import CurveColumn, NumberColumn, Pair, Schema
 from equipoise.data.schema.kinds.curve import curved
 from equipoise.errors import EquipoiseError, InvalidParameter
 from equipoise.estimators.base import PrivateLinearModel
@@ -23,6 +24,7 @@ class Additive(PrivateLinearModel):
     """A linear model of a schema whose columns of numbers became curves, by a public rule (N8)."""
 
     cells: int | str = "public"
+    pairs: Sequence[Sequence[str]] = ()
 
     # The model that this one is where nothing bends.
     _line: ClassVar[type[PrivateLinearModel]]
@@ -42,16 +44,31 @@ class Additive(PrivateLinearModel):
                 raise InvalidParameter(
                     "a schema, whose columns of numbers have bounds between which they bend", found, remedy
                 )
+            if facts is not None and len(self.pairs):
+                found = "rows of numbers in a Domain, which names no columns"
+                raise InvalidParameter("a schema, which names columns", found, "pass domain=eq.Schema.from_toml(...)")
             return facts
+        facts = self._paired(facts)
         bends = [type(column) is NumberColumn for column in facts.columns]
         if not any(bends) or any(isinstance(column, CurveColumn) for column in facts.columns):
             return facts
         return _curved(facts, asked if isinstance(asked, int) else self._rule(facts))
 
+    def _paired(self, schema: Schema) -> Schema:
+        """Return a schema with the pairs that were asked for, after its own."""
+        asked = self.pairs
+        known = isinstance(asked, list | tuple) and all(isinstance(pair, list | tuple) for pair in asked)
+        if not known or not all(len(pair) == 2 for pair in asked):
+            found, remedy = f"pairs={asked!r}", 'pass pairs=[("age", "hours")]; the schema file has cells as well'
+            raise InvalidParameter("a list of pairs of columns' names", found, remedy)
+        if not asked:
+            return schema
+        return replace(schema, pairs=(*schema.pairs, *(Pair((first, second)) for first, second in asked)))
+
     def _rule(self, schema: Schema) -> int:
         """Return how many cells are worth their noise by the modelled costs of the same training on each encoding."""
         costs = {}
-        own = {name: value for name, value in self.get_params(deep=False).items() if name != "cells"}
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in ("cells", "pairs")}
         for cells in CELLS:
             facts = _curved(schema, cells)
             line = self._line(**{**own, "domain": facts, "ledger": None})
@@ -70,7 +87,12 @@ class Additive(PrivateLinearModel):
         schema: Schema | None = getattr(self, "schema_", None)
         finest = max((getattr(column, "cells", 0) for column in (schema.columns if schema else ())), default=0)
         saved = super()._saved()
-        settings = tuple(Setting("cells", finest) if entry.name == "cells" else entry for entry in saved.model.settings)
+        # Pairs are in the schema, and need no setting.
+        settings = tuple(
+            Setting("cells", finest) if entry.name == "cells" else entry
+            for entry in saved.model.settings
+            if entry.name != "pairs"
+        )
         return replace(saved, model=replace(saved.model, settings=settings))
 
 
@@ -96,6 +118,9 @@ class AdditiveClassifier(Additive, LogisticRegression):
     cells : int or "public"
         How many cells each curve has; "public" picks it from public facts, 0 means lines. A schema with columns of kind
         "curve" is taken as it is.
+    pairs : list of (str, str)
+        Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
+        the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger, class_weight
         As in `LogisticRegression`; the domain is a `Schema`.
 
@@ -134,6 +159,9 @@ class AdditiveRegressor(Additive, Ridge):
     cells : int or "public"
         How many cells each curve has; "public" picks it from public facts, 0 means lines. A schema with columns of kind
         "curve" is taken as it is.
+    pairs : list of (str, str)
+        Columns of numbers or categories whose effects are learnt together, besides those of each alone: a surface over
+        the two, of 4 cells a column of numbers. Whoever asks for one knows why: no row is looked at to find it.
     epsilon, delta, domain, alpha, mechanism, fit_intercept, random_state, public_seed, ledger
         As in `Ridge`; the domain is a `Schema`.
 

@@ -391,19 +391,14 @@ class PrivateLinearModel(Fitted, PrivateEstimator):
         """Return the released model as plain scikit-learn objects, which need this library no longer.
 
         With a schema: a pipeline that takes a pandas frame of raw columns, categories as text. With bounds: one that
-        takes rows as `fit` does, and scales and clips them; without, rows longer than the row norm are not clipped.
-        Predictions are not kept inside the target's range.
+        takes rows as `fit` does, and scales and clips them; without, rows longer than the row norm are not clipped,
+        except by a model that saw them in a few random directions. Predictions are not kept inside the target's range.
         """
         check_is_fitted(self, "coef_")
-        if self._facts.projection:
-            raise InvalidParameter(
-                "a model that predicts from rows as they are",
-                "one that clips them in a few random directions, which scikit-learn has nothing for",
-                'predict with equipoise.load, or train with mechanism="objective"',
-            )
         classes: NDArray[Any] | None = getattr(self, "classes_", None)
         weights = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        return plain_model(self._plain_class(), *weights, classes, getattr(self, "schema_", self._facts.domain))
+        facts, schema = self._facts, getattr(self, "schema_", None)
+        return plain_model(self._plain_class(), *weights, classes, facts.domain, schema, facts.directions)
 
     @classmethod
     def _kinds(cls) -> tuple[str, ...]:

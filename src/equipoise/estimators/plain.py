@@ -1,24 +1,34 @@
 """A released model as plain scikit-learn objects, for places where this library is not installed.
 
 Everything is made from public facts and released weights: the transformers are fitted on two made-up rows that hold the
-schema's bounds and levels, and the weights are set by hand. scikit-learn neither clips long rows nor keeps predictions
-inside the target's range; a schema that relies on the former is refused. Where a domain has bounds, NumPy clips.
+schema's bounds and levels, and the weights are set by hand. scikit-learn has nothing that clips rows, so that NumPy's
+functions do it, one after the other; nor does it keep predictions inside the target's range, and neither does this.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, SplineTransformer
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+)
 
 from equipoise.data.encoder import Encoder
-from equipoise.data.schema import CategoryColumn, CurveColumn, NumberColumn, Schema
+from equipoise.data.schema import CategoryColumn, Column, CurveColumn, NumberColumn, Schema
+from equipoise.data.schema.pairs import Surface
 from equipoise.errors import InvalidParameter, MissingExtra
 from equipoise.vocabulary.facts import Domain
 
@@ -26,21 +36,47 @@ Array = NDArray[np.float64]
 
 
 def plain_model(
-    kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None, facts: Domain | Schema | None
+    kind: Any,
+    coefficients: Array,
+    intercepts: Array,
+    classes: NDArray[Any] | None,
+    domain: Domain,
+    schema: Schema | None = None,
+    directions: Array | None = None,
 ) -> Any:
-    """Return a linear model of a class of scikit-learn, behind what encodes columns by a schema or scales by bounds."""
-    if not isinstance(facts, Schema):
-        if facts is None or facts.bounds is None:
-            return _linear(kind, coefficients, intercepts, classes)
-        model = _linear(kind, np.hstack([coefficients, -coefficients]), intercepts, classes)
-        return Pipeline([("columns", _scaler(facts, coefficients.shape[1])), ("model", model)])
-    columns = _ColumnTransform(facts, coefficients)
-    intercepts = intercepts + columns.constants
-    weights = columns.weights
-    if facts.target.bounds is not None:
-        low, high = facts.target.bounds
-        weights, intercepts = weights * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
-    return Pipeline([("columns", columns.transformer), ("model", _linear(kind, weights, intercepts, classes))])
+    """Return a linear model of a class of scikit-learn, behind what encodes, scales and clips rows.
+
+    `directions` has a column for each of the few in which a model saw its rows (P1): they are clipped there again.
+    """
+    steps: list[tuple[str, Any]] = []
+    parts = coefficients.T
+    if schema is not None:
+        columns, norm = _Columns(schema), schema.row_norm or schema.longest_row
+        steps.append(("columns", columns.transformer))
+        if norm < schema.longest_row or directions is not None:
+            steps += [("entries", _times(columns.entries / norm)), ("others", _plus(columns.constants / norm))]
+        else:
+            intercepts = intercepts + columns.constants / norm @ parts
+            parts = columns.entries / norm @ parts
+        clips = norm < schema.longest_row
+    else:
+        clips = domain.bounds is not None or directions is not None
+        if domain.bounds is not None:
+            steps.append(("columns", _scaler(domain, len(parts))))
+    # What is clipped has its positive parts, then its negative ones.
+    if clips:
+        steps.append(("longest", _clipper(domain)))
+        parts = np.vstack([parts, -parts])
+    if directions is not None:
+        signed = np.vstack([directions, -directions]) if clips else directions
+        steps += [("directions", _times(signed)), ("longest there", _clipper(domain))]
+        inside = np.linalg.lstsq(directions, coefficients.T, rcond=None)[0]
+        parts = np.vstack([inside, -inside])
+    if schema is not None and schema.target.bounds is not None:
+        low, high = schema.target.bounds
+        parts, intercepts = parts * (high - low) / 2, low + (intercepts + 1) / 2 * (high - low)
+    model = _linear(kind, parts.T, intercepts, classes)
+    return Pipeline([*steps, ("model", model)]) if steps else model
 
 
 def _linear(kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[Any] | None) -> Any:
@@ -53,35 +89,63 @@ def _linear(kind: Any, coefficients: Array, intercepts: Array, classes: NDArray[
     return plain
 
 
-def _scaler(domain: Domain, n_features: int) -> Pipeline:
-    """Return what scales columns by their bounds and clips rows, fitted on two rows that hold nothing else.
+def _times(matrix: Array) -> FunctionTransformer:
+    """Return what multiplies rows by a matrix."""
+    return FunctionTransformer(np.tensordot, kw_args={"b": matrix, "axes": 1})
 
-    It puts out positive parts of all columns, then negative ones. Their row is as long as the scaled row, and clipped
-    it is the smaller of itself and of its direction at the row norm, entry by entry.
-    """
+
+def _plus(constants: Array) -> FunctionTransformer:
+    """Return what adds constants to rows."""
+    return FunctionTransformer(partial(np.add, constants))
+
+
+def _scaler(domain: Domain, n_features: int) -> Pipeline:
+    """Return what scales columns by their bounds, fitted on two rows that hold nothing else."""
     ends = np.broadcast_to(np.array(domain.bounds), (n_features, 2)).T
     filler = SimpleImputer(strategy="constant", fill_value=min(max(domain.fill, -1.0), 1.0), keep_empty_features=True)
+    return make_pipeline(MinMaxScaler(feature_range=(-1, 1), clip=True), filler).fit(ends)
+
+
+def _clipper(domain: Domain) -> Pipeline:
+    """Return what clips rows to the domain's row norm, and to its row sum where it has one.
+
+    It puts out positive parts of all columns, then negative ones. Their row is as long as the row, and clipped it is
+    the smallest of itself and of its direction at the row norm, and at the row sum, entry by entry.
+    """
     positive = FunctionTransformer(partial(np.maximum, 0.0))
     negative = make_pipeline(FunctionTransformer(np.negative), positive)
-    longest = make_pipeline(Normalizer(), FunctionTransformer(partial(np.multiply, domain.row_norm)))
+    sizes = [("as it is", "passthrough"), ("at the row norm", _at(domain.row_norm, "l2"))]
+    if domain.row_sum is not None:
+        sizes.append(("at the row sum", _at(domain.row_sum, "l1")))
     return make_pipeline(
-        MinMaxScaler(feature_range=(-1, 1), clip=True),
-        filler,
         FeatureUnion([("positive", positive), ("negative", negative)]),
-        FeatureUnion([("as it is", "passthrough"), ("at the row norm", longest)]),
-        FunctionTransformer(np.split, kw_args={"indices_or_sections": 2, "axis": 1}),
+        FeatureUnion(sizes),
+        FunctionTransformer(np.split, kw_args={"indices_or_sections": len(sizes), "axis": 1}),
         FunctionTransformer(np.min, kw_args={"axis": 0}),
-    ).fit(ends)
+    )
 
 
-class _ColumnTransform:
-    """The schema's encoder as a column transformer, and the weights that go with what it puts out.
+def _at(size: float, norm: str) -> Pipeline:
+    return make_pipeline(Normalizer(norm), FunctionTransformer(partial(np.multiply, size)))
 
-    scikit-learn encodes an unknown level as zeros, so the weight of the level that unknown values map to moves into the
-    constant, and every level keeps what it weighs above it.
+
+@dataclass(frozen=True)
+class _Block:
+    """What scikit-learn makes of a column, and how a row's entries follow: what it puts out times `entries`, and more.
+
+    It encodes an unknown level as zeros, so the entry of the level that unknown values map to is there `at_zeros`, and
+    every other level takes it away and adds its own.
     """
 
-    def __init__(self, schema: Schema, coefficients: Array) -> None:
+    step: Any
+    at_zeros: Array
+    entries: Array
+
+
+class _Columns:
+    """The schema's encoder as a column transformer; entries are what it puts out times `entries`, plus `constants`."""
+
+    def __init__(self, schema: Schema) -> None:
         others = [column for column in schema.columns if not isinstance(column, NumberColumn | CategoryColumn)]
         others += [column for column in schema.columns if isinstance(column, NumberColumn) and column.unit is not None]
         if others:
@@ -90,33 +154,28 @@ class _ColumnTransform:
                 f"{others[0].name}, of kind {others[0].kind}, which scikit-learn does not read by these rules",
                 "predict with equipoise.load, which does",
             )
-        if schema.row_norm is not None and schema.row_norm < schema.longest_row:
-            raise InvalidParameter(
-                "a schema that clips no row",
-                f"row_norm = {schema.row_norm:g}, and scikit-learn has nothing that clips rows",
-                "predict with equipoise.load, which does",
-            )
         self._missing = schema.missing
-        self._scaled = coefficients / (schema.row_norm or schema.longest_row)
-        self.constants: Array = np.zeros(len(coefficients))
-        self._blocks: list[Array] = []
-        steps, place = [], 0
+        steps: list[tuple[str, Any, list[str]]] = []
+        blocks: list[_Block] = []
         for number, column in enumerate(schema.columns):
-            if isinstance(column, CategoryColumn):
-                steps.append((f"{number} levels", self._levels(column, place), [column.name]))
-                place += column.width
-                continue
-            assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
-            steps.append((f"{number} value", self._number(column), [column.name]))
-            wide = column.width - column.indicator
-            self._blocks.append(self._scaled[:, place : place + wide])
-            place += wide
-            if column.indicator:
+            blocks.append(self._block(column))
+            steps.append((f"{number} {'levels' if column.spread else 'value'}", blocks[-1].step, [column.name]))
+            if getattr(column, "indicator", False):
                 steps.append((f"{number} missing", MissingIndicator(features="all"), [column.name]))
-                self._blocks.append(self._scaled[:, place : place + 1])
-                place += 1
-        self.weights: Array = np.hstack(self._blocks)
+                blocks.append(_Block(None, np.zeros(1), np.eye(1)))
+        for number, surface in enumerate(schema.surfaces):
+            blocks.append(self._surface(surface))
+            steps.append((f"pair {number}", blocks[-1].step, [side.name for side in surface.sides]))
+        self.constants: Array = np.concatenate([block.at_zeros for block in blocks])
+        self.entries: Array = block_diag(*(block.entries for block in blocks))
         self.transformer = ColumnTransformer(steps).fit(_public_rows(schema))
+
+    def _block(self, column: Column) -> _Block:
+        if isinstance(column, CategoryColumn):
+            return self._levels(column)
+        assert isinstance(column, NumberColumn)  # noqa: S101 - others were refused
+        wide = column.width - column.indicator
+        return _Block(self._number(column), np.zeros(wide), np.eye(wide))
 
     def _number(self, column: NumberColumn) -> Pipeline:
         low, high = column.bounds or (-1.0, 1.0)
@@ -129,21 +188,40 @@ class _ColumnTransform:
         knots = np.linspace(-1.0, 1.0, column.cells + 1)[:, None]
         return make_pipeline(scaler, filler, SplineTransformer(degree=1, knots=knots, extrapolation="constant"))
 
-    def _levels(self, column: CategoryColumn, place: int) -> Pipeline:
-        found = list(self._scaled[:, place : place + column.width].T)
-        weights = dict(zip(column.levels, found, strict=False))
-        # A level for all others has no text, and its weight comes last.
-        unknown = found[-1] if column.unknown is None else weights[column.unknown]
+    def _levels(self, column: CategoryColumn) -> _Block:
+        found = np.eye(column.width)
+        entries = dict(zip(column.levels, found, strict=False))
+        # A level for all others has no text, and its entry comes last.
+        unknown = found[-1] if column.unknown is None else entries[column.unknown]
         fill = column.fill or column.unknown or _no_level(column, self._missing)
-        filled = weights.get(fill, unknown)
-        # Texts that count as missing are levels of their own here, with the weight of the level they are filled by.
-        weights |= {text: filled for text in self._missing if text not in weights}
-        self.constants = self.constants + unknown
-        self._blocks.append(np.column_stack([weight - unknown for weight in weights.values()]))
-        return make_pipeline(
+        filled = entries.get(fill, unknown)
+        # Texts that count as missing are levels of their own here, with the entry of the level they are filled by.
+        entries |= {text: filled for text in self._missing if text not in entries}
+        step = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=fill),
             SimpleImputer(missing_values=None, strategy="constant", fill_value=fill),
-            OneHotEncoder(categories=[list(weights)], handle_unknown="ignore", sparse_output=False),
+            OneHotEncoder(categories=[list(entries)], handle_unknown="ignore", sparse_output=False),
+        )
+        return _Block(step, unknown, np.stack([entry - unknown for entry in entries.values()]))
+
+    def _surface(self, surface: Surface) -> _Block:
+        """Return what multiplies the outputs of two columns; products within one of them count for nothing.
+
+        With entries ``a + z A`` and ``b + y B`` of the two, those of the pair are ``a b``, what z and y bring alone,
+        and what the products of one of each do.
+        """
+        first, second = (self._block(side) for side in surface.sides)
+        named = [("first", first.step, [surface.sides[0].name]), ("second", second.step, [surface.sides[1].name])]
+        products = PolynomialFeatures(2, interaction_only=True, include_bias=False)
+        alone = [np.kron(entry, second.at_zeros) for entry in first.entries]
+        alone += [np.kron(first.at_zeros, entry) for entry in second.entries]
+        count, together = len(alone), np.zeros((len(alone), len(alone), surface.width))
+        together[: len(first.entries), len(first.entries) :] = np.kron(first.entries, second.entries).reshape(
+            len(first.entries), len(second.entries), surface.width
+        )
+        entries = np.vstack([*alone, together[np.triu_indices(count, 1)]])
+        return _Block(
+            make_pipeline(ColumnTransformer(named), products), np.kron(first.at_zeros, second.at_zeros), entries
         )
 
 

@@ -43,13 +43,18 @@ class PredictionFacts:
         projection = getattr(claim, "projection", 0)
         return cls(claim.problem.domain, terms.n_features, projection, terms.public_seed)
 
+    @property
+    def directions(self) -> Array | None:
+        """The few random directions in which rows are clipped again, a column each; none for most models."""
+        return directions(self.n_features, self.projection, self.public_seed) if self.projection else None
+
     def shortened(self, products: Array, reduced: Any) -> None:
         """Clip rows in their few directions as in training, so that the intercept weighs the same (P1).
 
         `reduced` returns the rows times columns.
         """
-        if self.projection:
-            columns = directions(self.n_features, self.projection, self.public_seed)
+        columns = self.directions
+        if columns is not None:
             products *= shortening(reduced(columns), self.domain)[:, None]
 
 

@@ -223,6 +223,10 @@ def released_weights(rows: Sequence[Record], kinds: Sequence[str]) -> str:
     return responsive(layers, description, height=(ROW + LINE * further) * len(rows), data={"values": list(rows)})
 
 
+# So many lines have a colour of the page's own; more would have the same ones again.
+TOLD_APART = 3
+
+
 def effect_curve(rows: Sequence[Record], title: str, said: str) -> str:
     """Return what a model says along one column, a line an output, over a band of noise where there is one output.
 
@@ -248,10 +252,14 @@ def effect_curve(rows: Sequence[Record], title: str, said: str) -> str:
     )
     vertical = quantity("value", title=said, scale={"domain": [-end, end], "nice": False}, axis={"tickCount": 5})
     legend = {"title": None, "orient": "top"} if len(outputs) > 1 else None
+    colours: dict[str, object] = {"domain": outputs}
+    if len(outputs) > TOLD_APART:
+        # Both ends of the scheme would be lost, one on a light page and one on a dark page.
+        colours["scheme"] = {"name": "viridis", "extent": [0.25, 0.85]}
     encoding = {
         "x": horizontal,
         "y": vertical,
-        "color": word("output", scale={"domain": outputs}, legend=legend),
+        "color": word("output", scale=colours, legend=legend),
         "tooltip": [
             quantity("place", title="at", format=".4g"),
             quantity("value", title="effect", format=".4g"),

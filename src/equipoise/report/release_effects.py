@@ -6,7 +6,7 @@ from equipoise.report.release_record import Effect, ReleaseRecord
 from equipoise.report.vega import Record
 
 # As many curves are drawn, and as many letters of a column's name stand on an axis.
-MOST_CURVES, LONGEST_NAME = 24, 20
+MOST_CURVES, LONGEST_NAME = 24, 32
 
 
 def effects_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
@@ -35,16 +35,18 @@ def effects_section(record: ReleaseRecord, drawn: dict[str, str]) -> str:
         pictures.append(figure(f"effect-{place}", words, words))
     known = any(point.deviation is not None for effect in record.effects for point in effect.points)
     band = "no band is drawn, since how much noise a weight carries depends on the private rows"
-    if known and len({effect.output for effect in record.effects}) > 1:
-        band = "no band is drawn where there are several classes; the weights below have theirs"
+    if known and all(len(effects) > 1 for effects in columns.values()):
+        band = "no band is drawn where there are several lines; the weights below have theirs"
     elif known:
         most = "the noise in it" if record.noise_exact else "the most noise there can be in it, of the mean weight"
         band = f"the band reaches two standard deviations of {most} to either side"
     rest = len(ranked) - MOST_CURVES
     more = f" The {MOST_CURVES} that change most of {len(ranked):,}." if rest > 0 else ""
+    together = "; of a pair of columns, what both together add to that, a line for each value of the second"
+    pairs = together if any(effect.pair for effect in record.effects) else ""
     intro = (
         "What each column of numbers adds, over its public bounds, before a row is clipped: a straight line between "
-        f"knots. Largest first; {band}.{more} Effects of all columns, "
+        f"knots{pairs}. Largest first; {band}.{more} Effects of all columns, "
         "and the intercept, add up to what the model says."
     )
     return f'<h2>The curves</h2>{paragraph(intro)}<div class="pair">{"".join(pictures)}</div>'

@@ -135,11 +135,15 @@ class EffectPoint:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The curve of a column for one output, straight between its knots."""
+    """The curve of a column for one output, straight between its knots.
+
+    Of a pair of columns it is the curve along the first for one value of the second, which `output` then says.
+    """
 
     column: str
     output: str
     points: tuple[EffectPoint, ...]
+    pair: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ class Domain(Record):
     class_weights: tuple[float, ...] | None = None
     row_sum: float | None = None
     prevalence: tuple[float, ...] | None = None
-    bounds: tuple[tuple[float, float], ...] | tuple[float, float] | None = None
+    bounds: tuple[tuple[float, float], ...] | tuple[float, float] | list[tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be true, and turn NumPy scalars into plain numbers."""

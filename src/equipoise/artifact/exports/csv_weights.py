@@ -58,6 +58,12 @@ def _columns(model: Exported) -> Iterator[tuple[str, str, str, str, str]]:
             says = _told_by_kind(column)
         for name, meaning in zip(column.encoded_names(), says, strict=True):
             yield name, repr(model.row_norm), column.name, column.kind, meaning
+    for pair, surface in zip(model.schema.pairs, model.schema.surfaces, strict=True):
+        product = (
+            "the product of two entries: 1 at the knot or level that is named, falling to 0 at the knots beside it"
+        )
+        for name in surface.encoded_names():
+            yield name, repr(model.row_norm), " and ".join(pair.columns), "pair", product
 
 
 def _told_by_kind(column: Column) -> list[str]:

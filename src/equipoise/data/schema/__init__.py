@@ -10,6 +10,7 @@ from equipoise.data.schema.kinds.hashed import HashedColumn
 from equipoise.data.schema.kinds.number import NumberColumn
 from equipoise.data.schema.kinds.ordered import OrderedColumn
 from equipoise.data.schema.kinds.yes_no import YesNoColumn
+from equipoise.data.schema.pairs import Pair
 from equipoise.data.schema.record import Schema
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "HashedColumn",
     "NumberColumn",
     "OrderedColumn",
+    "Pair",
     "Person",
     "Schema",
     "Target",

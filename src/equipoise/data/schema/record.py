@@ -11,6 +11,7 @@ from equipoise.data.schema.columns import Bounds, Person, Target, read_person, r
 from equipoise.data.schema.file_format import COMMON_FILE, FileFormat, read_file_format
 from equipoise.data.schema.kinds import IDENTIFIER, UNUSED, Column, read_columns
 from equipoise.data.schema.kinds.number import NumberColumn
+from equipoise.data.schema.pairs import Pair, Surface, check_pairs, read_pairs, surface_of
 from equipoise.data.schema.text import LARGEST_FILE, Faults, load, parse, place, written, written_list, written_number
 from equipoise.errors import InvalidParameter, SchemaInvalid
 from equipoise.vocabulary.facts import Domain
@@ -21,7 +22,7 @@ DEFAULT_MISSING = ("", "NA", "NaN", "nan", "null")
 MOST_COLUMNS = 10_000
 MOST_LEVELS = 100_000
 FACTS = ("schema_version", "n", "vouched_by", "vouched_on", "missing", "row_norm")
-KEYS = (*FACTS, "file", "target", "person", "columns")
+KEYS = (*FACTS, "file", "target", "person", "columns", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Schema:
         How a CSV file of the table is written; other formats know that themselves.
     identifiers : tuple of str
         Columns that name rows or persons; they take no part, and a prediction may pass one through.
+    pairs : tuple of Pair
+        Columns whose effects are learnt together, two at a time; their encoded columns come after all others.
 
     Examples
     --------
@@ -72,16 +75,18 @@ class Schema:
     person: Person | None = None
     file: FileFormat = COMMON_FILE
     identifiers: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse facts that cannot be so, or that contradict each other."""
         known = (self.person is None or isinstance(self.person, Person)) and isinstance(self.file, FileFormat)
         right = isinstance(self.columns, list | tuple) and all(isinstance(entry, Column) for entry in self.columns)
         known &= isinstance(self.unused, list | tuple) and isinstance(self.identifiers, list | tuple)
+        known &= isinstance(self.pairs, list | tuple) and all(isinstance(pair, Pair) for pair in self.pairs)
         if not right or not isinstance(self.target, Target) or not known:
             raise SchemaInvalid(
                 "columns (NumberColumn, CategoryColumn), a Target, tuples of unused and of identifiers' names, a "
-                "Person or None, and a FileFormat",
+                "Person or None, a FileFormat, and a tuple of Pairs",
                 "something else",
                 'write Schema(100, (NumberColumn("age", (17, 90)),), Target("income", classes=("no", "yes")))',
             )
@@ -94,6 +99,7 @@ class Schema:
             columns=tuple(self.columns),
             unused=tuple(self.unused),
             identifiers=tuple(self.identifiers),
+            pairs=tuple(self.pairs),
             vouched_by=faults.text("vouched_by", self.vouched_by).strip(),
             vouched_on=faults.day("vouched_on", self.vouched_on),
             missing=faults.texts("missing", self.missing, empty=True),
@@ -117,7 +123,9 @@ class Schema:
             seen.add(name)
         if not self.columns:
             faults.found.append("columns: at least one feature, besides the target; found none")
-        levels = sum(column.width for column in self.columns if column.entries < column.width)
+        check_pairs(self.pairs, self.columns, faults)
+        parts = self.columns if faults.found else self.parts
+        levels = sum(part.width for part in parts if part.entries < part.width)
         levels += len(self.target.classes or ())
         if len(names) > MOST_COLUMNS or levels > MOST_LEVELS:
             asked = f"at most {MOST_COLUMNS} columns, and at most {MOST_LEVELS} levels in all"
@@ -160,6 +168,7 @@ class Schema:
         columns, unused, identifiers = read_columns(document.get("columns"), faults)
         person = read_person(document.get("person"), faults)
         file = read_file_format(document.get("file"), faults)
+        pairs = read_pairs(document.get("pairs"), faults)
         schema = faults.attempt(
             lambda: cls(
                 n_samples=document.get("n"),
@@ -173,6 +182,7 @@ class Schema:
                 person=person,
                 file=file,
                 identifiers=identifiers,
+                pairs=() if faults.found else pairs,
             )
         )
         faults.refuse(source)
@@ -200,6 +210,8 @@ class Schema:
         for kind, names in ((UNUSED, self.unused), (IDENTIFIER, self.identifiers)):
             for name in names:
                 lines += ["", f"[{place('columns', name)}]", f"kind = {written(kind)}"]
+        for pair in self.pairs:
+            lines += ["", "[[pairs]]", *pair.lines()]
         return "\n".join([*lines, ""])
 
     @property
@@ -284,8 +296,8 @@ class Schema:
         more than those of its columns divided by the row norm, a little more by rounding (E2d).
         """
         most = None if self.person is None else self.person.rows_at_most
-        entries = sum(column.entries for column in self.columns)
-        divided = sum(column.summed_length for column in self.columns) / (self.row_norm or self.longest_row)
+        entries = sum(part.entries for part in self.parts)
+        divided = sum(part.summed_length for part in self.parts) / (self.row_norm or self.longest_row)
         summed = min(math.sqrt(entries), divided) * (1 + 1e-9) if entries < self.n_features else None
         if self.target.classes is None:
             return Domain(row_norm=1.0, labels=(-1.0, 1.0), rows_a_person=most, row_sum=summed)
@@ -300,7 +312,17 @@ class Schema:
     @property
     def n_features(self) -> int:
         """The number of encoded columns."""
-        return sum(column.width for column in self.columns)
+        return sum(part.width for part in self.parts)
+
+    @property
+    def surfaces(self) -> tuple[Surface, ...]:
+        """The pairs with the facts of their columns."""
+        return tuple(surface_of(pair, self.columns) for pair in self.pairs)
+
+    @property
+    def parts(self) -> tuple[Column | Surface, ...]:
+        """What has encoded columns, in their order: the columns, then the surfaces of pairs."""
+        return (*self.columns, *self.surfaces)
 
     def encoded_names(self) -> tuple[str, ...]:
         """Return the names of the encoded columns; bounds may still be blank.
@@ -311,12 +333,12 @@ class Schema:
         >>> Schema(None, (CategoryColumn("job", ("none", "nurse"), unknown="none"),), Target("ill")).encoded_names()
         ('job=none', 'job=nurse')
         """
-        return tuple(name for column in self.columns for name in column.encoded_names())
+        return tuple(name for part in self.parts for name in part.encoded_names())
 
     @property
     def longest_row(self) -> float:
         """The longest that an encoded row can be before it is divided by a norm, but for rounding."""
-        return math.sqrt(sum(column.squared_length for column in self.columns))
+        return math.sqrt(sum(part.squared_length for part in self.parts))
 
     @property
     def task(self) -> Literal["classification", "regression"]:

