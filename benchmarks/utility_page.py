@@ -103,7 +103,7 @@ def comparison(found: dict[str, Store]) -> str:
 
 def rival(found: dict[str, Store]) -> str:
     """Return the table of the strongest rival: tuned on the rows that it is scored on, and on others."""
-    rows, leads, left, points = [], 0, 0, list[tuple[float, float]]()
+    rows, leads, left, points = [], list[str](), list[str](), list[tuple[float, float]]()
     for record in required(found):
         one, other = (select(peers_of(found, record), method=method) for method in (TUNED, APART))
         if not one or record["name"]["privacy"] == "pure":
@@ -113,8 +113,8 @@ def rival(found: dict[str, Store]) -> str:
         ]
         (there, there_error), (here, here_error) = differences
         verdicts = [_verdict(*difference) for difference in differences]
-        leads += verdicts[0] == "behind"
-        left += verdicts[1] == "behind"
+        for behind, verdict in zip((leads, left), verdicts, strict=True):
+            behind += [f"{_cell(record)[0]} at {_cell(record)[1]}"] if verdict == "behind" else []
         if there < 0:
             points.append((-100 * there, -100 * here))
         rows.append(
@@ -137,8 +137,8 @@ def rival(found: dict[str, Store]) -> str:
         "auto less that",
     ]
     told = (
-        f"Behind beyond two standard errors: in {leads} of {len(rows)} cells where the rival is tuned on the test rows,"
-        f" in {left} where it is tuned on other rows."
+        f"Behind beyond two standard errors where the rival is tuned on the test rows: {_listed(leads, len(rows))}."
+        f" Where it is tuned on other rows: {_listed(left, len(rows))}."
     )
     if points:
         means = [sum(column) / len(points) for column in zip(*points, strict=True)]
@@ -147,6 +147,10 @@ def rival(found: dict[str, Store]) -> str:
             f" {means[1]:.2f} are left to the second."
         )
     return f"{table_rows(header, rows)}\n\n{told}"
+
+
+def _listed(cells: list[str], all_of_them: int) -> str:
+    return f"{len(cells)} of {all_of_them} cells" + (f" ({', '.join(cells)})" if cells else "")
 
 
 def _verdict(difference: float, error: float) -> str:
